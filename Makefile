@@ -1,0 +1,115 @@
+# `make` alone lists the targets. Set-up lives in .venv; each step of it that is whole has a stamp file there.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+RUN_STAMP := $(VENV)/.run-stamp
+DEV_STAMP := $(VENV)/.dev-stamp
+RUNTIMES_STAMP := $(VENV)/.runtimes-stamp
+
+# Who may carry .venv, first choice first: `make setup BASE_PYTHON=/opt/python/bin/python3.12` names another.
+# 3.15 is out of bounds because the pinned packages have no wheels for it. It can still be measured.
+BASE_PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3
+
+.DEFAULT_GOAL := help
+.SUFFIXES:
+.PHONY: help setup run record test lint check bench report pins clean look-again
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@echo "ARGS is passed on:  make run ARGS='--blocks 1'   make test ARGS='-k wire'"
+
+setup: $(RUN_STAMP) $(RUNTIMES_STAMP) ## Make .venv, look for runtimes, make an environment for each
+
+run: $(RUNTIMES_STAMP) ## Run the quick experiment
+	@$(PYTHON) runner.py --experiment quick $(ARGS)
+
+record: $(RUNTIMES_STAMP) ## Run the seed's whole set of cells: 20 x 20 x 1000, takes long
+	@$(PYTHON) runner.py --experiment record $(ARGS)
+
+test: $(DEV_STAMP) $(RUNTIMES_STAMP) ## Run the tests
+	@$(PYTHON) -m pytest $(ARGS)
+
+lint: $(DEV_STAMP) ## Check format, rules and types: ruff, mypy strict
+	@echo 'lint: ruff format'; $(PYTHON) -m ruff format --check .
+	@echo 'lint: ruff check';  $(PYTHON) -m ruff check .
+	@echo 'lint: mypy';        $(PYTHON) -m mypy
+
+check: lint test ## Run lint and test
+
+bench: $(RUNTIMES_STAMP) ## Measure the speed of our own parts
+	@$(PYTHON) -m benchmarks.run $(ARGS)
+
+report: $(RUN_STAMP) ## Write a saved run's report again: make report RUN=reports/out/...
+	@$(PYTHON) runner.py report $(RUN) $(ARGS)
+
+pins: $(RUN_STAMP) ## Write requirements*.txt from *.in; newer versions: make pins ARGS=--upgrade
+	@$(compile) requirements.in -o requirements.txt
+	@echo tornado | $(compile) --no-annotate - -o requirements-tornado.txt
+	@$(compile) requirements-dev.in -o requirements-dev.txt
+
+clean: ## Remove .venv, .runtimes and caches; saved runs in reports/out stay
+	@rm -rf $(VENV) .runtimes .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find . -path ./.git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# ---- set-up -------------------------------------------------------------------------------------------------
+
+# A .venv whose interpreter is gone is no .venv.
+$(shell [ -x $(PYTHON) ] || rm -f $(RUN_STAMP))
+
+$(RUN_STAMP): requirements.txt
+	@$(alone); if $(fresh); then exit 0; fi; \
+	[ -e $@ ] || { rm -rf $(VENV); $(new_venv); }; \
+	echo 'set-up: packages'; $(call install,-r requirements.txt); touch $@
+
+$(DEV_STAMP): requirements-dev.txt $(RUN_STAMP)
+	@$(alone); if $(fresh); then exit 0; fi; \
+	echo 'set-up: packages for tests and checks'; $(call install,-r requirements.txt -r requirements-dev.txt); touch $@
+
+# An explicit `make setup` looks again, for a runtime that was installed since.
+$(RUNTIMES_STAMP): requirements-tornado.txt $(RUN_STAMP) $(if $(filter setup,$(MAKECMDGOALS)),look-again)
+	@$(alone); if $(fresh); then exit 0; fi; \
+	echo 'set-up: runtimes'; $(PYTHON) runner.py setup; touch $@
+
+# Begins a recipe: stop at the first failure, and one set-up at a time, also when two makes start together
+# (not where flock is missing, as on macOS). The lock goes when the recipe's processes end, however they end.
+alone = set -e; trap 'exit 130' INT TERM; exec 9<Makefile; \
+	! command -v flock >/dev/null || flock -n 9 || { echo 'set-up: waiting for the one under way'; flock 9; }
+
+# Whether the make that held the lock before has done this step already.
+fresh = [ -e $@ ] && [ -z "$$(find $^ -newer $@ 2>&1)" ]
+
+# Asked of each candidate by running it: pyenv's shims stand on PATH also for versions that are switched off.
+# The answer is the real path, because a 3.11 environment made from a symbolic link may find another's library.
+probe = sys.exit(1) if sys.implementation.name != "cpython" or not (3, 11) <= sys.version_info < (3, 15) \
+	or sysconfig.get_config_var("Py_GIL_DISABLED") else print(os.path.realpath(sys.executable))
+
+define new_venv
+if uv --version >/dev/null 2>&1; then tool=uv needs=venv; else tool=venv needs=ensurepip,ssl,venv; fi; \
+	for name in $(BASE_PYTHON); do \
+		base=$$("$$name" -c "import os, sys, sysconfig, $$needs"'; $(probe)' 2>/dev/null) && break || base=; \
+	done; \
+	if [ $$tool = uv ]; then \
+		echo "set-up: $(VENV) by uv, from $${base:-a Python 3.14 that uv finds or downloads}"; \
+		uv venv -q --python "$${base:-3.14+gil}" $(VENV); \
+	elif [ -n "$$base" ]; then \
+		echo "set-up: $(VENV) from $$base"; "$$base" -m venv $(VENV); \
+	else \
+		echo 'set-up: no Python found. It needs uv on PATH, or a Python 3.11 to 3.14 with GIL, ssl and venv;' \
+			'tried: $(BASE_PYTHON).' >&2; exit 1; \
+	fi
+endef
+
+# The first stamp is away while packages are installed: a set-up that is killed begins from nothing the next time,
+# one that fails (no network, say) leaves what was there in use. uv from PATH brings the pinned uv, which goes on.
+define install
+status=; ! [ -e $(RUN_STAMP) ] || mv $(RUN_STAMP) $(RUN_STAMP).held; \
+	{ if [ -e $(VENV)/bin/pip ]; \
+	then $(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes $(1); \
+	else PATH="$(VENV)/bin:$$PATH" uv pip install -q --python $(PYTHON) --require-hashes $(1); fi; } || status=$$?; \
+	! [ -e $(RUN_STAMP).held ] || mv $(RUN_STAMP).held $(RUN_STAMP); \
+	[ -z "$$status" ] || exit 1
+endef
+
+# One version for every Python (fewest forks), so that figures and type checks mean the same under each.
+compile = UV_CUSTOM_COMPILE_COMMAND='make pins' $(VENV)/bin/uv pip compile -q --universal --python-version 3.11 \
+	--generate-hashes --fork-strategy fewest $(ARGS)
