@@ -1,0 +1,1 @@
+"""What everything stands on: standard library only, 3.11 syntax, runs under every measured runtime."""

@@ -1,0 +1,134 @@
+"""Log-bucketed latency histogram: known relative error, one list index per record.
+
+A value below 2**(SUB_BITS+1) has a bucket of its own. Above, every power of two is cut into 2**SUB_BITS
+equal buckets, so a bucket is at most 1/128 = 0.78 % of its lower bound wide. Quantiles report a bucket's
+midpoint: they are within RELATIVE_ERROR = 0.4 % of the exact nearest-rank value. min, max and mean are exact.
+Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import ceil
+from typing import Any
+
+SUB_BITS = 7
+RELATIVE_ERROR = 1 / 2 ** (SUB_BITS + 1)
+_EXACT_BELOW = 1 << (SUB_BITS + 1)
+_VALUE_BITS = 42
+_BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
+_SHARES = {"p50_ns": (0.50, 1), "p90_ns": (0.90, 10), "p99_ns": (0.99, 100), "p999_ns": (0.999, 10_000)}
+
+
+def bucket_of(value_ns: int) -> int:
+    """Index of the bucket that holds *value_ns* (0 or more)."""
+    if value_ns < _EXACT_BELOW:
+        return value_ns
+    shift = value_ns.bit_length() - (SUB_BITS + 1)
+    return (shift << SUB_BITS) + (value_ns >> shift)
+
+
+def bounds_ns(bucket: int) -> tuple[int, int]:
+    """Lowest value of *bucket* and the lowest of the next, in ns."""
+    if bucket < _EXACT_BELOW:
+        return bucket, bucket + 1
+    shift = (bucket >> SUB_BITS) - 1
+    low = (bucket - (shift << SUB_BITS)) << shift
+    return low, low + (1 << shift)
+
+
+class Histogram:
+    """Latencies in ns. Not locked: one per thread, merged after join."""
+
+    __slots__ = ("_counts", "max_ns", "min_ns", "total_ns")
+
+    def __init__(self) -> None:
+        self._counts = [0] * _BUCKETS
+        self.total_ns = 0
+        self.max_ns = 0
+        self.min_ns = 1 << 63
+
+    def record(self, value_ns: int) -> None:
+        """Count one latency, in ns, below 2**42 (73 minutes). Raises IndexError above.
+
+        The body is bucket_of() written out, constants too: a call would cost as much as the rest.
+        """
+        if value_ns < _EXACT_BELOW:
+            self._counts[value_ns] += 1
+        else:
+            shift = value_ns.bit_length() - 8
+            self._counts[(shift << 7) + (value_ns >> shift)] += 1
+        self.total_ns += value_ns
+        if value_ns > self.max_ns:
+            self.max_ns = value_ns
+        if value_ns < self.min_ns:
+            self.min_ns = value_ns
+
+    def merge(self, other: "Histogram") -> None:
+        """Add the counts of *other*."""
+        self._counts = [mine + theirs for mine, theirs in zip(self._counts, other._counts, strict=True)]
+        self.total_ns += other.total_ns
+        self.max_ns = max(self.max_ns, other.max_ns)
+        self.min_ns = min(self.min_ns, other.min_ns)
+
+    @property
+    def count(self) -> int:
+        """How many latencies were recorded."""
+        return sum(self._counts)
+
+    def filled(self) -> Iterable[tuple[int, int]]:
+        """(bucket, count) of every bucket that is not empty, lowest first."""
+        return ((bucket, count) for bucket, count in enumerate(self._counts) if count)
+
+    def quantile(self, share: float) -> int:
+        """Latency that *share* of the requests did not exceed, in ns, within RELATIVE_ERROR.
+
+        share: 0..1, not percent
+        Raises ValueError if nothing was recorded or share is outside 0..1.
+        Source: nearest-rank definition, docs/statistics.md.
+        """
+        if not 0 <= share <= 1:
+            raise ValueError(f"share is {share}; it must lie between 0 and 1")
+        count = self.count
+        if not count:
+            raise ValueError("an empty histogram has no quantiles")
+        rank = max(1, ceil(round(share * count, 9)))
+        if rank == count:
+            return self.max_ns
+        seen = 0
+        for bucket, number in self.filled():
+            seen += number
+            if seen >= rank:
+                low, high = bounds_ns(bucket)
+                return min(max((low + high - 1) // 2, self.min_ns), self.max_ns)
+        raise AssertionError("the counts sum to less than their count")
+
+    def to_json(self) -> dict[str, Any]:
+        """Exact count, min, mean and max, the percentiles the count can bear, and all counts."""
+        count = self.count
+        if not count:
+            return {"count": 0, "histogram": {"sub_bits": SUB_BITS, "total_ns": 0, "counts": {}}}
+        summary: dict[str, Any] = {
+            "count": count,
+            "min_ns": self.min_ns,
+            "mean_ns": self.total_ns // count,
+            "max_ns": self.max_ns,
+        }
+        for name, (share, needed) in _SHARES.items():
+            if count >= needed:
+                summary[name] = self.quantile(share)
+        counts = {str(bucket): number for bucket, number in self.filled()}
+        summary["histogram"] = {"sub_bits": SUB_BITS, "total_ns": self.total_ns, "counts": counts}
+        return summary
+
+    @classmethod
+    def from_json(cls, summary: Mapping[str, Any]) -> "Histogram":
+        """The histogram that to_json wrote. Raises ValueError for another bucket layout."""
+        stored = summary["histogram"]
+        if stored["sub_bits"] != SUB_BITS:
+            raise ValueError(f"the histogram has sub_bits {stored['sub_bits']}; this version reads {SUB_BITS}")
+        histogram = cls()
+        for bucket, number in stored["counts"].items():
+            histogram._counts[int(bucket)] = number
+        if summary["count"]:
+            histogram.total_ns = stored["total_ns"]
+            histogram.min_ns, histogram.max_ns = summary["min_ns"], summary["max_ns"]
+        return histogram

@@ -1,0 +1,62 @@
+"""One frame: a 4-byte big-endian signed length, then that many bytes of UTF-8 JSON.
+
+The framing of multiprocessing.connection; nothing is unpickled. Source: docs/child-contract.md.
+"""
+
+import struct
+
+HEADER = struct.Struct("!i")
+MAX_FRAME_BYTES = 16 * 2**20
+
+
+def frame(body: bytes) -> bytes:
+    """*body* with its length in front."""
+    return HEADER.pack(len(body)) + body
+
+
+_NOTHING = bytearray()  # never written to: a stream whose frames arrive whole needs no buffer of its own
+
+
+class Frames:
+    """Cuts a byte stream into frame bodies, however it arrives.
+
+    refused_bytes is the announced length that was negative or over the limit; from then on nothing is read.
+    """
+
+    __slots__ = ("_held", "max_bytes", "refused_bytes")
+
+    def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self.refused_bytes: int | None = None
+        self._held = _NOTHING
+
+    def __repr__(self) -> str:
+        return f"Frames({len(self._held)} bytes held, refused {self.refused_bytes})"
+
+    @property
+    def partial(self) -> bool:
+        """Whether a frame has begun and not ended."""
+        return bool(self._held)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The bodies that *data* completes, in order."""
+        if not self._held and len(data) >= 4 and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes:
+            return [data[4:]]
+        if self._held is _NOTHING:
+            self._held = bytearray()
+        self._held += data
+        return self._cut()
+
+    def _cut(self) -> list[bytes]:
+        held, bodies, start = self._held, [], 0
+        while len(held) - start >= 4 and self.refused_bytes is None:
+            (size,) = HEADER.unpack_from(held, start)
+            if not 0 <= size <= self.max_bytes:
+                self.refused_bytes = size
+            elif len(held) - start - 4 < size:
+                break
+            else:
+                bodies.append(bytes(held[start + 4 : start + 4 + size]))
+                start += 4 + size
+        del held[: len(held) if self.refused_bytes is not None else start]
+        return bodies
