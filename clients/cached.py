@@ -1,0 +1,42 @@
+"""One connection that is kept: opened before the timed region, opened again only after an error."""
+
+from collections.abc import Callable
+from time import perf_counter_ns
+
+from core.system import Channel
+
+
+class CachedCaller:
+    """connect_ns is told how long a connect took that had to be made while timed."""
+
+    def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
+        self._connect = connect
+        self._address = address
+        self._connect_ns = connect_ns
+        self._channel: Channel | None = None
+
+    def open(self) -> None:
+        """Connect. Raises CallFailed."""
+        self._channel = self._connect(self._address)
+
+    def take(self) -> Channel:
+        """The kept connection, or a new one after an error. Raises CallFailed."""
+        if self._channel is None:
+            start = perf_counter_ns()
+            self.open()
+            self._connect_ns(perf_counter_ns() - start)
+        assert self._channel is not None
+        return self._channel
+
+    def give(self, channel: Channel) -> None:
+        """Keep it."""
+
+    def drop(self, channel: Channel) -> None:
+        """Close it; the next take() connects again."""
+        channel.close()
+        self._channel = None
+
+    def close(self) -> None:
+        """Close the kept connection."""
+        if self._channel is not None:
+            self.drop(self._channel)

@@ -1,0 +1,129 @@
+"""One open connection from a client to a service, by frames or by HTTP/1.1. Blocking; clients.drive keeps the time."""
+
+import json
+import re
+import socket
+
+from core.cell import Cell
+from core.wire import Frames, frame
+from core.work import calc_request
+
+READ_BYTES = 64 * 1024
+_HEAD_END = b"\r\n\r\n"
+_CONTENT_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
+
+
+class CallFailed(Exception):
+    """No usable answer came. code is its cause: connect, closed, reset, extra or garbled."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def connect(address: str) -> socket.socket:
+    """A connected socket: a Unix path starts with '/', anything else is host:port. Raises CallFailed('connect')."""
+    try:
+        if address.startswith("/"):
+            sock = socket.socket(socket.AF_UNIX)
+            sock.connect(address)
+        else:
+            host, _, port = address.rpartition(":")
+            sock = socket.create_connection((host, int(port)))
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except OSError as error:
+        raise CallFailed("connect") from error
+    return sock
+
+
+class _Channel:
+    """What both protocols share: sending, and reading until the service has closed."""
+
+    __slots__ = ("sock",)
+
+    def __init__(self, address: str) -> None:
+        self.sock = connect(address)
+
+    def _send(self, message: bytes) -> None:
+        try:
+            self.sock.sendall(message)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the service has closed; what it said before is still to be read
+
+    def _read(self) -> bytes:
+        try:
+            data = self.sock.recv(READ_BYTES)
+        except OSError as error:
+            raise CallFailed("reset") from error
+        if not data:
+            raise CallFailed("closed")
+        return data
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.sock.close()
+
+
+class FramedChannel(_Channel):
+    """A connection that speaks frames (core.wire)."""
+
+    __slots__ = ("_frames",)
+
+    def __init__(self, address: str) -> None:
+        self.sock = connect(address)
+        self._frames = Frames()
+
+    def ask(self, message: bytes) -> bytes:
+        """Send one frame; the body of the frame that answers it. Raises CallFailed."""
+        self._send(message)
+        bodies = self._frames.feed(self._read())
+        while not bodies:
+            if self._frames.refused_bytes is not None:
+                raise CallFailed("garbled")
+            bodies = self._frames.feed(self._read())
+        if len(bodies) > 1 or self._frames.partial:
+            raise CallFailed("extra")
+        return bodies[0]
+
+
+class HttpChannel(_Channel):
+    """A keep-alive HTTP/1.1 connection; answers need a Content-Length."""
+
+    __slots__ = ()
+
+    def ask(self, message: bytes) -> bytes:
+        """Send one HTTP request; the body of its response. Raises CallFailed."""
+        self._send(message)
+        data = self._read()
+        while (end := data.find(_HEAD_END)) < 0:
+            data += self._read()
+        length = _CONTENT_LENGTH.search(data, 0, end)
+        if length is None:
+            raise CallFailed("garbled")
+        start = end + len(_HEAD_END)
+        missing = start + int(length[1]) - len(data)
+        while missing > 0:
+            more = self._read()
+            data += more
+            missing -= len(more)
+        if missing < 0:
+            raise CallFailed("extra")
+        return data[start:]
+
+
+def framed_message(cell: Cell) -> bytes:
+    """The cell's request as a frame."""
+    return frame(json.dumps(calc_request(cell.calc_target, cell.payload_bytes)).encode())
+
+
+def http_message(cell: Cell) -> bytes:
+    """The cell's request as an HTTP/1.1 POST: its url in the request line, its params as the body."""
+    request = calc_request(cell.calc_target, cell.payload_bytes)
+    body = json.dumps(request["params"]).encode()
+    head = (
+        f"{request['method']} {request['url']} HTTP/1.1\r\n"
+        "Host: localhost\r\n"
+        "Content-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body

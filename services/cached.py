@@ -1,0 +1,135 @@
+"""Systems 2 and 4: one cache of connections and one pool of workers behind any number of listening sockets.
+
+Every worker waits on the watch itself. What is readable goes to one worker, which reads one request, answers it
+and gives the connection back.
+"""
+
+import threading
+from collections import Counter, deque
+from typing import Any
+
+from core.wire import frame
+from core.work import answer
+from services.connection import Connection
+from services.listeners import Listener
+from services.lobby import Lobby
+from services.watch import Watch, accept_or_none
+
+OUT_OF_FILES_PAUSE_S = 0.05
+SECOND_LOOK_S = 0.01  # a connection over the limit is looked at again: a peer that has just closed may not be noted yet
+
+
+class Worker:
+    """What one worker thread has done; only that thread writes it."""
+
+    __slots__ = ("requests",)
+
+    def __init__(self) -> None:
+        self.requests = 0
+
+
+class CachedService:
+    """max_conns: connections held at once, None for no limit; one more is answered 503 and closed."""
+
+    def __init__(self, listeners: list[Listener], watch: Watch, workers: int, max_conns: int | None) -> None:
+        self.listeners = listeners
+        self._watch = watch
+        self._workers = [Worker() for _ in range(workers)]
+        self._max_conns = max_conns
+        self._listening = {one.sock.fileno(): one for one in listeners}
+        self._cache: dict[int, Connection] = {}
+        self._admitting = threading.Lock()
+        self._closed: deque[tuple[str, int]] = deque()
+        self._lobby = Lobby()
+
+    def __repr__(self) -> str:
+        return f"CachedService({self.listeners}, {len(self._workers)} workers, {len(self._cache)} connections)"
+
+    def start(self) -> None:
+        """Start the workers, then let them find the listening sockets."""
+        for worker in self._workers:
+            threading.Thread(target=self._work, args=(worker,), daemon=True).start()
+        for fd, listener in self._listening.items():
+            listener.sock.setblocking(False)
+            self._watch.add(fd)
+
+    def counters(self) -> dict[str, Any]:
+        """Requests answered: in all, by worker, by listening socket, and how many connections had how many."""
+        ended = list(self._closed) + [(one.listener.address, one.requests) for one in self._cache.values()]
+        by_socket = dict.fromkeys((one.address for one in self.listeners), 0)
+        for address, requests in ended:
+            by_socket[address] += requests
+        by_worker = [worker.requests for worker in self._workers]
+        return {
+            "requests": sum(by_worker),
+            "requests_by_worker": by_worker,
+            "requests_by_socket": list(by_socket.values()),
+            "connections_by_requests": Counter(str(requests) for _, requests in ended),
+        }
+
+    def _work(self, worker: Worker) -> None:
+        wait, cache, listening = self._watch.wait, self._cache, self._listening
+        while True:
+            fd = wait()
+            connection = cache.get(fd)
+            if connection is None:
+                self._accept(listening[fd])
+            else:
+                self._serve(connection, worker)
+
+    def _serve(self, connection: Connection, worker: Worker) -> None:
+        bodies = connection.receive()
+        if bodies is None:
+            self._forget(connection)
+            self._watch.forget(connection.fd)
+            connection.close()
+            return
+        for body in bodies:
+            connection.send(frame(answer(body)))
+            connection.requests += 1
+            worker.requests += 1
+        if connection.frames.refused_bytes is not None:
+            self._forget(connection)
+            self._watch.forget(connection.fd)
+            connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
+            self._lobby.close(connection)
+        elif connection.unsent:
+            self._lobby.flush(connection, self._give_back)
+        else:
+            self._watch.arm(connection.fd)
+
+    def _give_back(self, connection: Connection) -> None:
+        self._watch.arm(connection.fd)
+
+    def _accept(self, listener: Listener) -> None:
+        fd = listener.sock.fileno()
+        try:
+            sock = accept_or_none(listener.sock)
+        except OSError:  # out of file descriptors: some will be closed soon
+            self._lobby.later(OUT_OF_FILES_PAUSE_S, lambda: self._watch.arm(fd))
+            return
+        self._watch.arm(fd)
+        if sock is None:
+            return
+        connection = Connection(sock, listener)
+        if not self._admit(connection):
+            self._lobby.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
+
+    def _admit(self, connection: Connection) -> bool:
+        with self._admitting:
+            if self._max_conns is not None and len(self._cache) >= self._max_conns:
+                return False
+            if not self._watch.holds(connection.fd):
+                return False
+            self._cache[connection.fd] = connection
+        self._watch.add(connection.fd)
+        return True
+
+    def _admit_or_refuse(self, connection: Connection) -> None:
+        if not self._admit(connection):
+            connection.refuse(503, f"the connection cache is full: {len(self._cache)} connections")
+            self._lobby.close(connection)
+
+    def _forget(self, connection: Connection) -> None:
+        del self._cache[connection.fd]
+        self._closed.append((connection.listener.address, connection.requests))

@@ -1,0 +1,148 @@
+"""Where connections wait that must not hold a worker: a slow sender, a slow reader, one that is being closed.
+
+One thread of its own, off the request path; it starts when the first connection enters.
+"""
+
+import selectors
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable
+from time import monotonic
+
+from services.connection import Connection
+
+LINGER_S = 2.0
+NEVER = float("inf")
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+
+
+class _Visit:
+    """A wait for an event of a socket, until a deadline, and what to do then. Without a socket: for the deadline."""
+
+    __slots__ = ("event", "late", "ready", "sock", "until")
+
+    def __init__(
+        self,
+        sock: socket.socket | None,
+        event: int,
+        until: float,
+        ready: Callable[[], None],
+        late: Callable[[], None],
+    ) -> None:
+        self.sock = sock
+        self.event = event
+        self.until = until
+        self.ready = ready
+        self.late = late
+
+
+class Lobby:
+    """Waits for many connections at once, each with a deadline. Any thread may call the public methods."""
+
+    def __init__(self) -> None:
+        self._coming: deque[_Visit] = deque()
+        self._visits: set[_Visit] = set()
+        self._selector = selectors.DefaultSelector()
+        self._bell, self._ear = socket.socketpair()
+        self._bell.setblocking(False)
+        self._selector.register(self._ear, READ)
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"Lobby({len(self._visits) + len(self._coming)} waiting)"
+
+    def wait_for_request(self, connection: Connection, until: float, ready: Callable[[Connection], None]) -> None:
+        """Call *ready* when the peer has sent something; close the connection at *until* (monotonic seconds)."""
+        self._enter(_Visit(connection.sock, READ, until, lambda: ready(connection), connection.close))
+
+    def flush(self, connection: Connection, done: Callable[[Connection], None], until: float = NEVER) -> None:
+        """Send what is unsent, at the peer's pace, then call *done*; close the connection at *until*."""
+
+        def on_room() -> None:
+            if connection.flush():
+                done(connection)
+            else:
+                self.flush(connection, done, until)
+
+        self._enter(_Visit(connection.sock, WRITE, until, on_room, connection.close))
+
+    def later(self, after_s: float, then: Callable[[], None]) -> None:
+        """Call *then* in *after_s* seconds."""
+        self._enter(_Visit(None, 0, monotonic() + after_s, then, then))
+
+    def close(self, connection: Connection) -> None:
+        """Close so that the last answer arrives: all is sent, then what the peer still sends is read and dropped.
+
+        A close with unread data resets the connection and takes the answer with it. LINGER_S is the deadline.
+        """
+        until = monotonic() + LINGER_S
+        if connection.unsent:
+            self.flush(connection, lambda one: self._hang_up(one, until), until)
+        else:
+            self._hang_up(connection, until)
+
+    def _hang_up(self, connection: Connection, until: float) -> None:
+        try:
+            connection.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            connection.close()
+        else:
+            self._drain(connection, until)
+
+    def _drain(self, connection: Connection, until: float) -> None:
+        def on_data() -> None:
+            if connection.discard():
+                self._drain(connection, until)
+            else:
+                connection.close()
+
+        self._enter(_Visit(connection.sock, READ, until, on_data, connection.close))
+
+    def _enter(self, visit: _Visit) -> None:
+        self._coming.append(visit)
+        if threading.current_thread() is not self._thread:
+            self._start_once()
+            try:
+                self._bell.send(b"\0")
+            except BlockingIOError:
+                pass  # it has been rung often enough
+
+    def _start_once(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._watch, name="lobby", daemon=True)
+                self._thread.start()
+
+    def _watch(self) -> None:
+        while True:
+            self._admit()
+            for key, _ in self._selector.select(self._patience_s()):
+                if key.data is None:
+                    self._ear.recv(4096)
+                else:
+                    self._leave(key.data).ready()
+            self._turn_out()
+
+    def _admit(self) -> None:
+        while self._coming:
+            visit = self._coming.popleft()
+            self._visits.add(visit)
+            if visit.sock is not None:
+                self._selector.register(visit.sock, visit.event, visit)
+
+    def _leave(self, visit: _Visit) -> _Visit:
+        self._visits.remove(visit)
+        if visit.sock is not None:
+            self._selector.unregister(visit.sock)
+        return visit
+
+    def _patience_s(self) -> float | None:
+        soonest = min((visit.until for visit in self._visits), default=NEVER)
+        return None if soonest == NEVER else max(0.0, soonest - monotonic())
+
+    def _turn_out(self) -> None:
+        now = monotonic()
+        for visit in [one for one in self._visits if one.until <= now]:
+            self._leave(visit).late()

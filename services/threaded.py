@@ -1,0 +1,97 @@
+"""System 1: one listening socket, no connection cache. An acceptor hands each connection to a pool of workers;
+the worker reads one request, answers and closes.
+"""
+
+import select
+import threading
+from queue import SimpleQueue
+from time import monotonic
+from typing import Any
+
+from core.wire import frame
+from core.work import answer
+from services.cached import Worker
+from services.connection import Connection
+from services.listeners import Listener
+from services.lobby import Lobby
+
+READ_DEADLINE_S = 5.0
+PATIENCE_MS = 50  # a worker waits so long for a request to begin; then the connection waits without it
+OUT_OF_FILES_PAUSE_S = 0.05
+
+
+class ThreadedService:
+    """One request per connection. A peer has READ_DEADLINE_S to send it whole."""
+
+    def __init__(self, listener: Listener, workers: int) -> None:
+        self.listeners = [listener]
+        self._workers = [Worker() for _ in range(workers)]
+        self._accepted: SimpleQueue[Connection] = SimpleQueue()
+        self._lobby = Lobby()
+        self._pause = threading.Event()
+
+    def __repr__(self) -> str:
+        return f"ThreadedService({self.listeners[0]}, {len(self._workers)} workers)"
+
+    def start(self) -> None:
+        """Start the workers and the acceptor."""
+        for worker in self._workers:
+            threading.Thread(target=self._work, args=(worker,), daemon=True).start()
+        threading.Thread(target=self._accept, name="acceptor", daemon=True).start()
+
+    def counters(self) -> dict[str, Any]:
+        """Requests answered, in all and by worker."""
+        by_worker = [worker.requests for worker in self._workers]
+        return {"requests": sum(by_worker), "requests_by_worker": by_worker}
+
+    def _work(self, worker: Worker) -> None:
+        take = self._accepted.get
+        while True:
+            connection = take()
+            bodies = connection.receive()
+            if bodies == [] and self._has_time_for(connection) and _begins_soon(connection):
+                bodies = connection.receive()
+            if bodies is None:
+                connection.close()
+            elif bodies:
+                self._answer(connection, bodies[0], worker)
+            elif connection.frames.refused_bytes is not None:
+                connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
+                self._lobby.close(connection)
+            else:
+                self._set_aside(connection)
+
+    def _has_time_for(self, connection: Connection) -> bool:
+        """Whether the worker may wait for this peer: it has said nothing yet, and no other is waiting."""
+        return connection.until is None and not connection.frames.partial and self._accepted.empty()
+
+    def _answer(self, connection: Connection, body: bytes, worker: Worker) -> None:
+        connection.send(frame(answer(body)))
+        worker.requests += 1
+        if connection.unsent:
+            self._lobby.close(connection)
+        else:
+            connection.close()
+
+    def _set_aside(self, connection: Connection) -> None:
+        if connection.until is None:
+            connection.until = monotonic() + READ_DEADLINE_S
+        self._lobby.wait_for_request(connection, connection.until, self._accepted.put)
+
+    def _accept(self) -> None:
+        listener = self.listeners[0]
+        accept, hand_over = listener.sock.accept, self._accepted.put
+        while True:
+            try:
+                hand_over(Connection(accept()[0], listener))
+            except ConnectionAbortedError:
+                continue
+            except OSError:  # out of file descriptors: wait for workers to close some
+                self._pause.wait(OUT_OF_FILES_PAUSE_S)
+
+
+def _begins_soon(connection: Connection) -> bool:
+    """Whether the peer begins its request within the worker's patience; a peer that connects, sends at once."""
+    poll = select.poll()
+    poll.register(connection.fd, select.POLLIN)
+    return bool(poll.poll(PATIENCE_MS))

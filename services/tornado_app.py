@@ -1,0 +1,103 @@
+"""System 3: Tornado, one event loop per process; the calculation runs in the handler.
+
+POST /calc takes the params of the frame protocol as its JSON body ({"target": 1000}; the whole request of the
+frame protocol is taken too), and answers the frame protocol's JSON with its code as the HTTP status.
+"""
+
+import asyncio
+import threading
+from typing import Any
+
+from tornado.http1connection import HTTP1Connection
+from tornado.httpserver import HTTPServer
+from tornado.web import Application, RequestHandler, stream_request_body
+
+from core.wire import MAX_FRAME_BYTES
+from core.work import Refused, decode, error_answer, route
+from services.listeners import Listener
+
+
+@stream_request_body
+class RouteHandler(RequestHandler):
+    """Every url and method: core.work decides what is answered."""
+
+    def initialize(self, service: "TornadoService") -> None:
+        self.service = service
+        self.chunks: list[bytes] = []
+
+    def prepare(self) -> None:
+        """Refuse a body over the limit before it is read."""
+        announced = self.request.headers.get("Content-Length", "0")
+        if announced.isdecimal() and int(announced) > MAX_FRAME_BYTES:
+            self.set_header("Connection", "close")
+            self._reply(413, error_answer(413, f"a body of {announced} bytes is not accepted"))
+            return
+        connection = self.request.connection
+        assert isinstance(connection, HTTP1Connection)
+        connection.set_max_body_size(MAX_FRAME_BYTES)
+
+    def data_received(self, chunk: bytes) -> None:
+        self.chunks.append(chunk)
+
+    def get(self) -> None:
+        self._answer()
+
+    head = post = put = patch = delete = options = get
+
+    def _answer(self) -> None:
+        self.service.requests += 1
+        try:
+            self._reply(200, route(self.request.method or "", self.request.path)(self._params()))
+        except Refused as refused:
+            self._reply(refused.code, error_answer(refused.code, str(refused)))
+        except Exception as error:
+            self._reply(500, error_answer(500, f"{type(error).__name__}: {error}"))
+
+    def _params(self) -> dict[str, Any]:
+        if not self.chunks:
+            return {name: self.get_query_argument(name) for name in self.request.query_arguments}
+        given = decode(b"".join(self.chunks))
+        if type(given) is dict and type(given.get("params")) is dict:
+            given = given["params"]
+        if type(given) is not dict:
+            raise Refused(400, "the request's body is not a JSON object")
+        return given
+
+    def _reply(self, code: int, body: bytes) -> None:
+        self.set_status(code)
+        self.set_header("Content-Type", "application/json")
+        self.finish(body)
+
+
+def _log_nothing(handler: RequestHandler) -> None:
+    """Nothing is logged per request."""
+
+
+class TornadoService:
+    """One HTTPServer on one listener, in an event loop of its own."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listeners = [listener]
+        self.requests = 0
+
+    def __repr__(self) -> str:
+        return f"TornadoService({self.listeners[0]})"
+
+    def start(self) -> None:
+        """Start the event loop and wait until it accepts."""
+        accepting = threading.Event()
+        threading.Thread(target=lambda: asyncio.run(self._serve(accepting)), name="event loop", daemon=True).start()
+        accepting.wait()
+
+    def counters(self) -> dict[str, Any]:
+        """Requests answered."""
+        return {"requests": self.requests}
+
+    async def _serve(self, accepting: threading.Event) -> None:
+        application = Application([(r".*", RouteHandler, {"service": self})], log_function=_log_nothing)
+        server = HTTPServer(application, max_body_size=2**62)
+        listener = self.listeners[0].sock
+        listener.setblocking(False)
+        server.add_socket(listener)
+        accepting.set()
+        await asyncio.Event().wait()

@@ -1,0 +1,247 @@
+"""Waiting for readable sockets, by many workers at once: each socket is handed to one worker until it is armed again.
+
+The workers wait themselves: no watcher thread, no queue, no hand-over.
+"""
+
+import os
+import select
+import socket
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from core.errors import BadInput
+
+
+class Watch(Protocol):
+    """add() and arm() may be called by any thread, wait() by many at once."""
+
+    def add(self, fd: int) -> None:
+        """Watch *fd* for the first time."""
+
+    def arm(self, fd: int) -> None:
+        """Watch *fd* again, after wait() gave it out."""
+
+    def wait(self) -> int:
+        """A readable fd, which nobody else gets before it is armed again. Blocks."""
+
+    def forget(self, fd: int) -> None:
+        """Watch *fd* no more: whoever was given it closes it now."""
+
+    def holds(self, fd: int) -> bool:
+        """Whether this way of waiting can watch an fd of that number."""
+
+
+class EpollWatch:
+    """One epoll for all workers; EPOLLONESHOT hands each readable socket to one of them."""
+
+    def __init__(self) -> None:
+        self._epoll = select.epoll()
+        self._poll = self._epoll.poll
+        self._modify = self._epoll.modify
+        self._events = select.EPOLLIN | select.EPOLLONESHOT
+
+    def add(self, fd: int) -> None:
+        self._epoll.register(fd, self._events)
+
+    def arm(self, fd: int) -> None:
+        self._modify(fd, self._events)
+
+    def wait(self) -> int:
+        while True:
+            for fd, _ in self._poll(-1, 1):
+                return fd
+
+    def forget(self, fd: int) -> None:
+        """The kernel forgets what is closed."""
+
+    def holds(self, fd: int) -> bool:
+        return True
+
+
+if sys.platform != "linux" and hasattr(select, "kqueue"):
+
+    class KqueueWatch:
+        """One kqueue for all workers; EV_ONESHOT hands each readable socket to one of them."""
+
+        def __init__(self) -> None:
+            self._kqueue = select.kqueue()
+
+        def add(self, fd: int) -> None:
+            event = select.kevent(fd, select.KQ_FILTER_READ, select.KQ_EV_ADD | select.KQ_EV_ONESHOT)
+            self._kqueue.control([event], 0)
+
+        arm = add
+
+        def wait(self) -> int:
+            while True:
+                for event in self._kqueue.control(None, 1):
+                    return event.ident
+
+        def forget(self, fd: int) -> None:
+            """The kernel forgets what is closed."""
+
+        def holds(self, fd: int) -> bool:
+            return True
+
+
+def _poll_many(fds: set[int]) -> list[int]:
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, select.POLLIN)
+    return [fd for fd, _ in poll.poll()]
+
+
+def _select_many(fds: set[int]) -> list[int]:
+    try:
+        return select.select(fds, (), ())[0]
+    except OSError:  # one was closed just now; it is forgotten before the next try
+        return []
+
+
+class LeaderWatch:
+    """poll() and select() know no one-shot, so one worker at a time, the leader, waits for all.
+
+    A socket armed while the leader waits rings it, so that it waits for that one too.
+    Source: D. Schmidt et al., Leader/Followers, PLoP 2000.
+    """
+
+    def __init__(self, wait_for_any: Callable[[set[int]], list[int]], highest_fd: int | None = None) -> None:
+        self._wait_for_any = wait_for_any
+        self._highest_fd = highest_fd
+        self._leading = threading.Lock()
+        self._changes: deque[tuple[int, bool]] = deque()
+        self._ready: deque[int] = deque()
+        self._watched: set[int] = set()
+        self._waiting = False
+        self._ear, self._bell = os.pipe()
+        os.set_blocking(self._bell, False)
+        self._watched.add(self._ear)
+
+    def add(self, fd: int) -> None:
+        self.arm(fd)
+
+    def arm(self, fd: int) -> None:
+        self._changes.append((fd, True))
+        if self._waiting:
+            try:
+                os.write(self._bell, b"\0")
+            except BlockingIOError:
+                pass  # the pipe is full of rings already
+
+    def wait(self) -> int:
+        with self._leading:
+            while not self._ready:
+                self._lead()
+            return self._ready.popleft()
+
+    def forget(self, fd: int) -> None:
+        self._changes.append((fd, False))
+
+    def holds(self, fd: int) -> bool:
+        return self._highest_fd is None or fd <= self._highest_fd
+
+    def _lead(self) -> None:
+        self._waiting = True
+        while self._changes:
+            fd, watched = self._changes.popleft()
+            (self._watched.add if watched else self._watched.discard)(fd)
+        ready = self._wait_for_any(self._watched)
+        self._waiting = False
+        if self._ear in ready:
+            os.read(self._ear, 4096)
+            ready.remove(self._ear)
+        self._watched.difference_update(ready)
+        self._ready.extend(ready)
+
+
+class ScanWatch:
+    """Asks each socket on its own whether it is readable, one after the other: the seed's older way.
+
+    One worker at a time goes round. When a whole round finds nothing, it sleeps until the doorbell rings for
+    any socket - and then asks each of them again.
+    """
+
+    def __init__(self, doorbell: Watch, readable: Callable[[int], bool]) -> None:
+        self._doorbell = doorbell
+        self._readable = readable
+        self._leading = threading.Lock()
+        self._idle: deque[int] = deque()
+
+    def add(self, fd: int) -> None:
+        self._idle.append(fd)
+        self._doorbell.add(fd)
+
+    def arm(self, fd: int) -> None:
+        self._idle.append(fd)
+        self._doorbell.arm(fd)
+
+    def wait(self) -> int:
+        with self._leading:
+            while True:
+                fd = self._ask_round()
+                if fd is not None:
+                    return fd
+                self._doorbell.wait()
+
+    def forget(self, fd: int) -> None:
+        self._doorbell.forget(fd)
+
+    def holds(self, fd: int) -> bool:
+        return self._doorbell.holds(fd)
+
+    def _ask_round(self) -> int | None:
+        idle, readable = self._idle, self._readable
+        for _ in range(len(idle)):
+            fd = idle.popleft()
+            if readable(fd):
+                return fd
+            idle.append(fd)
+        return None
+
+
+def _readable_by_select(fd: int) -> bool:
+    return bool(select.select((fd,), (), (), 0)[0])
+
+
+def _readable_by_poll(fd: int) -> bool:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+FD_SETSIZE = 1024
+
+
+def _available() -> dict[str, Callable[[], Watch]]:
+    found: dict[str, Callable[[], Watch]] = {}
+    if hasattr(select, "epoll"):
+        found["epoll"] = EpollWatch
+    if sys.platform != "linux" and hasattr(select, "kqueue"):
+        found["kqueue"] = KqueueWatch
+    if hasattr(select, "poll"):
+        found["poll"] = lambda: LeaderWatch(_poll_many)
+    found["select"] = lambda: LeaderWatch(_select_many, highest_fd=FD_SETSIZE - 1)
+    return found
+
+
+def make_watch(selector: str, select_mode: str = "all") -> Watch:
+    """The watch for SELECTOR and SELECT_MODE; auto takes the first that this platform has. Raises BadInput."""
+    available = _available()
+    name = next(iter(available)) if selector == "auto" else selector
+    if name not in available:
+        raise BadInput(f"SELECTOR is {selector}; on {sys.platform} it must be one of auto, {', '.join(available)}.")
+    watch = available[name]()
+    if select_mode == "all":
+        return watch
+    return ScanWatch(watch, _readable_by_select if name == "select" else _readable_by_poll)
+
+
+def accept_or_none(listener: socket.socket) -> socket.socket | None:
+    """The next connection of a non-blocking *listener*; None if another worker took it or it went away."""
+    try:
+        return listener.accept()[0]
+    except (BlockingIOError, ConnectionAbortedError):
+        return None

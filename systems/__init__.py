@@ -1,0 +1,41 @@
+"""The systems: one short file each, which declares a SYSTEM. A file here, or given by its path, is a system."""
+
+import importlib
+import pkgutil
+from functools import cache
+from types import ModuleType
+
+from core.errors import BadInput
+from core.system import System
+
+
+def find(asked: str) -> System:
+    """The system with that number or name. Imports no other where the file is named s<number>_*.
+
+    Raises BadInput with the systems there are.
+    """
+    for module in _modules(f"s{asked}_") or _modules(""):
+        system = _system(module)
+        if asked in (system.number, system.name):
+            return system
+    known = ", ".join(f"{one.number} ({one.name})" if one.number else one.name for one in every())
+    raise BadInput(f"System {asked!r} is not known; accepted are {known}, and all.")
+
+
+@cache
+def every() -> tuple[System, ...]:
+    """All systems, those with a number first, in its order."""
+    systems = (_system(module) for module in _modules(""))
+    return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.name)))
+
+
+def _modules(prefix: str) -> list[str]:
+    names = (module.name for module in pkgutil.iter_modules(__path__))
+    return [name for name in names if name.startswith(prefix) and name != "__main__"]
+
+
+def _system(name: str) -> System:
+    module: ModuleType = importlib.import_module(f"{__name__}.{name}")
+    system = module.SYSTEM
+    assert isinstance(system, System), f"{module.__file__} declares no SYSTEM"
+    return system
