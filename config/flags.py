@@ -1,0 +1,130 @@
+"""Command-line flags: one for every parameter, made from its declaration, and those that choose and shape a plan."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from config.load import experiments, load_experiment, load_plan, parse_runtimes
+from config.plan import Plan, Row, parse_values
+from core.cell import PARAMETERS, Value
+from core.errors import BadInput
+from core.runtime import RuntimeName
+from systems import every, find
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are BadInput, like all others."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **more)
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(f"{message}. See {self.prog} --help for what is accepted.")
+
+
+def add_plan_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags that say which cells: a plan, and what is different from it."""
+    choose = parser.add_argument_group("what to run")
+    choose.add_argument("--experiment", metavar="NAME", help=f"a plan that comes along: {', '.join(experiments())}")
+    choose.add_argument("--plan", metavar="FILE", type=Path, help="a plan of your own, in YAML")
+    choose.add_argument("--system", metavar="N", help="1..4, a name, several with commas, or all")
+    choose.add_argument("--blocks", metavar="N", help="how often every cell runs, in random order each time")
+    choose.add_argument("--scale", metavar="X", help="share of the plan's requests, above 0 and at most 1")
+    add_runtime_flags(parser)
+    parameters = parser.add_argument_group("parameters", "each takes one value, or several with commas: a sweep")
+    for one in PARAMETERS.values():
+        default = f"as {one.same_as}" if one.same_as else "none" if one.default is None else str(one.default).lower()
+        parameters.add_argument(
+            one.flag,
+            dest=one.name,
+            metavar="V",
+            help=f"{one.help} (one of: {one.accepted}; default {default})",
+        )
+
+
+def add_runtime_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags that say which runtimes."""
+    runtimes = parser.add_argument_group("runtimes")
+    runtimes.add_argument("--runtime", metavar="NAMES", help="runtimes with commas, such as 3.11,3.14,3.14t+gil,3.14t")
+    runtimes.add_argument("--require", metavar="NAMES", help="runtimes that must be there; a missing one is an error")
+    runtimes.add_argument(
+        "--interpreter",
+        metavar="NAME=PATH",
+        action="append",
+        default=[],
+        help="use this interpreter for a runtime, such as 3.11=/usr/bin/python3.11 (may be repeated)",
+    )
+
+
+def plan_from(flags: Mapping[str, Any]) -> Plan:
+    """The plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput."""
+    plan = _narrowed(_chosen(flags), flags.get("system"), anew=not (flags["plan"] or flags["experiment"]))
+    if flags["runtime"] is not None:
+        plan = replace(plan, runtimes=parse_runtimes(flags["runtime"]))
+    if flags["blocks"] is not None:
+        plan = replace(plan, blocks=_blocks(flags["blocks"]))
+    if flags["scale"] is not None:
+        plan = replace(plan, scale=_scale(flags["scale"]))
+    return plan.with_values(parameter_values(flags))
+
+
+def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
+    """Values of the parameters that were given as flags. Raises BadInput."""
+    return {name: parse_values(name, flags[name]) for name in PARAMETERS if flags.get(name) is not None}
+
+
+def required(flags: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the runtimes that must be there."""
+    return parse_runtimes(flags["require"]) if flags["require"] is not None else ()
+
+
+def chosen_interpreters(flags: Mapping[str, Any]) -> dict[str, Path]:
+    """{interpreter name: path} from every --interpreter NAME=PATH. Raises BadInput."""
+    chosen = {}
+    for text in flags["interpreter"]:
+        name, separator, path = text.partition("=")
+        if not separator or not path:
+            raise BadInput(f"--interpreter is {text}; it must be NAME=PATH, such as 3.11=/usr/bin/python3.11.")
+        chosen[RuntimeName.parse(name).interpreter] = Path(path)
+    return chosen
+
+
+def _chosen(flags: Mapping[str, Any]) -> Plan:
+    if flags["plan"] and flags["experiment"]:
+        raise BadInput(f"--plan is {flags['plan']} and --experiment is {flags['experiment']}; give only one of them.")
+    if flags["plan"]:
+        return load_plan(flags["plan"])
+    return load_experiment(flags["experiment"] or "default")
+
+
+def _narrowed(plan: Plan, asked: str | None, anew: bool) -> Plan:
+    if asked is None or asked == "all":
+        return plan
+    keys = [find(name.strip()).key for name in asked.split(",")]
+    if anew:
+        return replace(plan, rows=tuple(Row(system=key, values={}) for key in dict.fromkeys(keys)))
+    rows = tuple(row for row in plan.rows if row.system in keys)
+    if not rows:
+        there = ", ".join(sorted({row.system for row in plan.rows}))
+        raise BadInput(f"--system is {asked}, which plan {plan.name} has no row for; it has rows for system {there}.")
+    return replace(plan, rows=rows)
+
+
+def _blocks(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise BadInput(f"--blocks is {text}; it must be a whole number of at least 1.")
+    return int(text)
+
+
+def _scale(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(f"--scale is {text}; it must be a number above 0 and at most 1.") from None
+
+
+def systems_help() -> str:
+    """One line per system, for --help."""
+    return "\n".join(f"  {one.key:>8}  {one.title}" for one in every())

@@ -1,0 +1,120 @@
+"""Plans from YAML files. Every scalar is read as text, so that 3.10 stays 3.10 and flags and files are parsed alike."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from config.plan import Plan, Row, parse_values
+from core.cell import PARAMETERS
+from core.errors import BadInput
+from core.runtime import RuntimeName
+from core.system import System
+from systems import find
+
+FOLDER = Path(__file__).parent
+PLAN_KEYS = ("description", "blocks", "runtimes", "parameters", "rows")
+ROW_KEYS = ("system", "title")
+
+
+class _TextLoader(yaml.BaseLoader):
+    """BaseLoader (every scalar a string) that refuses a key given twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str) or key in seen:
+                raise yaml.MarkedYAMLError(problem=f"key {key!r} is given twice", problem_mark=key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep=deep)
+
+
+def experiments() -> dict[str, Path]:
+    """The plans that come with gilscope, by name."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def load_experiment(name: str) -> Plan:
+    """The plan config/<name>.yaml. Raises BadInput with the names there are."""
+    found = experiments()
+    if name not in found:
+        raise BadInput(f"Experiment {name!r} is not known; accepted are {', '.join(found)}.")
+    return load_plan(found[name])
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan in a YAML file. Raises BadInput naming file, key, value and what is accepted."""
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_TextLoader)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; name a YAML file with --plan.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
+    try:
+        return _plan(path.stem, content)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
+
+
+def _plan(name: str, content: Any) -> Plan:
+    _expect_mapping("the plan", content, PLAN_KEYS)
+    defaults = _parameters(content.get("parameters", {}))
+    rows = content.get("rows")
+    if not isinstance(rows, list) or not rows:
+        raise BadInput("rows is missing or empty; it must be a list with at least one row, such as `- system: 4`.")
+    return Plan(
+        name=name,
+        description=" ".join(str(content.get("description", "")).split()),
+        blocks=_whole("blocks", content.get("blocks", "3")),
+        runtimes=parse_runtimes(content.get("runtimes", list(DEFAULT_RUNTIMES))),
+        rows=tuple(one for row in rows for one in _rows(row, defaults)),
+    )
+
+
+DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
+
+
+def parse_runtimes(given: Any) -> tuple[str, ...]:
+    """Runtime names from a list, or a text with commas. Raises BadInput."""
+    items = given.split(",") if isinstance(given, str) else given
+    if not isinstance(items, list) or not items:
+        raise BadInput(f"runtimes is {given!r}; it must be a list of runtimes, such as {', '.join(DEFAULT_RUNTIMES)}.")
+    return tuple(dict.fromkeys(str(RuntimeName.parse(str(item).strip())) for item in items))
+
+
+def _whole(name: str, text: Any) -> int:
+    if not (isinstance(text, str) and text.isascii() and text.isdigit()):
+        raise BadInput(f"{name} is {text}; it must be a whole number of at least 1.")
+    return int(text)
+
+
+def _parameters(given: Any) -> dict[str, tuple[Any, ...]]:
+    _expect_mapping("parameters", given, tuple(PARAMETERS))
+    return {name: parse_values(name, value) for name, value in given.items()}
+
+
+def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]]) -> list[Row]:
+    _expect_mapping("a row", given, (*ROW_KEYS, *PARAMETERS))
+    if "system" not in given:
+        raise BadInput(f"the row {given} names no system; give it one, such as `system: 4`.")
+    asked = given["system"] if isinstance(given["system"], list) else [given["system"]]
+    own = _parameters({name: value for name, value in given.items() if name in PARAMETERS})
+    return [_row(find(name), own, defaults, str(given.get("title", ""))) for name in asked]
+
+
+def _row(system: System, own: Mapping[str, Any], defaults: Mapping[str, Any], title: str) -> Row:
+    for name in own:
+        if name not in system.parameters:
+            raise BadInput(f"{name} is not read by system {system.key}; it reads {', '.join(system.parameters)}.")
+    read = {name: values for name, values in defaults.items() if name in system.parameters}
+    return Row(system=system.key, title=title, values={**read, **own})
+
+
+def _expect_mapping(what: str, given: Any, keys: tuple[str, ...]) -> None:
+    if not isinstance(given, dict):
+        raise BadInput(f"{what} is {given!r}; it must be a mapping with keys of {', '.join(keys)}.")
+    for key in given:
+        if key not in keys:
+            raise BadInput(f"{what} has an unknown key {key!r}; accepted are {', '.join(keys)}.")

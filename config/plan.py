@@ -1,0 +1,135 @@
+"""A plan: which cells a run is made of, in which order. Pure: files are read by config.load."""
+
+import itertools
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.cell import PARAMETERS, Cell, Value, parameter
+from core.errors import BadInput
+from core.runtime import RuntimeName
+from systems import find
+
+MAX_BLOCKS = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A system and the values of its parameters: several values of one are a sweep. title is for reports."""
+
+    system: str
+    values: Mapping[str, tuple[Value, ...]]
+    title: str = ""
+
+    def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
+        """Every combination of values, as {name: value}; scale makes NUM_REQUESTS_PER_CLIENT smaller."""
+        for values in itertools.product(*self.values.values()):
+            chosen = dict(zip(self.values, values, strict=True))
+            if scale != 1:
+                name = "NUM_REQUESTS_PER_CLIENT"
+                full = chosen.get(name, PARAMETERS[name].default)
+                assert isinstance(full, int)
+                chosen[name] = max(1, round(full * scale))
+            yield chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """blocks: how often every cell runs. runtimes: names in the order of display, the first is what ratios refer to.
+
+    description: one line on what it answers.
+    """
+
+    name: str
+    rows: tuple[Row, ...]
+    runtimes: tuple[str, ...]
+    blocks: int = 3
+    scale: float = 1.0
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.blocks <= MAX_BLOCKS:
+            raise BadInput(f"blocks is {self.blocks}; it must be a whole number from 1 to {MAX_BLOCKS}.")
+        if not 0 < self.scale <= 1:
+            raise BadInput(f"scale is {self.scale}; it must be above 0 and at most 1.")
+        for runtime in self.runtimes:
+            RuntimeName.parse(runtime)
+
+    def cells(self) -> list[Cell]:
+        """Every cell once, row by row, runtime by runtime; the same work is never there twice."""
+        found: dict[str, Cell] = {}
+        for row in self.rows:
+            for values in row.combinations(self.scale):
+                for runtime in self.runtimes:
+                    reads = find(row.system).parameters
+                    cell = Cell.build(system=find(row.system).key, runtime=runtime, reads=reads, values=values)
+                    found.setdefault(cell.cell_id, cell)
+        return list(found.values())
+
+    def block(self, number: int, seed: int) -> list[Cell]:
+        """The cells in the order of block *number* (from 1): random, and the same for the same seed."""
+        cells = self.cells()
+        random.Random(f"{seed} {number}").shuffle(cells)
+        return cells
+
+    def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
+        """The plan with *given* in place of its rows' own values, where a row's system reads them.
+
+        Raises BadInput for a parameter that no system of the plan reads.
+        """
+        for name in given:
+            if not any(name in find(row.system).parameters for row in self.rows):
+                systems = sorted({find(row.system).key for row in self.rows})
+                raise BadInput(
+                    f"{parameter(name).flag} ({name}) is not read by system {' or '.join(systems)}; "
+                    f"it is read by system {', '.join(_readers(name))}. Leave it out or choose another system."
+                )
+        return replace(self, rows=tuple(replace(row, values={**row.values, **_read(row, given)}) for row in self.rows))
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as result.json keeps it: every combination a row of its own."""
+        first = {(cell.system, str(cell.params)): cell for cell in reversed(self.cells())}
+        rows = [{"system": cell.system, "params": cell.params} for cell in reversed(first.values())]
+        return {
+            "name": self.name,
+            "description": self.description,
+            "blocks": self.blocks,
+            "scale": self.scale,
+            "runtimes": list(self.runtimes),
+            "rows": rows,
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
+        """The plan that to_json wrote. Its scale has been applied already."""
+        rows = tuple(
+            Row(system=row["system"], values={name: (value,) for name, value in row["params"].items()})
+            for row in stored["rows"]
+        )
+        return cls(
+            name=stored["name"],
+            description=stored["description"],
+            rows=rows,
+            runtimes=tuple(stored["runtimes"]),
+            blocks=stored["blocks"],
+        )
+
+
+def _read(row: Row, given: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
+    return {name: values for name, values in given.items() if name in find(row.system).parameters}
+
+
+def _readers(name: str) -> list[str]:
+    from systems import every
+
+    return [system.key for system in every() if name in system.parameters]
+
+
+def parse_values(name: str, given: Any) -> tuple[Value, ...]:
+    """The values of parameter *name*: one, a list, or a text with commas. Raises BadInput."""
+    one = parameter(name)
+    items: Sequence[Any] = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else [given]
+    if not items:
+        raise BadInput(f"{name} is an empty list; it must hold at least one value, each {one.accepted}.")
+    return tuple(dict.fromkeys(one.parse(item.strip() if isinstance(item, str) else item) for item in items))
