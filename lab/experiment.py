@@ -1,0 +1,143 @@
+"""A run: every block of a plan, cell by cell, saved after each."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any, Protocol
+
+from config.plan import Plan
+from core.cell import Cell
+from core.errors import BadInput
+from core.result import FILE_NAME, CellResult, Run, RunFile, load
+from lab import machine
+from lab.measure import Bench, measure
+from lab.runtimes import REPOSITORY, Runtime
+from lab.sandbox import Sandbox
+from systems import find
+
+RUNS = REPOSITORY / "reports" / "out"
+FILES_PER_CHILD = 3
+OWN_FILES = 64
+SPARE_FILES = 32
+
+Measure = Callable[[Cell, int], CellResult]
+
+
+class Progress(Protocol):
+    """Who wants to know how far a run has come."""
+
+    def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
+        """*done* of *total* cells are behind us."""
+
+    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
+        """One more is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What to run: a plan, the runtimes that are present, and where the run is saved."""
+
+    plan: Plan
+    runtimes: Mapping[str, Runtime]
+    folder: Path
+
+
+def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, str]) -> Run:
+    """A run that has not begun. Raises BadInput if its folder holds one already."""
+    if (order.folder / FILE_NAME).exists():
+        raise BadInput(
+            f"{order.folder} holds a run already; name another folder with --out, "
+            f"or go on with --resume {order.folder}."
+        )
+    now = datetime.now(UTC)
+    return Run(
+        run_id=order.folder.name,
+        started_at=now.isoformat(timespec="seconds"),
+        seed=secrets.randbelow(2**32) if seed is None else seed,
+        command=list(command),
+        plan=order.plan.to_json(),
+        machine=machine.facts(),
+        runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
+        missing=dict(missing),
+    )
+
+
+def run_folder(plan: Plan) -> Path:
+    """A folder for a new run under reports/out; its name says when and what."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    return RUNS / f"{stamp}-{plan.name}-{secrets.token_hex(2)}"
+
+
+def preflight(plan: Plan) -> None:
+    """Make room for the open files that the plan's largest cell needs. Raises BadInput if there is none."""
+    machine.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
+
+
+def files_needed(cell: Cell) -> int:
+    """Open files of the process of *cell* that needs most: the orchestrator, a service or a client."""
+    sockets = cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1
+    per_pair = sockets if cell.client_binding == "random" else 1
+    service = sockets + cell.num_clients * per_pair
+    client = cell.num_api_services * per_pair
+    orchestrator = OWN_FILES + FILES_PER_CHILD * (cell.num_api_services + cell.num_clients)
+    return SPARE_FILES + max(service, client, orchestrator)
+
+
+def carry_out(order: Order, run: Run, progress: Progress) -> None:
+    """Measure every cell of the plan that *run* does not hold yet; save after each."""
+    start_ns = perf_counter_ns()
+    file = RunFile(order.folder)
+    file.save(run)
+    done = {(result.cell_id, result.block) for result in run.cells}
+    todo = [
+        (block, cell)
+        for block in range(1, order.plan.blocks + 1)
+        for cell in order.plan.block(block, run.seed)
+        if (cell.cell_id, block) not in done
+    ]
+    total = len(done) + len(todo)
+    with Sandbox() as sandbox:
+        bench = Bench(sandbox=sandbox, runtimes=order.runtimes)
+        for block, cell in todo:
+            progress.cell_started(cell, block, len(run.cells), total)
+            result = measure(cell, find(cell.system), block, bench)
+            run.cells.append(result)
+            file.save(run)
+            progress.cell_ended(result, len(run.cells), total)
+    run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
+    run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
+    note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
+
+
+def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
+    """Add to the time that *run* has spent on *what*, and save it."""
+    run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
+    RunFile(folder).save(run)
+
+
+def resumed(folder: Path) -> Run:
+    """The saved run in *folder*, to go on with. Raises BadInput if it is not one of this machine."""
+    run = load(folder)
+    here = machine.facts()
+    for name in ("cpu", "cores"):
+        if run.machine.get(name) != here[name]:
+            raise BadInput(
+                f"{folder} was measured on a machine with {name} {run.machine.get(name)}; this one has {here[name]}. "
+                "A run can only go on where it began; start a new one."
+            )
+    return run
+
+
+def check_same_runtimes(run: Run, runtimes: Mapping[str, Runtime]) -> None:
+    """Raises BadInput if a runtime of *run* is gone or is another build now."""
+    for name, stored in run.runtimes.items():
+        here: dict[str, Any] = runtimes[name].to_json() if name in runtimes else {}
+        for fact in ("version", "build"):
+            if stored.get(fact) != here.get(fact):
+                raise BadInput(
+                    f"The run was begun with {name} {fact} {stored.get(fact)!r}, which is {here.get(fact)!r} now; "
+                    "a run can only go on with the same interpreters. Bring it back, or start a new run."
+                )

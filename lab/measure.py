@@ -1,0 +1,181 @@
+"""One cell in one block: fresh processes, one timed window, and what came of it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from time import perf_counter_ns
+from typing import Any
+
+from core.cell import Cell
+from core.errors import GilscopeError
+from core.histogram import Histogram
+from core.result import CellResult, Status
+from core.system import System
+from lab.processes import END_DEADLINE_S, READY, RESULT, Child, Crew
+from lab.runtimes import REPOSITORY, Runtime
+from lab.sandbox import Sandbox
+
+START_DEADLINE_S = 60.0
+DEADLINE_FLOOR_S = 60.0
+SLOWEST_REQUEST_S = 0.01  # no service that works is slower than this, beside its calculation
+SLOWEST_COUNT_S = 1e-6
+_CULPRIT = re.compile(r"GIL\) has been enabled to load module '([^']+)'")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What every cell of a run is measured with."""
+
+    sandbox: Sandbox
+    runtimes: Mapping[str, Runtime]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """What the children of one cell said, and when they were started and released (ns, monotonic clock)."""
+
+    started_ns: int
+    released_ns: int
+    clients: list[dict[str, Any]]
+    services: list[dict[str, Any]]
+    gil_faults: list[str]
+
+
+def measure(cell: Cell, system: System, block: int, bench: Bench) -> CellResult:
+    """Run *cell* once. Never raises for what its children do: a cell that fails says so in its result."""
+    start_ns = perf_counter_ns()
+    known: dict[str, Any] = {
+        "cell_id": cell.cell_id,
+        "system": cell.system,
+        "runtime": cell.runtime,
+        "arm": cell.runtime,
+        "block": block,
+        "params": cell.params,
+        "requests": cell.requests,
+    }
+    try:
+        with Crew(bench.sandbox, str(REPOSITORY)) as crew:
+            observed = _observe(cell, system, crew, bench)
+    except GilscopeError as error:
+        return CellResult(**known, status="failed", reason=str(error), overhead_ns=perf_counter_ns() - start_ns)
+    wall_ns = max(client["finished_ns"] for client in observed.clients) - observed.released_ns
+    return CellResult(
+        **known,
+        **_summed(observed, cell),
+        wall_ns=wall_ns,
+        overhead_ns=perf_counter_ns() - start_ns - wall_ns,
+    )
+
+
+def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
+    runtime, started_ns = bench.runtimes[cell.runtime], perf_counter_ns()
+    folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
+    services = _start(crew, runtime, system, "service", cell.num_api_services)
+    clients = _start(crew, runtime, system, "client", cell.num_clients)
+    addresses = ready_services(cell, crew, services, folder)
+    for client_id, client in enumerate(clients):
+        client.tell({**cell.to_json(), "client_id": client_id, "addresses": addresses})
+    crew.hear_all(clients, READY, "before it was ready", START_DEADLINE_S)
+    released_ns = perf_counter_ns()
+    for client in clients:
+        client.tell("go")
+    called = crew.hear_all(clients, RESULT, "while the clients were calling", _deadline_s(cell))
+    for service in services:
+        service.end_of_file()
+    served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)
+    results = [line[RESULT] for line in called], [line[RESULT] for line in served]
+    faults = [*_gil_faults(runtime, services, results[1]), *_gil_faults(runtime, clients, results[0])]
+    return Observed(
+        started_ns=started_ns,
+        released_ns=released_ns,
+        clients=results[0],
+        services=results[1],
+        gil_faults=faults,
+    )
+
+
+def _start(crew: Crew, runtime: Runtime, system: System, role: str, count: int) -> list[Child]:
+    command = runtime.command(system, role)
+    name = role.capitalize()
+    return [crew.start(f"{name} {number + 1} of {count}", str(runtime.name), command) for number in range(count)]
+
+
+def ready_services(cell: Cell, crew: Crew, services: list[Child], folder: str) -> list[list[str]]:
+    """Tell the services their cell and wait until all listen; of each, its addresses. Raises ChildFailed."""
+    for service_id, service in enumerate(services):
+        service.tell({**cell.to_json(), "service_id": service_id, "folder": folder})
+    lines = crew.hear_all(services, READY, "before it was ready", START_DEADLINE_S)
+    return [line["addresses"] for line in lines]
+
+
+def start_services(cell: Cell, system: System, crew: Crew, bench: Bench) -> list[list[str]]:
+    """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
+    services = _start(crew, bench.runtimes[cell.runtime], system, "service", cell.num_api_services)
+    return ready_services(cell, crew, services, str(Path(mkdtemp(prefix="", dir=bench.sandbox.folder))))
+
+
+def _deadline_s(cell: Cell) -> float:
+    return DEADLINE_FLOOR_S + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
+
+
+def _gil_faults(runtime: Runtime, children: Iterable[Child], results: Iterable[dict[str, Any]]) -> list[str]:
+    promised = runtime.name.gil_enabled
+    faults = []
+    for child, result in zip(children, results, strict=True):
+        states = {"when ready": result["gil_enabled_ready"], "at the end": result["gil_enabled_end"]}
+        wrong = [when for when, enabled in states.items() if enabled is not promised]
+        if wrong:
+            culprit = _CULPRIT.search(child.complaints())
+            by = f": it was enabled to load module {culprit[1]!r}" if culprit else ""
+            state = "off" if promised else "on"
+            faults.append(f"the GIL of {child.label} was {state} {' and '.join(wrong)}{by}")
+    return faults
+
+
+def _summed(observed: Observed, cell: Cell) -> dict[str, Any]:
+    clients, errors = observed.clients, Counter[str]()
+    for client in clients:
+        errors.update(client["errors"])
+    counts = {
+        "answered": sum(client["answered"] for client in clients),
+        "wrong": sum(client["wrong"] for client in clients),
+        "errors": dict(errors),
+    }
+    status, reason = _judged(counts, cell.requests, observed.gil_faults)
+    return {
+        **counts,
+        "start_ns": observed.released_ns - observed.started_ns,
+        "status": status,
+        "reason": reason,
+        "latency": _merged(client["latency"] for client in clients),
+        "connect": _merged(client["connect"] for client in clients if "connect" in client),
+        "clients": [{"client_id": number, **_apart(one)} for number, one in enumerate(clients)],
+        "services": [{"service_id": number, **one} for number, one in enumerate(observed.services)],
+    }
+
+
+def _judged(counts: Mapping[str, Any], requests: int, gil_faults: list[str]) -> tuple[Status, str]:
+    faults = []
+    if counts["answered"] != requests:
+        faults.append(f"{requests - counts['answered']} of {requests} requests were not answered")
+    if counts["wrong"]:
+        faults.append(f"{counts['wrong']} answers were wrong")
+    if counts["errors"]:
+        faults.append("errors: " + ", ".join(f"{number} x {code}" for code, number in sorted(counts["errors"].items())))
+    if faults:
+        return "failed", "; ".join(faults)
+    return ("invalid", "; ".join(gil_faults)) if gil_faults else ("ok", "")
+
+
+def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    total = Histogram()
+    for part in parts:
+        total.merge(Histogram.from_json(part))
+    return total.to_json() if total.count else {}
+
+
+def _apart(client: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in client.items() if name not in ("latency", "connect")}

@@ -1,0 +1,54 @@
+"""What must not outlive a run: a private folder for sockets, and a process group for children."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+from core.errors import BadInput
+
+LONGEST_SOCKET_NAME = len("/12345678/9999.999")
+SOCKET_PATH_LIMIT = 103  # sun_path of macOS less its end; Linux takes 107
+_JANITOR = Path(__file__).with_name("janitor.py")
+
+
+class Sandbox:
+    """A folder (mode 0700) and a process group, both gone at the end, also when the orchestrator is killed.
+
+    The janitor, a small process of its own, leads the group and sees to it.
+    """
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="gilscope-"))
+        if len(str(self.folder)) + LONGEST_SOCKET_NAME > SOCKET_PATH_LIMIT:
+            self.folder.rmdir()
+            raise BadInput(
+                f"The temporary folder {self.folder} is too long for Unix sockets ({SOCKET_PATH_LIMIT} bytes); "
+                "set TMPDIR to a shorter one, such as /tmp."
+            )
+        self._janitor = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_JANITOR), str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+
+    def __repr__(self) -> str:
+        return f"Sandbox({str(self.folder)!r}, process group {self.process_group})"
+
+    @property
+    def process_group(self) -> int:
+        """The group that every child joins."""
+        return self._janitor.pid
+
+    def __enter__(self) -> "Sandbox":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._janitor.stdin is not None
+        self._janitor.stdin.close()
+        self._janitor.wait()
