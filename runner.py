@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?
+
+The command line and nothing else.
+"""
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+
+
+def enter_environment() -> None:
+    """Go on in .venv, where the libraries are, if this interpreter is not the one in it."""
+    if Path(sys.prefix).resolve() == VENV.resolve():
+        return
+    python = VENV / "bin" / "python"
+    if python.exists():
+        os.execv(python, [str(python), *sys.argv])
+    missing = [name for name in ("yaml", "rich", "numpy", "scipy", "matplotlib") if not find_spec(name)]
+    if missing or sys.version_info < (3, 11):
+        sys.stderr.write(f"error: there is no {VENV} to run in. Make it with: make setup\n")
+        raise SystemExit(2)
+
+
+if __name__ == "__main__":
+    enter_environment()
+
+import json
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter_ns
+from typing import Any, NoReturn
+
+from rich.console import Console
+
+from config import flags
+from config.estimate import cell_seconds, plan_seconds
+from config.load import DEFAULT_RUNTIMES, parse_runtimes
+from config.plan import Plan
+from core.errors import BadInput, GilscopeError
+from core.result import Run, load
+from lab import experiment, interpreters, machine
+from lab.measure import Bench, start_services
+from lab.processes import Crew
+from lab.runtimes import REPOSITORY, Runtime, present
+from lab.sandbox import Sandbox
+from systems import every, find
+
+SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked us to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; its exit status. All errors are printed here."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    try:
+        return _command(arguments)
+    except GilscopeError as error:
+        _complain(str(error))
+        return error.exit_status
+    except Stopped as stopped:
+        return 128 + stopped.number
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _stop(number: int, frame: object) -> NoReturn:
+    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(one, signal.SIG_IGN)  # cleaning up is short, and is not to be cut off
+    raise Stopped(number)
+
+
+def _complain(text: str) -> None:
+    Console(stderr=True).print(f"error: {text}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _note(text: str) -> None:
+    Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _command(arguments: Sequence[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        return COMMANDS[arguments[0]](arguments[1:])
+    if arguments and not arguments[0].startswith("-"):
+        raise BadInput(
+            f"{arguments[0]!r} is not a command; accepted are {', '.join(COMMANDS)}, or only flags for a run."
+        )
+    return run(arguments)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Measure a plan, or go on with a saved run; report it."""
+    parser = flags.Parser(prog="runner.py", description=__doc__, epilog=_epilog())
+    flags.add_plan_flags(parser)
+    parser.add_argument("--seed", metavar="N", help="makes the order of the cells repeatable")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="folder of the run (default: a new one in reports/out)")
+    parser.add_argument("--resume", metavar="DIR", type=Path, help="go on with the run saved there")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
+    given = vars(parser.parse_args(arguments))
+    order, saved = _resumed(given) if given["resume"] else _ordered(given, arguments)
+    _prepare(order)
+    _carry_out(order, saved)
+    start_ns = perf_counter_ns()
+    _report(order.folder, saved, given["json"])
+    experiment.note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
+    return 1 if saved.failed_cells else 0
+
+
+def _epilog() -> str:
+    commands = "\n".join(f"  {name:>8}  {(one.__doc__ or '').splitlines()[0]}" for name, one in COMMANDS.items())
+    return f"systems:\n{flags.systems_help()}\n\ncommands (each has its own --help):\n{commands}"
+
+
+def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[experiment.Order, Run]:
+    plan = flags.plan_from(given)
+    seed = _seed(given["seed"])
+    runtimes, missing = _runtimes(plan.runtimes, given)
+    plan = replace(plan, runtimes=tuple(runtimes))
+    order = experiment.Order(plan=plan, runtimes=runtimes, folder=given["out"] or experiment.run_folder(plan))
+    experiment.preflight(plan)
+    return order, experiment.new_run(order, seed, ["runner.py", *arguments], missing)
+
+
+def _resumed(given: Mapping[str, Any]) -> tuple[experiment.Order, Run]:
+    allowed = ("resume", "json", "interpreter")
+    for name, value in given.items():
+        if value not in (None, False, []) and name not in allowed:
+            raise BadInput(
+                f"--resume goes on with the saved plan; --{name.lower().replace('_', '-')} cannot change it."
+            )
+    saved = experiment.resumed(given["resume"])
+    plan = Plan.from_json(saved.plan)
+    runtimes, _ = _runtimes(plan.runtimes, {**given, "require": None})
+    order = experiment.Order(plan=plan, runtimes=runtimes, folder=given["resume"])
+    experiment.check_same_runtimes(saved, runtimes)
+    experiment.preflight(plan)
+    return order, saved
+
+
+def _seed(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise BadInput(f"--seed is {text}; it must be a whole number of at least 0.")
+    return int(text)
+
+
+def _runtimes(names: tuple[str, ...], given: Mapping[str, Any]) -> tuple[dict[str, Runtime], dict[str, str]]:
+    """The runtimes that are present, and a line for each that is not. Raises BadInput if a required one is not."""
+    required = flags.required(given)
+    names = tuple(dict.fromkeys((*names, *required)))
+    runtimes = present(names, interpreters.find(names, flags.chosen_interpreters(given)))
+    missing = {name: interpreters.missing_line(name) for name in names if name not in runtimes}
+    for name in required:
+        if name in missing:
+            raise BadInput(missing[name])
+    for line in dict.fromkeys(missing.values()):
+        _note(line)
+    if not runtimes:
+        raise BadInput(f"None of the runtimes {', '.join(names)} was found. Install one with: uv python install 3.14t")
+    return runtimes, missing
+
+
+def _prepare(order: experiment.Order) -> None:
+    """Make the environments that the plan needs; what cannot be made fails its cells, not the run."""
+    needed = dict.fromkeys(find(cell.system).requirements for cell in order.plan.cells())
+    for requirements in filter(None, needed):
+        for name, runtime in order.runtimes.items():
+            try:
+                runtime.python(requirements)
+            except GilscopeError as error:
+                _note(f"{name}: {error}")
+
+
+def _carry_out(order: experiment.Order, saved: Run) -> None:
+    from reports.progress import display
+
+    try:
+        with display(Console(stderr=True)) as progress:
+            experiment.carry_out(order, saved, progress)
+    except KeyboardInterrupt:
+        _note(f"Stopped. {len(saved.cells)} cells are saved; go on with: python runner.py --resume {order.folder}")
+        raise
+
+
+def _report(folder: Path, saved: Run, as_json: bool) -> None:
+    from reports import tables, write
+
+    start_ns = perf_counter_ns()
+    titles = {system.key: system.title for system in every()}
+    paths = write.write_all(saved, folder, titles)
+    if as_json:
+        print((folder / "result.json").read_text(encoding="utf-8"), end="")
+        return
+    tables.print_run(saved, titles, Console())
+    seconds = (perf_counter_ns() - start_ns) / 1e9
+    print(f"\nSaved in {_short(folder)}: result.json, {', '.join(str(one.relative_to(folder)) for one in paths)}")
+    print(f"(report in {seconds:.1f} s; made again by: python runner.py report {_short(folder)})")
+
+
+def _short(path: Path) -> Path:
+    return path.resolve().relative_to(Path.cwd()) if path.resolve().is_relative_to(Path.cwd()) else path
+
+
+def report(arguments: Sequence[str]) -> int:
+    """Make the tables and plots of a saved run again, from its result.json alone."""
+    parser = flags.Parser(prog="runner.py report", description=report.__doc__)
+    parser.add_argument("run", metavar="RUN", type=Path, nargs="?", help="a run's folder (default: the newest)")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
+    given = parser.parse_args(arguments)
+    folder = given.run or _newest_run()
+    saved = load(folder)
+    _report(folder if folder.is_dir() else folder.parent, saved, given.json)
+    return 0
+
+
+def _newest_run() -> Path:
+    runs = sorted(experiment.RUNS.glob("*/result.json"), key=lambda path: path.stat().st_mtime)
+    if not runs:
+        raise BadInput(f"There is no run in {_short(experiment.RUNS)} yet; make one with: make run")
+    return runs[-1].parent
+
+
+def runtimes(arguments: Sequence[str]) -> int:
+    """Show the interpreters that were found, and what they are."""
+    parser = flags.Parser(prog="runner.py runtimes", description=runtimes.__doc__)
+    flags.add_runtime_flags(parser)
+    parser.add_argument("--json", action="store_true", help="print them as JSON")
+    given = vars(parser.parse_args(arguments))
+    names = parse_runtimes(given["runtime"]) if given["runtime"] else DEFAULT_RUNTIMES
+    found, _ = _runtimes(names, given)
+    if given["json"]:
+        print(json.dumps({name: one.to_json() for name, one in found.items()}, indent=2))
+        return 0
+    from reports.inventory import print_runtimes
+
+    others = {
+        f"{one.name} at {one.executable}": one.facts
+        for one in [
+            *interpreters.all_found(),
+            *(other for one in found.values() for other in one.interpreter.alternatives),
+        ]
+        if one.executable not in [runtime.interpreter.executable for runtime in found.values()]
+    }
+    print_runtimes({name: one.to_json() for name, one in found.items()}, others, Console())
+    return 0
+
+
+def plan(arguments: Sequence[str]) -> int:
+    """Print the cells that a run with these flags would measure, and about how long it takes; run nothing."""
+    parser = flags.Parser(prog="runner.py plan", description=plan.__doc__)
+    flags.add_plan_flags(parser)
+    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
+    given = vars(parser.parse_args(arguments))
+    asked = flags.plan_from(given)
+    found, _ = _runtimes(asked.runtimes, given)
+    asked = replace(asked, runtimes=tuple(found))
+    if given["json"]:
+        print(json.dumps(asked.to_json(), indent=2))
+        return 0
+    from reports.inventory import print_plan
+
+    cores = machine.facts()["cores_usable"] or 1
+    cells = [(cell, cell_seconds(cell, cores)) for cell in asked.cells()]
+    print_plan(cells, asked.blocks, plan_seconds(asked, cores), Console())
+    return 0
+
+
+def serve(arguments: Sequence[str]) -> int:
+    """Start the services of one cell and print their addresses, until Ctrl-C or end of input."""
+    parser = flags.Parser(prog="runner.py serve", description=serve.__doc__)
+    flags.add_plan_flags(parser)
+    given = vars(parser.parse_args(arguments))
+    asked = flags.plan_from(given)
+    found, _ = _runtimes(asked.runtimes[:1] if given["runtime"] is None else asked.runtimes, given)
+    cells = replace(asked, runtimes=tuple(found)).cells()
+    if len(cells) != 1:
+        raise BadInput(
+            f"serve starts the services of one cell, and these flags make {len(cells)}; "
+            "give one value to each, such as: --system 4 --runtime 3.14t --num-multi-socket 1"
+        )
+    system = find(cells[0].system)
+    with Sandbox() as sandbox, Crew(sandbox, str(REPOSITORY)) as crew:
+        bench = Bench(sandbox=sandbox, runtimes=found)
+        for addresses in start_services(cells[0], system, crew, bench):
+            print(*addresses, sep="\n", flush=True)
+        try:
+            crew.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115
+        except KeyboardInterrupt:
+            pass
+    return 0
+
+
+def setup(arguments: Sequence[str]) -> int:
+    """Find or install the runtimes, and make the environments that systems need. `make setup` calls it."""
+    flags.Parser(prog="runner.py setup", description=setup.__doc__).parse_args(arguments)
+    absent = [name for name in SETUP_RUNTIMES if name not in interpreters.find(SETUP_RUNTIMES)]
+    for line in interpreters.install(absent):
+        _note(line)
+    for name, runtime in present(SETUP_RUNTIMES, interpreters.find(SETUP_RUNTIMES)).items():
+        _note(f"Runtime {name}: {runtime.interpreter.facts['version']} at {runtime.interpreter.executable}")
+        for requirements in {system.requirements for system in every() if system.requirements}:
+            try:
+                runtime.python(requirements)
+            except GilscopeError as error:
+                _note(f"{name}: {error}")
+    return 0
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "runtimes": runtimes,
+    "plan": plan,
+    "serve": serve,
+    "report": report,
+    "setup": setup,
+}
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
