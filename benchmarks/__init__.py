@@ -1,0 +1,1 @@
+"""Speed of our own parts, in alternating runs; ratios of medians."""
