@@ -199,6 +199,7 @@ def _carry_out(order: experiment.Order, saved: Run) -> None:
 
 def _report(folder: Path, saved: Run, as_json: bool) -> None:
     from reports import tables, write
+    from reports.terminal import terminal
 
     start_ns = perf_counter_ns()
     titles = {system.key: system.title for system in every()}
@@ -206,7 +207,7 @@ def _report(folder: Path, saved: Run, as_json: bool) -> None:
     if as_json:
         print((folder / "result.json").read_text(encoding="utf-8"), end="")
         return
-    tables.print_run(saved, titles, Console())
+    tables.print_run(saved, titles, terminal())
     seconds = (perf_counter_ns() - start_ns) / 1e9
     print(f"\nSaved in {_short(folder)}: result.json, {', '.join(str(one.relative_to(folder)) for one in paths)}")
     print(f"(report in {seconds:.1f} s; made again by: python runner.py report {_short(folder)})")
@@ -247,6 +248,7 @@ def runtimes(arguments: Sequence[str]) -> int:
         print(json.dumps({name: one.to_json() for name, one in found.items()}, indent=2))
         return 0
     from reports.inventory import print_runtimes
+    from reports.terminal import terminal
 
     others = {
         f"{one.name} at {one.executable}": one.facts
@@ -256,7 +258,7 @@ def runtimes(arguments: Sequence[str]) -> int:
         ]
         if one.executable not in [runtime.interpreter.executable for runtime in found.values()]
     }
-    print_runtimes({name: one.to_json() for name, one in found.items()}, others, Console())
+    print_runtimes({name: one.to_json() for name, one in found.items()}, others, terminal())
     return 0
 
 
@@ -273,10 +275,11 @@ def plan(arguments: Sequence[str]) -> int:
         print(json.dumps(asked.to_json(), indent=2))
         return 0
     from reports.inventory import print_plan
+    from reports.terminal import terminal
 
     cores = machine.facts()["cores_usable"] or 1
     cells = [(cell, cell_seconds(cell, cores)) for cell in asked.cells()]
-    print_plan(cells, asked.blocks, plan_seconds(asked, cores), Console())
+    print_plan(cells, asked.blocks, plan_seconds(asked, cores), terminal())
     return 0
 
 

@@ -1,0 +1,1 @@
+"""The plots of a run. Only this package imports matplotlib, which takes a while."""
