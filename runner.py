@@ -33,6 +33,7 @@ import json
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from textwrap import fill
 from time import perf_counter_ns
 from typing import Any, NoReturn
 
@@ -43,7 +44,7 @@ from config.estimate import cell_seconds, plan_seconds
 from config.load import DEFAULT_RUNTIMES, parse_runtimes
 from config.plan import Plan
 from core.errors import BadInput, GilscopeError
-from core.result import Run, load
+from core.result import FILE_NAME, Run, load
 from lab import experiment, interpreters, machine
 from lab.measure import Bench, start_services
 from lab.processes import Crew
@@ -115,8 +116,9 @@ def run(arguments: Sequence[str]) -> int:
     _prepare(order)
     _carry_out(order, saved)
     start_ns = perf_counter_ns()
-    _report(order.folder, saved, given["json"])
+    paths = _write(order.folder, saved)
     experiment.note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
+    _show(order.folder, saved, paths, given["json"])
     return 1 if saved.failed_cells else 0
 
 
@@ -197,20 +199,27 @@ def _carry_out(order: experiment.Order, saved: Run) -> None:
         raise
 
 
-def _report(folder: Path, saved: Run, as_json: bool) -> None:
-    from reports import tables, write
+def _titles() -> dict[str, str]:
+    return {system.key: system.title for system in every()}
+
+
+def _write(folder: Path, saved: Run) -> list[Path]:
+    from reports import write
+
+    return write.write_all(saved, folder, _titles())
+
+
+def _show(folder: Path, saved: Run, paths: Sequence[Path], as_json: bool) -> None:
+    from reports import tables
     from reports.terminal import terminal
 
-    start_ns = perf_counter_ns()
-    titles = {system.key: system.title for system in every()}
-    paths = write.write_all(saved, folder, titles)
     if as_json:
-        print((folder / "result.json").read_text(encoding="utf-8"), end="")
+        print((folder / FILE_NAME).read_text(encoding="utf-8"), end="")
         return
-    tables.print_run(saved, titles, terminal())
-    seconds = (perf_counter_ns() - start_ns) / 1e9
-    print(f"\nSaved in {_short(folder)}: result.json, {', '.join(str(one.relative_to(folder)) for one in paths)}")
-    print(f"(report in {seconds:.1f} s; made again by: python runner.py report {_short(folder)})")
+    tables.print_run(saved, _titles(), terminal())
+    print(f"\nSaved in {_short(folder)}:")
+    print(fill(", ".join([FILE_NAME, *(str(path.relative_to(folder)) for path in paths)]), 78, break_on_hyphens=False))
+    print(f"Made again by: python runner.py report {_short(folder)}")
 
 
 def _short(path: Path) -> Path:
@@ -225,7 +234,8 @@ def report(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     folder = given.run or _newest_run()
     saved = load(folder)
-    _report(folder if folder.is_dir() else folder.parent, saved, given.json)
+    folder = folder if folder.is_dir() else folder.parent
+    _show(folder, saved, _write(folder, saved), given.json)
     return 0
 
 

@@ -40,7 +40,7 @@ def add_plan_flags(parser: argparse.ArgumentParser) -> None:
             one.flag,
             dest=one.name,
             metavar="V",
-            help=f"{one.help} (one of: {one.accepted}; default {default})",
+            help=f"{one.help}: {one.accepted} (default {default})",
         )
 
 

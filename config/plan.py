@@ -89,22 +89,33 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """The plan as result.json keeps it: every combination a row of its own."""
-        first = {(cell.system, str(cell.params)): cell for cell in reversed(self.cells())}
-        rows = [{"system": cell.system, "params": cell.params} for cell in reversed(first.values())]
         return {
             "name": self.name,
             "description": self.description,
             "blocks": self.blocks,
             "scale": self.scale,
             "runtimes": list(self.runtimes),
-            "rows": rows,
+            "rows": self._combinations(),
         }
+
+    def _combinations(self) -> list[dict[str, Any]]:
+        """Every combination of values once, whatever the runtime, with the title of its row if that has one."""
+        found: dict[str, dict[str, Any]] = {}
+        for row in self.rows:
+            for cell in replace(self, rows=(row,), runtimes=self.runtimes[:1]).cells():
+                title = {"title": row.title} if row.title else {}
+                found.setdefault(cell.cell_id, {**title, "system": cell.system, "params": cell.params})
+        return list(found.values())
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
         """The plan that to_json wrote. Its scale has been applied already."""
         rows = tuple(
-            Row(system=row["system"], values={name: (value,) for name, value in row["params"].items()})
+            Row(
+                system=row["system"],
+                title=row.get("title", ""),
+                values={name: (value,) for name, value in row["params"].items()},
+            )
             for row in stored["rows"]
         )
         return cls(

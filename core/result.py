@@ -25,7 +25,7 @@ class CellResult:
     overhead_ns: the whole cell less wall_ns.
     clients: one mapping per client - client_id, completion_ns, answered, wrong, cpu_user_ns, cpu_system_ns,
     voluntary_switches, involuntary_switches, max_rss_bytes, gil_enabled_ready, gil_enabled_end, ...
-    services: one mapping per service - service_id, requests, calc_ns and the same usage keys.
+    services: one mapping per service - service_id, requests and the same usage keys.
     """
 
     cell_id: str

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -10,7 +10,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from core.cell import Cell
-from core.errors import GilscopeError
+from core.errors import ChildFailed, GilscopeError
 from core.histogram import Histogram
 from core.result import CellResult, Status
 from core.system import System
@@ -22,6 +22,9 @@ START_DEADLINE_S = 60.0
 DEADLINE_FLOOR_S = 60.0
 SLOWEST_REQUEST_S = 0.01  # no service that works is slower than this, beside its calculation
 SLOWEST_COUNT_S = 1e-6
+GIL_KEYS = ("gil_enabled_ready", "gil_enabled_end")
+CLIENT_KEYS = ("finished_ns", "completion_ns", "answered", "wrong", "errors", "latency", *GIL_KEYS)
+SERVICE_KEYS = ("requests", *GIL_KEYS)
 _CULPRIT = re.compile(r"GIL\) has been enabled to load module '([^']+)'")
 
 
@@ -75,10 +78,10 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
     services = _start(crew, runtime, system, "service", cell.num_api_services)
     clients = _start(crew, runtime, system, "client", cell.num_clients)
-    addresses = ready_services(cell, crew, services, folder)
+    addresses = ready_services(cell, crew, runtime, services, folder)
     for client_id, client in enumerate(clients):
         client.tell({**cell.to_json(), "client_id": client_id, "addresses": addresses})
-    crew.hear_all(clients, READY, "before it was ready", START_DEADLINE_S)
+    _check_runtime(runtime, clients, crew.hear_all(clients, READY, "before it was ready", START_DEADLINE_S))
     released_ns = perf_counter_ns()
     for client in clients:
         client.tell("go")
@@ -86,13 +89,14 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
     for service in services:
         service.end_of_file()
     served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)
-    results = [line[RESULT] for line in called], [line[RESULT] for line in served]
-    faults = [*_gil_faults(runtime, services, results[1]), *_gil_faults(runtime, clients, results[0])]
+    client_results = [_told(line[RESULT], one, CLIENT_KEYS) for line, one in zip(called, clients, strict=True)]
+    service_results = [_told(line[RESULT], one, SERVICE_KEYS) for line, one in zip(served, services, strict=True)]
+    faults = [*_gil_faults(runtime, services, service_results), *_gil_faults(runtime, clients, client_results)]
     return Observed(
         started_ns=started_ns,
         released_ns=released_ns,
-        clients=results[0],
-        services=results[1],
+        clients=client_results,
+        services=service_results,
         gil_faults=faults,
     )
 
@@ -103,18 +107,37 @@ def _start(crew: Crew, runtime: Runtime, system: System, role: str, count: int) 
     return [crew.start(f"{name} {number + 1} of {count}", str(runtime.name), command) for number in range(count)]
 
 
-def ready_services(cell: Cell, crew: Crew, services: list[Child], folder: str) -> list[list[str]]:
+def ready_services(cell: Cell, crew: Crew, runtime: Runtime, services: list[Child], folder: str) -> list[list[str]]:
     """Tell the services their cell and wait until all listen; of each, its addresses. Raises ChildFailed."""
     for service_id, service in enumerate(services):
         service.tell({**cell.to_json(), "service_id": service_id, "folder": folder})
     lines = crew.hear_all(services, READY, "before it was ready", START_DEADLINE_S)
-    return [line["addresses"] for line in lines]
+    _check_runtime(runtime, services, lines)
+    return [_told(line, service, ("addresses",))["addresses"] for line, service in zip(lines, services, strict=True)]
 
 
 def start_services(cell: Cell, system: System, crew: Crew, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
-    services = _start(crew, bench.runtimes[cell.runtime], system, "service", cell.num_api_services)
-    return ready_services(cell, crew, services, str(Path(mkdtemp(prefix="", dir=bench.sandbox.folder))))
+    runtime = bench.runtimes[cell.runtime]
+    services = _start(crew, runtime, system, "service", cell.num_api_services)
+    return ready_services(cell, crew, runtime, services, str(Path(mkdtemp(prefix="", dir=bench.sandbox.folder))))
+
+
+def _told(said: Mapping[str, Any], child: Child, keys: Sequence[str]) -> dict[str, Any]:
+    """What *child* said, if all *keys* are in it. Raises ChildFailed."""
+    missing = [key for key in keys if key not in said]
+    if missing:
+        raise ChildFailed(f"{child.label} did not say {', '.join(missing)}; the child contract wants it.")
+    return dict(said)
+
+
+def _check_runtime(runtime: Runtime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
+    """Raises ChildFailed if a Python child does not run under the interpreter that it was started with."""
+    expected = runtime.interpreter.facts["version"]
+    for child, line in zip(children, lines, strict=True):
+        facts = _told(line, child, ("runtime",))["runtime"]
+        if facts.get("implementation") == "cpython" and facts.get("version") != expected:
+            raise ChildFailed(f"{child.label} runs under version {facts.get('version')}; it was to be {expected}.")
 
 
 def _deadline_s(cell: Cell) -> float:

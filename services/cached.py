@@ -85,9 +85,10 @@ class CachedService:
             connection.close()
             return
         for body in bodies:
-            connection.send(frame(answer(body)))
-            connection.requests += 1
+            reply = frame(answer(body))
+            connection.requests += 1  # before it is sent: the peer may end us as soon as it has its answer
             worker.requests += 1
+            connection.send(reply)
         if connection.frames.refused_bytes is not None:
             self._forget(connection)
             self._watch.forget(connection.fd)

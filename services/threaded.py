@@ -66,8 +66,9 @@ class ThreadedService:
         return connection.until is None and not connection.frames.partial and self._accepted.empty()
 
     def _answer(self, connection: Connection, body: bytes, worker: Worker) -> None:
-        connection.send(frame(answer(body)))
-        worker.requests += 1
+        reply = frame(answer(body))
+        worker.requests += 1  # before it is sent: the peer may end us as soon as it has its answer
+        connection.send(reply)
         if connection.unsent:
             self._lobby.close(connection)
         else:

@@ -25,7 +25,7 @@ def _service(cell: Cell, service_id: int, folder: str) -> Service:
 def _caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
     if cell.client_binding == "pinned":
         return CachedCaller(FramedChannel, addresses[client_id % len(addresses)], connect_ns)
-    return PoolCaller(FramedChannel, addresses, connect_ns, seed=f"{client_id} {addresses[0]}")
+    return PoolCaller(FramedChannel, addresses, connect_ns, seed=f"{cell.cell_id} {client_id}")
 
 
 SYSTEM = System(
