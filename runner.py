@@ -44,6 +44,7 @@ from config.estimate import cell_seconds, plan_seconds
 from config.load import DEFAULT_RUNTIMES, parse_runtimes
 from config.plan import Plan
 from core.errors import BadInput, GilscopeError
+from core.method import SAME
 from core.result import FILE_NAME, Run, load
 from lab import experiment, interpreters, machine
 from lab.measure import Bench, start_services
@@ -130,8 +131,7 @@ def _epilog() -> str:
 def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[experiment.Order, Run]:
     plan = flags.plan_from(given)
     seed = _seed(given["seed"])
-    runtimes, missing = _runtimes(plan.runtimes, given)
-    plan = replace(plan, runtimes=tuple(runtimes))
+    plan, runtimes, missing = _with_present_runtimes(plan, given)
     order = experiment.Order(plan=plan, runtimes=runtimes, folder=given["out"] or experiment.run_folder(plan))
     experiment.preflight(plan)
     return order, experiment.new_run(order, seed, ["runner.py", *arguments], missing)
@@ -145,8 +145,7 @@ def _resumed(given: Mapping[str, Any]) -> tuple[experiment.Order, Run]:
                 f"--resume goes on with the saved plan; --{name.lower().replace('_', '-')} cannot change it."
             )
     saved = experiment.resumed(given["resume"])
-    plan = Plan.from_json(saved.plan)
-    runtimes, _ = _runtimes(plan.runtimes, {**given, "require": None})
+    plan, runtimes, _ = _with_present_runtimes(Plan.from_json(saved.plan), {**given, "require": None})
     order = experiment.Order(plan=plan, runtimes=runtimes, folder=given["resume"])
     experiment.check_same_runtimes(saved, runtimes)
     experiment.preflight(plan)
@@ -159,6 +158,17 @@ def _seed(text: str | None) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise BadInput(f"--seed is {text}; it must be a whole number of at least 0.")
     return int(text)
+
+
+def _with_present_runtimes(plan: Plan, given: Mapping[str, Any]) -> tuple[Plan, dict[str, Runtime], dict[str, str]]:
+    """The plan with the runtimes that are present, these, and a line for each that is not. Raises BadInput."""
+    client = plan.method.client_runtime
+    extra = () if client == SAME else (client,)
+    runtimes, missing = _runtimes(tuple(dict.fromkeys((*plan.runtimes, *extra))), given)
+    if extra and client not in runtimes:
+        raise BadInput(f"The clients were to run under it: {missing[client]}")
+    arms = tuple(name for name in runtimes if name in plan.runtimes or name in flags.required(given))
+    return replace(plan, runtimes=arms), runtimes, missing
 
 
 def _runtimes(names: tuple[str, ...], given: Mapping[str, Any]) -> tuple[dict[str, Runtime], dict[str, str]]:
@@ -278,9 +288,7 @@ def plan(arguments: Sequence[str]) -> int:
     flags.add_plan_flags(parser)
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
     given = vars(parser.parse_args(arguments))
-    asked = flags.plan_from(given)
-    found, _ = _runtimes(asked.runtimes, given)
-    asked = replace(asked, runtimes=tuple(found))
+    asked, _, _ = _with_present_runtimes(flags.plan_from(given), given)
     if given["json"]:
         print(json.dumps(asked.to_json(), indent=2))
         return 0
@@ -288,7 +296,7 @@ def plan(arguments: Sequence[str]) -> int:
     from reports.terminal import terminal
 
     cores = machine.facts()["cores_usable"] or 1
-    cells = [(cell, cell_seconds(cell, cores)) for cell in asked.cells()]
+    cells = [(cell, cell_seconds(cell, cores, asked.method.duration_s)) for cell in asked.cells()]
     print_plan(cells, asked.blocks, plan_seconds(asked, cores), terminal())
     return 0
 

@@ -111,14 +111,14 @@ class HttpChannel(_Channel):
         return data[start:]
 
 
-def framed_message(cell: Cell) -> bytes:
-    """The cell's request as a frame."""
-    return frame(json.dumps(calc_request(cell.calc_target, cell.payload_bytes)).encode())
+def framed_message(cell: Cell, begun: bool = False) -> bytes:
+    """The cell's request as a frame; *begun* asks when the handler began."""
+    return frame(json.dumps(calc_request(cell.calc_target, cell.payload_bytes, begun)).encode())
 
 
-def http_message(cell: Cell) -> bytes:
+def http_message(cell: Cell, begun: bool = False) -> bytes:
     """The cell's request as an HTTP/1.1 POST: its url in the request line, its params as the body."""
-    request = calc_request(cell.calc_target, cell.payload_bytes)
+    request = calc_request(cell.calc_target, cell.payload_bytes, begun)
     body = json.dumps(request["params"]).encode()
     head = (
         f"{request['method']} {request['url']} HTTP/1.1\r\n"

@@ -3,50 +3,71 @@
 import json
 import threading
 from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from time import perf_counter_ns
 from typing import Any
 
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.histogram import Histogram
+from core.method import Method
 from core.system import Caller, System
 
 GIVE_UP_AFTER = 10
 ANSWER_DEADLINE_S = 30.0
+PROBE_EVERY = 64  # of so many requests, one asks when its handler began
+NEVER_NS = 1 << 62
 _decode = json.JSONDecoder().raw_decode
 
 
 class Tally:
-    """What one thread has counted; threads share nothing while timed, merge() joins them afterwards."""
+    """What one (client, service) pair has counted; threads share nothing while timed, merge() joins them afterwards.
 
-    __slots__ = ("answered", "calc_ns", "connect", "errors", "latency", "wrong")
+    waiting: from sending a request until its handler began, for one request in PROBE_EVERY.
+    """
+
+    __slots__ = ("answered", "calc_ns", "connect", "errors", "latency", "sent", "waiting", "wrong")
 
     def __init__(self) -> None:
+        self.sent = 0
         self.answered = 0
         self.wrong = 0
         self.calc_ns = 0
         self.errors: Counter[str] = Counter()
         self.latency = Histogram()
         self.connect = Histogram()
+        self.waiting = Histogram()
+
+    def clear(self) -> None:
+        """Count from nought; the histograms stay the same objects."""
+        self.sent = self.answered = self.wrong = self.calc_ns = 0
+        self.errors.clear()
+        for histogram in (self.latency, self.connect, self.waiting):
+            histogram.clear()
 
     def merge(self, other: "Tally") -> None:
         """Add what *other* has counted."""
+        self.sent += other.sent
         self.answered += other.answered
         self.wrong += other.wrong
         self.calc_ns += other.calc_ns
         self.errors += other.errors
         self.latency.merge(other.latency)
         self.connect.merge(other.connect)
+        self.waiting.merge(other.waiting)
 
-    def check(self, body: bytes, expected: str) -> bool:
-        """Count one answer; whether it is the right one."""
+    def check(self, body: bytes, expected: str, sent_ns: int) -> bool:
+        """Count one answer to what was sent at *sent_ns*; whether it is the right one."""
         self.answered += 1
         try:
             answer, _ = _decode(body.decode())
             code = answer["code"]
             if code == 200 and answer["msg"] == expected:
                 self.calc_ns += answer["calc_ns"]
+                if "begun_ns" in answer:
+                    self.waiting.record(max(0, answer["begun_ns"] - sent_ns))
                 return True
         except (ValueError, KeyError, TypeError):
             self.errors["garbled"] += 1
@@ -58,118 +79,91 @@ class Tally:
         return False
 
     def to_json(self) -> dict[str, Any]:
-        """All counts; connect only where connections were opened while timed."""
+        """All counts; connect and waiting only where there are any."""
         result = {
+            "requests": self.sent,
             "answered": self.answered,
             "wrong": self.wrong,
             "errors": dict(self.errors),
             "calc_ns": self.calc_ns,
             "latency": self.latency.to_json(),
         }
-        if self.connect.count:
-            result["connect"] = self.connect.to_json()
-        return result
+        more = {"connect": self.connect, "waiting": self.waiting}
+        return result | {name: histogram.to_json() for name, histogram in more.items() if histogram.count}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One (client, service) pair: what to ask of the service, how often, and what came of it."""
+    """One (client, service) pair: what to ask of the service, what to expect, and what came of it.
+
+    probe is the message that asks when its handler began.
+    """
 
     caller: Caller
     message: bytes
+    probe: bytes
     expected: str
-    requests: int
     tally: Tally
 
 
-def call(task: Task) -> None:
-    """Send the task's requests one after the other, and count and time every answer.
+def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
+    """Send *requests* requests one after the other (None: any number, until *until_ns*), count and time every answer.
 
     A service that gives no usable answer GIVE_UP_AFTER times in a row is given up: the requests that were not
     sent are missing from answered.
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
-    message, expected = task.message, task.expected
-    failures = 0
-    for _ in range(task.requests):
+    message, probe, expected = task.message, task.probe, task.expected
+    number = failures = 0
+    for number in count() if requests is None else range(requests):
         channel = None
         try:
             channel = take()
             start = clock()
-            body = channel.ask(message)
-            record(clock() - start)
+            body = channel.ask(message if number % PROBE_EVERY else probe)
+            end = clock()
         except CallFailed as failed:
             task.tally.errors[failed.code] += 1
             if channel is not None:
                 drop(channel)
             failures += 1
             if failures == GIVE_UP_AFTER:
-                return
+                break
             continue
+        record(end - start)
         failures = 0
-        if check(body, expected):
+        if check(body, expected, start):
             give(channel)
         else:
             drop(channel)
+        if end >= until_ns:
+            break
+    task.tally.sent += number + 1 if requests is None else requests
 
 
-class Client:
-    """A client process's threads, ready to be released together.
+class Crowd:
+    """Threads that wait to be released, then take one task after the other until none is left.
 
-    addresses: of every service, its sockets. Connections that are kept are open once this is built.
+    requests: of each task, or None for as many as fit into slice_ns.
     """
 
-    def __init__(self, system: System, cell: Cell, client_id: int, addresses: list[list[str]]) -> None:
-        message, expected = system.message(cell), str(cell.calc_target)
-        self._tasks: list[Task] = []
-        for number in range(len(addresses)):
-            sockets = addresses[(client_id + number) % len(addresses)]
-            tally = Tally()
-            caller = system.caller(cell, client_id, sockets, tally.connect.record)
-            caller.open()
-            self._tasks.append(
-                Task(
-                    caller=caller,
-                    message=message,
-                    expected=expected,
-                    requests=cell.num_requests_per_client,
-                    tally=tally,
-                )
-            )
-        self._waiting = deque(self._tasks)
+    def __init__(self, tasks: Sequence[Task], threads: int, requests: int | None, slice_ns: int) -> None:
+        self._tasks = tasks
+        self._waiting = deque(tasks)
+        self._requests = requests
+        self._slice_ns = slice_ns
         self._released = threading.Event()
-        count = min(cell.num_threads_per_client, len(self._tasks))
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for thread in self._threads:
             thread.start()
 
     def __repr__(self) -> str:
-        return f"Client({len(self._tasks)} tasks, {len(self._threads)} threads, {len(self._waiting)} waiting)"
+        return f"Crowd({len(self._threads)} threads, {len(self._waiting)} of {len(self._tasks)} tasks waiting)"
 
-    def run(self, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
-        """Release the threads, wait for all of them, and sum up. Times are this host's monotonic clock, in ns.
-
-        Once no answer has come for *deadline_s* the threads that still wait are left alone, each a `timeout`.
-        """
-        started_ns = perf_counter_ns()
+    def run(self, deadline_s: float) -> int:
+        """Release the threads and wait for them; how many have not ended when no answer has come for *deadline_s*."""
         self._released.set()
-        stuck = self._join(deadline_s)
-        finished_ns = perf_counter_ns()
-        total = Tally()
-        for task in self._tasks:
-            total.merge(task.tally)
-        total.errors += Counter(timeout=stuck)
-        return {
-            "started_ns": started_ns,
-            "finished_ns": finished_ns,
-            "completion_ns": finished_ns - started_ns,
-            "requests": sum(task.requests for task in self._tasks),
-            **total.to_json(),
-        }
-
-    def _join(self, deadline_s: float) -> int:
-        """Wait until every thread has ended; how many have not when the answers have stopped coming."""
         answered, quiet_since = -1, 0
         while alive := [thread for thread in self._threads if thread.is_alive()]:
             alive[0].join(min(1.0, deadline_s))
@@ -187,5 +181,79 @@ class Client:
                 task = self._waiting.popleft()
             except IndexError:
                 return
-            call(task)
-            task.caller.close()
+            call(task, self._requests, perf_counter_ns() + self._slice_ns if self._slice_ns else NEVER_NS)
+
+
+class Client:
+    """A client process's threads, ready to be released together.
+
+    addresses: of every service, its sockets. Connections that are kept are open once this is built, and stay
+    open until the process ends.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        cell: Cell,
+        client_id: int,
+        addresses: list[list[str]],
+        method: Method = Method(),  # noqa: B008 - frozen
+    ) -> None:
+        self._warmup = method.warmup
+        self._cell = cell
+        self._duration_s = method.duration_s
+        self._tasks = [
+            _task(system, cell, client_id, addresses[(client_id + number) % len(addresses)])
+            for number in range(len(addresses))
+        ]
+        self._threads = min(cell.num_threads_per_client, len(self._tasks))
+        self._crowd = self._gather(None if method.duration_s else cell.num_requests_per_client, method.duration_s)
+
+    def __repr__(self) -> str:
+        return f"Client({len(self._tasks)} tasks, {self._crowd!r})"
+
+    def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
+        """Ask as in the timed window, as much as the method says, and forget it."""
+        share, seconds = self._warmup.share, self._warmup.seconds
+        if self._duration_s:
+            share, seconds = 0.0, seconds or share * self._duration_s
+        requests = max(1, round(share * self._cell.num_requests_per_client)) if share else None
+        self._gather(requests, seconds).run(deadline_s)
+        for task in self._tasks:
+            task.tally.clear()
+
+    def run(self, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
+        """Release the threads, wait for all of them, and sum up. Times are this host's monotonic clock, in ns.
+
+        Once no answer has come for *deadline_s* the threads that still wait are left alone, each a `timeout`.
+        """
+        started_ns = perf_counter_ns()
+        stuck = self._crowd.run(deadline_s)
+        finished_ns = perf_counter_ns()
+        total = Tally()
+        for task in self._tasks:
+            total.merge(task.tally)
+        total.errors += Counter(timeout=stuck)
+        return {
+            "started_ns": started_ns,
+            "finished_ns": finished_ns,
+            "completion_ns": finished_ns - started_ns,
+            **total.to_json(),
+        }
+
+    def _gather(self, requests: int | None, seconds: float) -> Crowd:
+        rounds = -(-len(self._tasks) // self._threads)  # a thread with several tasks divides the time among them
+        return Crowd(self._tasks, self._threads, requests, round(seconds / rounds * 1e9))
+
+
+def _task(system: System, cell: Cell, client_id: int, sockets: list[str]) -> Task:
+    tally = Tally()
+    caller = system.caller(cell, client_id, sockets, tally.connect.record)
+    caller.open()
+    return Task(
+        caller=caller,
+        message=system.message(cell, False),
+        probe=system.message(cell, True),
+        expected=str(cell.calc_target),
+        tally=tally,
+    )

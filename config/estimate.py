@@ -9,14 +9,20 @@ CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
 
 
-def cell_seconds(cell: Cell, cores: int) -> float:
-    """Seconds that one cell takes on *cores* cores: CPU time of both sides, and starting its processes."""
+def cell_seconds(cell: Cell, cores: int, duration_s: float = 0.0) -> float:
+    """Seconds that one cell takes on *cores* cores: CPU time of both sides (or *duration_s*), and starting it."""
+    if duration_s:
+        return duration_s + _starting_s(cell, cores)
     request_us = find(cell.system).request_cpu_us + cell.calc_target * COUNT_US
     processes = cell.num_api_services + cell.num_clients
-    starting_s = CELL_OVERHEAD_S + processes * PROCESS_OVERHEAD_S / cores
-    return cell.requests * request_us * 1e-6 / min(cores, processes) + starting_s
+    return cell.requests * request_us * 1e-6 / min(cores, processes) + _starting_s(cell, cores)
+
+
+def _starting_s(cell: Cell, cores: int) -> float:
+    return CELL_OVERHEAD_S + (cell.num_api_services + cell.num_clients) * PROCESS_OVERHEAD_S / cores
 
 
 def plan_seconds(plan: Plan, cores: int) -> float:
     """Seconds that all blocks take, without the report."""
-    return plan.blocks * sum(cell_seconds(cell, cores) for cell in plan.cells())
+    whole = plan.blocks * sum(cell_seconds(entry.cell, cores, plan.method.duration_s) for entry in plan.entries())
+    return min(whole, plan.until.seconds) if plan.until.seconds else whole

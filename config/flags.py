@@ -6,8 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from config.load import experiments, load_experiment, load_plan, parse_runtimes
-from config.plan import Plan, Row, parse_values
+from config.load import (
+    METHOD_KEYS,
+    experiments,
+    load_experiment,
+    load_plan,
+    parse_method,
+    parse_runtimes,
+    parse_until,
+)
+from config.plan import MAX_BLOCKS, Plan, Row, parse_values
 from core.cell import PARAMETERS, Value
 from core.errors import BadInput
 from core.runtime import RuntimeName
@@ -32,6 +40,17 @@ def add_plan_flags(parser: argparse.ArgumentParser) -> None:
     choose.add_argument("--system", metavar="N", help="1..4, a name, several with commas, or all")
     choose.add_argument("--blocks", metavar="N", help="how often every cell runs, in random order each time")
     choose.add_argument("--scale", metavar="X", help="share of the plan's requests, above 0 and at most 1")
+    method = parser.add_argument_group("how to measure")
+    method.add_argument("--warmup", metavar="W", help="what clients ask before they count: 10%% of requests, or 0.5s")
+    method.add_argument("--duration", metavar="S", help="time each cell for S seconds, whatever the requests")
+    method.add_argument(
+        "--until", metavar="W", help="run blocks until intervals are so narrow (3%%), or a time (10min)"
+    )
+    method.add_argument("--aa", action="store_true", help="one runtime takes part twice: the noise floor")
+    method.add_argument(
+        "--client-runtime", metavar="NAME", help="runtime of the clients (default: same as the service)"
+    )
+    method.add_argument("--pin", metavar="SIDE=CPUS", nargs="+", help="CPUs to run on, such as services=0 clients=1")
     add_runtime_flags(parser)
     parameters = parser.add_argument_group("parameters", "each takes one value, or several with commas: a sweep")
     for one in PARAMETERS.values():
@@ -67,6 +86,9 @@ def plan_from(flags: Mapping[str, Any]) -> Plan:
         plan = replace(plan, blocks=_blocks(flags["blocks"]))
     if flags["scale"] is not None:
         plan = replace(plan, scale=_scale(flags["scale"]))
+    if flags["until"] is not None:
+        plan = replace(plan, until=parse_until(flags["until"]), blocks=_blocks(flags["blocks"] or str(MAX_BLOCKS)))
+    plan = replace(plan, aa=plan.aa or flags["aa"], method=parse_method(_method(flags), plan.method))
     return plan.with_values(parameter_values(flags))
 
 
@@ -89,6 +111,14 @@ def chosen_interpreters(flags: Mapping[str, Any]) -> dict[str, Path]:
             raise BadInput(f"--interpreter is {text}; it must be NAME=PATH, such as 3.11=/usr/bin/python3.11.")
         chosen[RuntimeName.parse(name).interpreter] = Path(path)
     return chosen
+
+
+def _method(flags: Mapping[str, Any]) -> dict[str, Any]:
+    given = {key: flags[key] for key in METHOD_KEYS if flags[key] is not None}
+    if "pin" in given:
+        pairs = [text.partition("=") for text in given["pin"]]
+        given["pin"] = {side: cpus for side, _, cpus in pairs}
+    return given
 
 
 def _chosen(flags: Mapping[str, Any]) -> Plan:

@@ -1,20 +1,24 @@
 """Plans from YAML files. Every scalar is read as text, so that 3.10 stays 3.10 and flags and files are parsed alike."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from config.plan import Plan, Row, parse_values
+from config.plan import Plan, Row, Until, parse_values
 from core.cell import PARAMETERS
 from core.errors import BadInput
+from core.method import SAME, Method, Warmup, parse_cpus, parse_duration
 from core.runtime import RuntimeName
 from core.system import System
 from systems import find
 
 FOLDER = Path(__file__).parent
-PLAN_KEYS = ("description", "blocks", "runtimes", "parameters", "rows")
+METHOD_KEYS = ("warmup", "duration", "client_runtime", "pin")
+PLAN_KEYS = ("description", "blocks", "until", "runtimes", "aa", *METHOD_KEYS, "parameters", "rows")
 ROW_KEYS = ("system", "title")
 
 
@@ -70,9 +74,13 @@ def _plan(name: str, content: Any) -> Plan:
         blocks=_whole("blocks", content.get("blocks", "3")),
         runtimes=parse_runtimes(content.get("runtimes", list(DEFAULT_RUNTIMES))),
         rows=tuple(one for row in rows for one in _rows(row, defaults)),
+        aa=_claim("aa", content.get("aa", "false")),
+        until=parse_until(content["until"]) if "until" in content else Until(),
+        method=parse_method({key: content[key] for key in METHOD_KEYS if key in content}),
     )
 
 
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 
 
@@ -82,6 +90,47 @@ def parse_runtimes(given: Any) -> tuple[str, ...]:
     if not isinstance(items, list) or not items:
         raise BadInput(f"runtimes is {given!r}; it must be a list of runtimes, such as {', '.join(DEFAULT_RUNTIMES)}.")
     return tuple(dict.fromkeys(str(RuntimeName.parse(str(item).strip())) for item in items))
+
+
+def parse_method(given: Mapping[str, Any], base: Method = Method()) -> Method:  # noqa: B008 - frozen
+    """*base* with what *given* (texts by METHOD_KEYS) says differently. Raises BadInput."""
+    changes: dict[str, Any] = {}
+    if "warmup" in given:
+        changes["warmup"] = Warmup.parse(str(given["warmup"]))
+    if "duration" in given:
+        changes["duration_s"] = parse_duration(str(given["duration"]))
+    if "client_runtime" in given:
+        name = str(given["client_runtime"])
+        changes["client_runtime"] = name if name == SAME else str(RuntimeName.parse(name))
+    if "pin" in given:
+        changes |= _pins(given["pin"])
+    return replace(base, **changes)
+
+
+def _pins(given: Any) -> dict[str, tuple[int, ...]]:
+    if not isinstance(given, dict) or not given or not given.keys() <= {"services", "clients"}:
+        raise BadInput(f"pin is {given!r}; it must name services, clients or both, such as services=0 clients=1.")
+    return {f"pin_{side}": parse_cpus(side, str(cpus)) for side, cpus in given.items()}
+
+
+def parse_until(text: Any) -> Until:
+    """From '3%', '600s', '10min' or two of them with a comma. Raises BadInput."""
+    found: dict[str, float] = {}
+    for part in str(text).split(","):
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(%|s|min|h)", part.strip())
+        if match is None or float(match[1]) == 0:
+            raise BadInput(
+                f"until is {text}; it must be an interval's width such as 3%, a time such as 10min, or both."
+            )
+        number = float(match[1])
+        found |= {"width": number / 100} if match[2] == "%" else {"seconds": number * _SECONDS[match[2]]}
+    return Until(**found)
+
+
+def _claim(name: str, text: Any) -> bool:
+    if text not in ("true", "false"):
+        raise BadInput(f"{name} is {text}; it must be true or false.")
+    return bool(text == "true")
 
 
 def _whole(name: str, text: Any) -> int:

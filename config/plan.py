@@ -3,11 +3,12 @@
 import itertools
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
+from core.method import Method
 from core.runtime import RuntimeName
 from systems import find
 
@@ -35,9 +36,33 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """blocks: how often every cell runs. runtimes: names in the order of display, the first is what ratios refer to.
+class Entry:
+    """A cell taking part in a block, under the name of an arm."""
 
+    arm: str
+    cell: Cell
+
+
+@dataclass(frozen=True, kw_only=True)
+class Until:
+    """When a run has enough blocks: every comparison's interval is at most *width* wide, or *seconds* have passed.
+
+    width: as a share of the ratio, 0.03 for 3 %; 0 where only time counts. seconds: 0 where only width counts.
+    """
+
+    width: float = 0.0
+    seconds: float = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self.width or self.seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """blocks: how often every cell runs, at most where `until` ends it earlier.
+
+    runtimes: names in the order of display, the first is what ratios refer to.
+    aa: the last runtime takes part twice, under two names: what differs between these is noise.
     description: one line on what it answers.
     """
 
@@ -47,6 +72,9 @@ class Plan:
     blocks: int = 3
     scale: float = 1.0
     description: str = ""
+    method: Method = Method()  # noqa: RUF009 - frozen
+    aa: bool = False
+    until: Until = Until()
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:
@@ -67,11 +95,17 @@ class Plan:
                     found.setdefault(cell.cell_id, cell)
         return list(found.values())
 
-    def block(self, number: int, seed: int) -> list[Cell]:
-        """The cells in the order of block *number* (from 1): random, and the same for the same seed."""
+    def entries(self) -> list[Entry]:
+        """Every cell under its runtime's name, and those of the last runtime once more where aa is on."""
         cells = self.cells()
-        random.Random(f"{seed} {number}").shuffle(cells)
-        return cells
+        again = [Entry(arm=aa_arm(cell.runtime), cell=cell) for cell in cells if cell.runtime == self.runtimes[-1]]
+        return [Entry(arm=cell.runtime, cell=cell) for cell in cells] + (again if self.aa else [])
+
+    def block(self, number: int, seed: int) -> list[Entry]:
+        """The entries in the order of block *number* (from 1): random, and the same for the same seed."""
+        entries = self.entries()
+        random.Random(f"{seed} {number}").shuffle(entries)
+        return entries
 
     def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
         """The plan with *given* in place of its rows' own values, where a row's system reads them.
@@ -95,6 +129,9 @@ class Plan:
             "blocks": self.blocks,
             "scale": self.scale,
             "runtimes": list(self.runtimes),
+            "aa": self.aa,
+            "until": asdict(self.until),
+            "method": self.method.to_json(),
             "rows": self._combinations(),
         }
 
@@ -124,7 +161,15 @@ class Plan:
             rows=rows,
             runtimes=tuple(stored["runtimes"]),
             blocks=stored["blocks"],
+            aa=stored["aa"],
+            until=Until(**stored["until"]),
+            method=Method.from_json(stored["method"]),
         )
+
+
+def aa_arm(runtime: str) -> str:
+    """The name under which *runtime* takes part a second time."""
+    return f"{runtime} again"
 
 
 def _read(row: Row, given: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:

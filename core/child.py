@@ -9,7 +9,7 @@ import os
 import resource
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from core.runtime import facts
@@ -30,33 +30,53 @@ def say_ready(addresses: list[str]) -> None:
     _say({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": facts()})
 
 
-def say_result_and_exit(result: Mapping[str, Any]) -> NoReturn:
-    """Last line of stdout. Exits at once: threads that still wait are not waited for."""
+def say_result(result: Mapping[str, Any]) -> None:
+    """Last line of stdout."""
     _say({"result": result})
+
+
+def exit_at_once(status: int = 0) -> NoReturn:
+    """Exit; threads that still wait are not waited for."""
     sys.stderr.flush()
-    os._exit(0)
+    os._exit(status)
 
 
-def wait_for_go() -> None:
-    """Block until the orchestrator releases all clients. Exits at end of file."""
-    if sys.stdin.readline().strip() != "go":
-        os._exit(STOPPED_EARLY)
+def next_word() -> str:
+    """The next line of stdin: `warm` or `go`; empty at end of file, when the orchestrator has had enough or is dead."""
+    return sys.stdin.readline().strip()
 
 
-def wait_for_end() -> None:
-    """Block until end of file on stdin: the orchestrator has had enough, or is dead."""
-    while sys.stdin.readline():
-        pass
+def say_warmed() -> None:
+    """The answer to `warm`: the warm-up is over."""
+    _say({"warmed": True})
 
 
-def end_with_parent() -> None:
-    """From now on, exit at end of file on stdin, whatever the other threads do."""
+def stay_on(cpus: Sequence[int]) -> None:
+    """Run on *cpus* only; none for wherever the kernel likes. Raises OSError if they are not there."""
+    if cpus:
+        os.sched_setaffinity(0, cpus)
 
-    def watch() -> None:
-        wait_for_end()
-        os._exit(STOPPED_EARLY)
 
-    threading.Thread(target=watch, name="parent watch", daemon=True).start()
+class ParentWatch:
+    """From now on, exit at end of file on stdin, whatever the other threads do: with 0 once the result is said."""
+
+    def __init__(self) -> None:
+        self._said = False
+        self._thread = threading.Thread(target=self._watch, name="parent watch", daemon=True)
+        self._thread.start()
+
+    def say_result_and_stay(self, result: Mapping[str, Any]) -> NoReturn:
+        """Say the last line, and keep connections and memory as they are until the orchestrator has looked at them."""
+        say_result(result)
+        self._said = True
+        self._thread.join()
+        raise AssertionError("the watch ends the process")
+
+    def _watch(self) -> None:
+        while sys.stdin.readline():
+            pass
+        sys.stderr.flush()
+        os._exit(0 if self._said else STOPPED_EARLY)
 
 
 def _say(message: Mapping[str, Any]) -> None:
@@ -69,16 +89,22 @@ class Usage:
 
     def __init__(self) -> None:
         self._start = resource.getrusage(resource.RUSAGE_SELF)
+        self._run_queue_ns = run_queue_ns()
 
     def to_json(self) -> dict[str, int]:
-        """CPU times in ns and context switches since the start; peak memory of the process in bytes."""
+        """CPU times, waiting for a core (ns) and context switches since the start; memory of the process in bytes.
+
+        max_rss_bytes is its peak, pss_bytes its proportional share now, 0 where the system does not say.
+        """
         start, now = self._start, resource.getrusage(resource.RUSAGE_SELF)
         return {
             "cpu_user_ns": round((now.ru_utime - start.ru_utime) * 1e9),
             "cpu_system_ns": round((now.ru_stime - start.ru_stime) * 1e9),
             "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
             "involuntary_switches": now.ru_nivcsw - start.ru_nivcsw,
+            "run_queue_ns": run_queue_ns() - self._run_queue_ns,
             "max_rss_bytes": peak_memory_bytes(),
+            "pss_bytes": proportional_memory_bytes(),
         }
 
 
@@ -95,3 +121,31 @@ def peak_memory_bytes() -> int:
     except (OSError, ValueError):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
+
+
+def proportional_memory_bytes() -> int:
+    """Proportional set size of this process: shared pages count by their share. 0 where /proc does not say.
+
+    Source: proc_pid_smaps(5), smaps_rollup.
+    """
+    try:
+        with open("/proc/self/smaps_rollup", encoding="ascii") as rollup:
+            (line,) = (line for line in rollup if line.startswith("Pss:"))
+        return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        return 0
+
+
+def run_queue_ns() -> int:
+    """How long this process's threads have been ready to run without a core, in ns. 0 where /proc does not say.
+
+    Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: the second number.
+    """
+    total = 0
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as schedstat:
+                total += int(schedstat.read().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return total

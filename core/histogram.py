@@ -62,6 +62,10 @@ class Histogram:
         if value_ns < self.min_ns:
             self.min_ns = value_ns
 
+    def clear(self) -> None:
+        """Forget all that was recorded."""
+        self.__init__()  # type: ignore[misc]
+
     def merge(self, other: "Histogram") -> None:
         """Add the counts of *other*."""
         self._counts = [mine + theirs for mine, theirs in zip(self._counts, other._counts, strict=True)]

@@ -19,7 +19,10 @@ Status = Literal["ok", "failed", "invalid"]
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """What one cell gave in one block. latency and connect are Histogram.to_json(); errors counts by code.
+    """What one cell gave in one block. errors counts by code; latency, connect and waiting are Histogram.to_json().
+
+    waiting: from sending a request until its handler began, of one request in 64. calc_ns: sum over the requests.
+    client_runtime: the clients' runtime, empty in files from before there was a choice: the service's.
 
     wall_ns: first release to last answer; 0 where the cell failed before. start_ns: spawn to all ready;
     overhead_ns: the whole cell less wall_ns.
@@ -45,6 +48,9 @@ class CellResult:
     errors: dict[str, int] = field(default_factory=dict)
     latency: dict[str, Any] = field(default_factory=dict)
     connect: dict[str, Any] = field(default_factory=dict)
+    waiting: dict[str, Any] = field(default_factory=dict)
+    calc_ns: int = 0
+    client_runtime: str = ""
     clients: list[dict[str, Any]] = field(default_factory=list)
     services: list[dict[str, Any]] = field(default_factory=list)
 

@@ -21,8 +21,8 @@ class Listening(Protocol):
 
     address: str
 
-    def close(self) -> None:
-        """Stop listening; remove the socket file."""
+    def remove_file(self) -> None:
+        """Remove the socket file, if there is one."""
 
 
 class Service(Protocol):
@@ -36,7 +36,10 @@ class Service(Protocol):
         """Serve, on threads of its own."""
 
     def counters(self) -> dict[str, Any]:
-        """What it has done: at least `requests`."""
+        """What it has done since reset(): at least `requests`."""
+
+    def reset(self) -> None:
+        """Count from nought: the warm-up is over. No request is under way."""
 
 
 class Channel(Protocol):
@@ -70,7 +73,7 @@ class Caller(Protocol):
 
 ServiceFactory = Callable[[Cell, int, str], Service]
 CallerFactory = Callable[[Cell, int, list[str], Callable[[int], None]], Caller]
-MessageFactory = Callable[[Cell], bytes]
+MessageFactory = Callable[[Cell, bool], bytes]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +84,7 @@ class System:
     service(cell, service_id, folder): the service, listening; Unix sockets go into folder.
     caller(cell, client_id, addresses, connect_ns): one thread's way to the service at *addresses*;
         it reports the time of each connect made while timed to connect_ns.
-    message(cell): the request's bytes, made once per client.
+    message(cell, begun): the request's bytes, made once per client; begun asks for begun_ns in the answer.
     requirements: file with the packages that it needs in the measured runtime, or "".
     request_cpu_us: about how much CPU a request takes on both sides, beside its calculation; only for estimates.
     """

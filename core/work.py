@@ -6,6 +6,7 @@ from time import perf_counter_ns
 from typing import Any
 
 CALC_TARGET_LIMIT = 10**9
+BEGUN = "begun"
 
 _decode = json.JSONDecoder().raw_decode
 
@@ -33,6 +34,8 @@ def _calc(params: Mapping[str, Any]) -> bytes:
     start = perf_counter_ns()
     count = calc(target)
     calc_ns = perf_counter_ns() - start
+    if BEGUN in params:
+        return b'{"code": 200, "msg": "%d", "err": "", "calc_ns": %d, "begun_ns": %d}' % (count, calc_ns, start)
     return b'{"code": 200, "msg": "%d", "err": "", "calc_ns": %d}' % (count, calc_ns)
 
 
@@ -94,9 +97,14 @@ def error_answer(code: int, err: str) -> bytes:
     return json.dumps({"code": code, "msg": "", "err": err, "calc_ns": 0}).encode()
 
 
-def calc_request(target: int, payload_bytes: int = 0) -> dict[str, Any]:
-    """The request that every client sends, as JSON values; *payload_bytes* of filler text ride along."""
+def calc_request(target: int, payload_bytes: int = 0, begun: bool = False) -> dict[str, Any]:
+    """The request that every client sends, as JSON values; *payload_bytes* of filler text ride along.
+
+    begun: ask for begun_ns in the answer, when the handler began (this host's monotonic clock).
+    """
     params: dict[str, Any] = {"target": target}
+    if begun:
+        params[BEGUN] = True
     if payload_bytes:
         params["filler"] = "x" * payload_bytes
     return {"method": "POST", "url": "/calc", "params": params}

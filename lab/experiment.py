@@ -23,7 +23,7 @@ FILES_PER_CHILD = 3
 OWN_FILES = 64
 SPARE_FILES = 32
 
-Measure = Callable[[Cell, int], CellResult]
+Enough = Callable[[Run, int], bool]
 
 
 class Progress(Protocol):
@@ -86,27 +86,29 @@ def files_needed(cell: Cell) -> int:
     return SPARE_FILES + max(service, client, orchestrator)
 
 
-def carry_out(order: Order, run: Run, progress: Progress) -> None:
-    """Measure every cell of the plan that *run* does not hold yet; save after each."""
+def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambda run, spent_ns: False) -> None:
+    """Measure every cell of the plan that *run* does not hold yet; save after each.
+
+    enough(run, spent_ns) is asked after every block whether it was the last.
+    """
     start_ns = perf_counter_ns()
     file = RunFile(order.folder)
     file.save(run)
-    done = {(result.cell_id, result.block) for result in run.cells}
-    todo = [
-        (block, cell)
-        for block in range(1, order.plan.blocks + 1)
-        for cell in order.plan.block(block, run.seed)
-        if (cell.cell_id, block) not in done
-    ]
-    total = len(done) + len(todo)
+    done = {(result.arm, result.cell_id, result.block) for result in run.cells}
+    total = order.plan.blocks * len(order.plan.entries())
     with Sandbox() as sandbox:
-        bench = Bench(sandbox=sandbox, runtimes=order.runtimes)
-        for block, cell in todo:
-            progress.cell_started(cell, block, len(run.cells), total)
-            result = measure(cell, find(cell.system), block, bench)
-            run.cells.append(result)
-            file.save(run)
-            progress.cell_ended(result, len(run.cells), total)
+        bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
+        for block in range(1, order.plan.blocks + 1):
+            for entry in order.plan.block(block, run.seed):
+                if (entry.arm, entry.cell.cell_id, block) in done:
+                    continue
+                progress.cell_started(entry.cell, block, len(run.cells), total)
+                result = measure(entry.cell, find(entry.cell.system), block, bench, entry.arm)
+                run.cells.append(result)
+                file.save(run)
+                progress.cell_ended(result, len(run.cells), total)
+            if enough(run, perf_counter_ns() - start_ns):
+                break
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)

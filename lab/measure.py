@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from tempfile import mkdtemp
 from time import perf_counter_ns
 from typing import Any
@@ -12,9 +11,10 @@ from typing import Any
 from core.cell import Cell
 from core.errors import ChildFailed, GilscopeError
 from core.histogram import Histogram
+from core.method import SAME, Method
 from core.result import CellResult, Status
 from core.system import System
-from lab.processes import END_DEADLINE_S, READY, RESULT, Child, Crew
+from lab.processes import END_DEADLINE_S, READY, RESULT, WARMED, Child, Crew
 from lab.runtimes import REPOSITORY, Runtime
 from lab.sandbox import Sandbox
 
@@ -23,77 +23,95 @@ DEADLINE_FLOOR_S = 60.0
 SLOWEST_REQUEST_S = 0.01  # no service that works is slower than this, beside its calculation
 SLOWEST_COUNT_S = 1e-6
 GIL_KEYS = ("gil_enabled_ready", "gil_enabled_end")
-CLIENT_KEYS = ("finished_ns", "completion_ns", "answered", "wrong", "errors", "latency", *GIL_KEYS)
+CLIENT_KEYS = ("finished_ns", "completion_ns", "requests", "answered", "wrong", "errors", "latency", *GIL_KEYS)
 SERVICE_KEYS = ("requests", *GIL_KEYS)
 _CULPRIT = re.compile(r"GIL\) has been enabled to load module '([^']+)'")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What every cell of a run is measured with."""
+    """What every cell of a run is measured with, and how."""
 
     sandbox: Sandbox
     runtimes: Mapping[str, Runtime]
+    method: Method = Method()  # noqa: RUF009 - frozen
+
+    def client_runtime(self, cell: Cell) -> Runtime:
+        """The runtime of the cell's clients."""
+        asked = self.method.client_runtime
+        return self.runtimes[cell.runtime if asked == SAME else asked]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What the children of one cell said, and when they were started and released (ns, monotonic clock)."""
+    """What the children of one cell said; start_ns: spawn to all ready; released_ns: when, on the monotonic clock."""
 
-    started_ns: int
+    start_ns: int
     released_ns: int
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
     gil_faults: list[str]
 
 
-def measure(cell: Cell, system: System, block: int, bench: Bench) -> CellResult:
-    """Run *cell* once. Never raises for what its children do: a cell that fails says so in its result."""
+def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "") -> CellResult:
+    """Run *cell* once. Never raises for what its children do: a cell that fails says so in its result.
+
+    arm: the name that the runtime takes part under, where it is not its own.
+    """
     start_ns = perf_counter_ns()
     known: dict[str, Any] = {
         "cell_id": cell.cell_id,
         "system": cell.system,
         "runtime": cell.runtime,
-        "arm": cell.runtime,
+        "arm": arm or cell.runtime,
+        "client_runtime": str(bench.client_runtime(cell).name),
         "block": block,
         "params": cell.params,
-        "requests": cell.requests,
     }
     try:
         with Crew(bench.sandbox, str(REPOSITORY)) as crew:
             observed = _observe(cell, system, crew, bench)
     except GilscopeError as error:
-        return CellResult(**known, status="failed", reason=str(error), overhead_ns=perf_counter_ns() - start_ns)
+        spent_ns = perf_counter_ns() - start_ns
+        requests = 0 if bench.method.duration_s else cell.requests
+        return CellResult(**known, status="failed", reason=str(error), requests=requests, overhead_ns=spent_ns)
     wall_ns = max(client["finished_ns"] for client in observed.clients) - observed.released_ns
     return CellResult(
         **known,
-        **_summed(observed, cell),
+        **_summed(observed),
         wall_ns=wall_ns,
         overhead_ns=perf_counter_ns() - start_ns - wall_ns,
     )
 
 
 def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
-    runtime, started_ns = bench.runtimes[cell.runtime], perf_counter_ns()
+    runtime, client_runtime, method = bench.runtimes[cell.runtime], bench.client_runtime(cell), bench.method
+    started_ns = perf_counter_ns()
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
     services = _start(crew, runtime, system, "service", cell.num_api_services)
-    clients = _start(crew, runtime, system, "client", cell.num_clients)
-    addresses = ready_services(cell, crew, runtime, services, folder)
+    clients = _start(crew, client_runtime, system, "client", cell.num_clients)
+    served_cell = {**cell.to_json(), "folder": folder, "cpus": method.pin_services}
+    addresses = ready_services(crew, runtime, services, served_cell)
     for client_id, client in enumerate(clients):
-        client.tell({**cell.to_json(), "client_id": client_id, "addresses": addresses})
-    _check_runtime(runtime, clients, crew.hear_all(clients, READY, "before it was ready", START_DEADLINE_S))
+        told = {"client_id": client_id, "addresses": addresses, "method": method.to_json(), "cpus": method.pin_clients}
+        client.tell({**cell.to_json(), **told})
+    _check_runtime(client_runtime, clients, crew.hear_all(clients, READY, "before it was ready", START_DEADLINE_S))
+    ready_ns = perf_counter_ns()
+    if method.warmup:
+        _tell_all(clients, "warm")
+        crew.hear_all(clients, WARMED, "during the warm-up", _deadline_s(cell))
+    _tell_all(services, "go")
     released_ns = perf_counter_ns()
-    for client in clients:
-        client.tell("go")
+    _tell_all(clients, "go")
     called = crew.hear_all(clients, RESULT, "while the clients were calling", _deadline_s(cell))
     for service in services:
         service.end_of_file()
     served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)
     client_results = [_told(line[RESULT], one, CLIENT_KEYS) for line, one in zip(called, clients, strict=True)]
     service_results = [_told(line[RESULT], one, SERVICE_KEYS) for line, one in zip(served, services, strict=True)]
-    faults = [*_gil_faults(runtime, services, service_results), *_gil_faults(runtime, clients, client_results)]
+    faults = [*_gil_faults(runtime, services, service_results), *_gil_faults(client_runtime, clients, client_results)]
     return Observed(
-        started_ns=started_ns,
+        start_ns=ready_ns - started_ns,
         released_ns=released_ns,
         clients=client_results,
         services=service_results,
@@ -107,10 +125,15 @@ def _start(crew: Crew, runtime: Runtime, system: System, role: str, count: int) 
     return [crew.start(f"{name} {number + 1} of {count}", str(runtime.name), command) for number in range(count)]
 
 
-def ready_services(cell: Cell, crew: Crew, runtime: Runtime, services: list[Child], folder: str) -> list[list[str]]:
-    """Tell the services their cell and wait until all listen; of each, its addresses. Raises ChildFailed."""
+def _tell_all(children: Iterable[Child], word: str) -> None:
+    for child in children:
+        child.tell(word)
+
+
+def ready_services(crew: Crew, runtime: Runtime, services: list[Child], told: Mapping[str, Any]) -> list[list[str]]:
+    """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
     for service_id, service in enumerate(services):
-        service.tell({**cell.to_json(), "service_id": service_id, "folder": folder})
+        service.tell({**told, "service_id": service_id})
     lines = crew.hear_all(services, READY, "before it was ready", START_DEADLINE_S)
     _check_runtime(runtime, services, lines)
     return [_told(line, service, ("addresses",))["addresses"] for line, service in zip(lines, services, strict=True)]
@@ -120,7 +143,10 @@ def start_services(cell: Cell, system: System, crew: Crew, bench: Bench) -> list
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     runtime = bench.runtimes[cell.runtime]
     services = _start(crew, runtime, system, "service", cell.num_api_services)
-    return ready_services(cell, crew, runtime, services, str(Path(mkdtemp(prefix="", dir=bench.sandbox.folder))))
+    folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
+    return ready_services(
+        crew, runtime, services, {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services}
+    )
 
 
 def _told(said: Mapping[str, Any], child: Child, keys: Sequence[str]) -> dict[str, Any]:
@@ -158,32 +184,37 @@ def _gil_faults(runtime: Runtime, children: Iterable[Child], results: Iterable[d
     return faults
 
 
-def _summed(observed: Observed, cell: Cell) -> dict[str, Any]:
+def _summed(observed: Observed) -> dict[str, Any]:
     clients, errors = observed.clients, Counter[str]()
     for client in clients:
         errors.update(client["errors"])
     counts = {
+        "requests": sum(client["requests"] for client in clients),
         "answered": sum(client["answered"] for client in clients),
         "wrong": sum(client["wrong"] for client in clients),
         "errors": dict(errors),
     }
-    status, reason = _judged(counts, cell.requests, observed.gil_faults)
+    status, reason = _judged(counts, observed.gil_faults)
     return {
         **counts,
-        "start_ns": observed.released_ns - observed.started_ns,
+        "start_ns": observed.start_ns,
         "status": status,
         "reason": reason,
         "latency": _merged(client["latency"] for client in clients),
         "connect": _merged(client["connect"] for client in clients if "connect" in client),
+        "waiting": _merged(client["waiting"] for client in clients if "waiting" in client),
+        "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
         "clients": [{"client_id": number, **_apart(one)} for number, one in enumerate(clients)],
         "services": [{"service_id": number, **one} for number, one in enumerate(observed.services)],
     }
 
 
-def _judged(counts: Mapping[str, Any], requests: int, gil_faults: list[str]) -> tuple[Status, str]:
-    faults = []
-    if counts["answered"] != requests:
-        faults.append(f"{requests - counts['answered']} of {requests} requests were not answered")
+def _judged(counts: Mapping[str, Any], gil_faults: list[str]) -> tuple[Status, str]:
+    faults, requests, answered = [], counts["requests"], counts["answered"]
+    if answered != requests:
+        faults.append(f"{requests - answered} of {requests} requests were not answered")
+    if not requests:
+        faults.append("no request was sent")
     if counts["wrong"]:
         faults.append(f"{counts['wrong']} answers were wrong")
     if counts["errors"]:
@@ -201,4 +232,4 @@ def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _apart(client: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in client.items() if name not in ("latency", "connect")}
+    return {name: value for name, value in client.items() if name not in ("latency", "connect", "waiting")}

@@ -16,7 +16,7 @@ from lab.sandbox import Sandbox
 
 STDERR_TAIL_BYTES = 2000
 END_DEADLINE_S = 10.0
-READY, RESULT = "ready", "result"
+READY, WARMED, RESULT = "ready", "warmed", "result"
 _READ_BYTES = 1 << 20
 
 

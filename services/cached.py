@@ -67,6 +67,14 @@ class CachedService:
             "connections_by_requests": Counter(str(requests) for _, requests in ended),
         }
 
+    def reset(self) -> None:
+        """Count from nought, for workers and connections alike."""
+        for worker in self._workers:
+            worker.requests = 0
+        for connection in self._cache.values():
+            connection.requests = 0
+        self._closed.clear()
+
     def _work(self, worker: Worker) -> None:
         wait, cache, listening = self._watch.wait, self._cache, self._listening
         while True:

@@ -24,9 +24,8 @@ class Listener:
     def __repr__(self) -> str:
         return f"Listener({self.address})"
 
-    def close(self) -> None:
-        """Stop listening, and remove the socket file if there is one."""
-        self.sock.close()
+    def remove_file(self) -> None:
+        """Remove the socket file if there is one. The socket is left to the end of the process: workers watch it."""
         if self.address.startswith("/"):
             Path(self.address).unlink(missing_ok=True)
 

@@ -12,6 +12,7 @@ from time import monotonic
 
 from services.connection import Connection
 
+FLUSH_S = 60.0
 LINGER_S = 2.0
 NEVER = float("inf")
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
@@ -75,21 +76,21 @@ class Lobby:
     def close(self, connection: Connection) -> None:
         """Close so that the last answer arrives: all is sent, then what the peer still sends is read and dropped.
 
-        A close with unread data resets the connection and takes the answer with it. LINGER_S is the deadline.
+        A close with unread data resets the connection and takes the answer with it. The peer has FLUSH_S to take
+        the answer, and LINGER_S to hang up after it.
         """
-        until = monotonic() + LINGER_S
         if connection.unsent:
-            self.flush(connection, lambda one: self._hang_up(one, until), until)
+            self.flush(connection, self._hang_up, monotonic() + FLUSH_S)
         else:
-            self._hang_up(connection, until)
+            self._hang_up(connection)
 
-    def _hang_up(self, connection: Connection, until: float) -> None:
+    def _hang_up(self, connection: Connection) -> None:
         try:
             connection.sock.shutdown(socket.SHUT_WR)
         except OSError:
             connection.close()
         else:
-            self._drain(connection, until)
+            self._drain(connection, monotonic() + LINGER_S)
 
     def _drain(self, connection: Connection, until: float) -> None:
         def on_data() -> None:

@@ -44,6 +44,11 @@ class ThreadedService:
         by_worker = [worker.requests for worker in self._workers]
         return {"requests": sum(by_worker), "requests_by_worker": by_worker}
 
+    def reset(self) -> None:
+        """Count from nought."""
+        for worker in self._workers:
+            worker.requests = 0
+
     def _work(self, worker: Worker) -> None:
         take = self._accepted.get
         while True:

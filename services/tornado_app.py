@@ -55,7 +55,7 @@ class RouteHandler(RequestHandler):
 
     def _params(self) -> dict[str, Any]:
         if not self.chunks:
-            return {name: self.get_query_argument(name) for name in self.request.query_arguments}
+            return {name: _text(values[-1]) for name, values in self.request.query_arguments.items()}
         given = decode(b"".join(self.chunks))
         if type(given) is dict and type(given.get("params")) is dict:
             given = given["params"]
@@ -67,6 +67,13 @@ class RouteHandler(RequestHandler):
         self.set_status(code)
         self.set_header("Content-Type", "application/json")
         self.finish(body)
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(400, f"the query is not UTF-8: {error}") from error
 
 
 def _log_nothing(handler: RequestHandler) -> None:
@@ -92,6 +99,10 @@ class TornadoService:
     def counters(self) -> dict[str, Any]:
         """Requests answered."""
         return {"requests": self.requests}
+
+    def reset(self) -> None:
+        """Count from nought."""
+        self.requests = 0
 
     async def _serve(self, accepting: threading.Event) -> None:
         application = Application([(r".*", RouteHandler, {"service": self})], log_function=_log_nothing)

@@ -97,8 +97,16 @@ def _poll_many(fds: set[int]) -> list[int]:
 def _select_many(fds: set[int]) -> list[int]:
     try:
         return select.select(fds, (), ())[0]
-    except OSError:  # one was closed just now; it is forgotten before the next try
-        return []
+    except OSError:  # one was closed just now: it has nothing more to say, so it is done with
+        return [fd for fd in fds if _is_closed(fd)]
+
+
+def _is_closed(fd: int) -> bool:
+    try:
+        os.fstat(fd)
+    except OSError:
+        return True
+    return False
 
 
 class LeaderWatch:
@@ -171,12 +179,15 @@ class ScanWatch:
         self._idle: deque[int] = deque()
 
     def add(self, fd: int) -> None:
-        self._idle.append(fd)
         self._doorbell.add(fd)
+        self.arm(fd)
 
     def arm(self, fd: int) -> None:
         self._idle.append(fd)
-        self._doorbell.arm(fd)
+        try:
+            self._doorbell.arm(fd)
+        except OSError:
+            pass  # between the two lines another worker took the socket and closed it
 
     def wait(self) -> int:
         with self._leading:

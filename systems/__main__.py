@@ -4,51 +4,63 @@ import sys
 
 from core.cell import Cell
 from core.child import (
+    STOPPED_EARLY,
+    ParentWatch,
     Usage,
-    end_with_parent,
+    exit_at_once,
+    next_word,
     read_cell,
     say_ready,
-    say_result_and_exit,
-    wait_for_end,
-    wait_for_go,
+    say_result,
+    say_warmed,
+    stay_on,
 )
+from core.method import Method
 from core.runtime import gil_enabled
 from systems import find
 
 
 def serve() -> None:
-    """Serve until end of file on stdin."""
+    """Serve until end of file on stdin; `go` says that the timed window begins."""
     told = read_cell()
     cell = Cell.from_json(told)
+    stay_on(told.get("cpus", ()))
     service = find(cell.system).service(cell, told["service_id"], told["folder"])
     service.start()
     usage, ready = Usage(), gil_enabled()
     say_ready([listener.address for listener in service.listeners])
-    wait_for_end()
-    result = {
-        **usage.to_json(),
-        **service.counters(),
-        "gil_enabled_ready": ready,
-        "gil_enabled_end": gil_enabled(),
-    }
+    while word := next_word():
+        if word == "go":
+            service.reset()
+            usage = Usage()
+    result = {**usage.to_json(), **service.counters(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
     for listener in service.listeners:
-        listener.close()
-    say_result_and_exit(result)
+        listener.remove_file()
+    say_result(result)
+    exit_at_once()
 
 
 def call() -> None:
-    """Wait for go, send all requests, say what came of them."""
+    """Warm up if told to, wait for go, send all requests, say what came of them."""
     from clients.drive import Client
 
     told = read_cell()
     cell = Cell.from_json(told)
-    client = Client(find(cell.system), cell, told["client_id"], told["addresses"])
+    stay_on(told.get("cpus", ()))
+    method = Method.from_json(told["method"]) if "method" in told else Method()
+    client = Client(find(cell.system), cell, told["client_id"], told["addresses"], method)
+    ready = gil_enabled()
     say_ready([])
-    wait_for_go()
-    end_with_parent()
-    usage, ready = Usage(), gil_enabled()
+    while (word := next_word()) != "go":
+        if word != "warm":
+            exit_at_once(STOPPED_EARLY)
+        client.warm_up()
+        say_warmed()
+    watch, usage = ParentWatch(), Usage()
     counted = client.run()
-    say_result_and_exit({**counted, **usage.to_json(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()})
+    watch.say_result_and_stay(
+        {**counted, **usage.to_json(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
+    )
 
 
 ROLES = {"service": serve, "client": call}

@@ -1,0 +1,81 @@
+"""How cells are measured, all cells of a run alike: warm-up, a duration instead of a count, whose client, where."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from core.errors import BadInput
+
+SAME = "same"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warmup:
+    """What a client asks before it counts: a share (0..1) of its requests, or so many seconds; never both."""
+
+    share: float = 0.0
+    seconds: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> "Warmup":
+        """From '10%', '0.5s' or '0'. Raises BadInput."""
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%|s)?", text.strip())
+        if match is None or (match[2] is None and float(match[1]) != 0) or (match[2] == "%" and float(match[1]) > 100):
+            raise BadInput(
+                f"warmup is {text}; it must be a share of the requests such as 10%, seconds such as 0.5s, or 0."
+            )
+        number = float(match[1])
+        return cls(share=number / 100) if match[2] == "%" else cls(seconds=number)
+
+    def __bool__(self) -> bool:
+        return bool(self.share or self.seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """duration_s: how long a cell is timed; 0 where NUM_REQUESTS_PER_CLIENT says how much.
+
+    client_runtime: the runtime of the clients, or 'same' as the service's.
+    pin_services, pin_clients: the CPUs that these may run on; empty where the kernel chooses.
+    """
+
+    warmup: Warmup = Warmup()
+    duration_s: float = 0.0
+    client_runtime: str = SAME
+    pin_services: tuple[int, ...] = ()
+    pin_clients: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As result.json keeps it and as children are told."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "Method":
+        """The method that to_json wrote."""
+        return cls(
+            warmup=Warmup(**told["warmup"]),
+            duration_s=told["duration_s"],
+            client_runtime=told["client_runtime"],
+            pin_services=tuple(told["pin_services"]),
+            pin_clients=tuple(told["pin_clients"]),
+        )
+
+
+def parse_duration(text: str) -> float:
+    """Seconds from '2', '2s' or '0.5'; 0 is no duration. Raises BadInput."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)s?", text.strip())
+    if match is None or not 0 <= float(match[1]) <= 86_400:
+        raise BadInput(f"duration is {text}; it must be seconds from 0 to 86400, such as 2 or 0.5.")
+    return float(match[1])
+
+
+def parse_cpus(what: str, text: str) -> tuple[int, ...]:
+    """CPU numbers from '0', '0-3' or '0+2': for --pin services=0 clients=1. Raises BadInput."""
+    cpus: list[int] = []
+    for part in re.split(r"[+,]", text):
+        match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part)
+        if match is None:
+            raise BadInput(f"pin {what} is {text}; it must be CPU numbers such as 0, 0-3 or 0+2.")
+        cpus += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return tuple(dict.fromkeys(cpus))
