@@ -10,7 +10,7 @@ from core.work import calc_request
 
 READ_BYTES = 64 * 1024
 _HEAD_END = b"\r\n\r\n"
-_CONTENT_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
+_CONTENT_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]{1,12})(?![0-9])", re.IGNORECASE)
 
 
 class CallFailed(Exception):
@@ -24,15 +24,25 @@ class CallFailed(Exception):
 def connect(address: str) -> socket.socket:
     """A connected socket: a Unix path starts with '/', anything else is host:port. Raises CallFailed('connect')."""
     try:
-        if address.startswith("/"):
-            sock = socket.socket(socket.AF_UNIX)
-            sock.connect(address)
-        else:
-            host, _, port = address.rpartition(":")
-            sock = socket.create_connection((host, int(port)))
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return _connect_unix(address) if address.startswith("/") else _connect_tcp(address)
     except OSError as error:
         raise CallFailed("connect") from error
+
+
+def _connect_unix(path: str) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        sock.connect(path)
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+def _connect_tcp(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    sock = socket.create_connection((host, int(port)))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 
@@ -81,7 +91,7 @@ class FramedChannel(_Channel):
             if self._frames.refused_bytes is not None:
                 raise CallFailed("garbled")
             bodies = self._frames.feed(self._read())
-        if len(bodies) > 1 or self._frames.partial:
+        if len(bodies) > 1 or self._frames.partial or self._frames.refused_bytes is not None:
             raise CallFailed("extra")
         return bodies[0]
 

@@ -1,6 +1,5 @@
 """The threads of one client process: each serves one (client, service) pair at a time and times every request."""
 
-import json
 import threading
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -11,15 +10,16 @@ from typing import Any
 
 from clients.channel import CallFailed
 from core.cell import Cell
+from core.child import thread_run_queue_ns
 from core.histogram import Histogram
 from core.method import Method
 from core.system import Caller, System
+from core.work import Refused, decode
 
 GIVE_UP_AFTER = 10
 ANSWER_DEADLINE_S = 30.0
 PROBE_EVERY = 64  # of so many requests, one asks when its handler began
 NEVER_NS = 1 << 62
-_decode = json.JSONDecoder().raw_decode
 
 
 class Tally:
@@ -62,14 +62,14 @@ class Tally:
         """Count one answer to what was sent at *sent_ns*; whether it is the right one."""
         self.answered += 1
         try:
-            answer, _ = _decode(body.decode())
+            answer = decode(body)
             code = answer["code"]
             if code == 200 and answer["msg"] == expected:
                 self.calc_ns += answer["calc_ns"]
                 if "begun_ns" in answer:
                     self.waiting.record(max(0, answer["begun_ns"] - sent_ns))
                 return True
-        except (ValueError, KeyError, TypeError):
+        except (Refused, KeyError, TypeError):
             self.errors["garbled"] += 1
             return False
         if code == 200:
@@ -139,13 +139,14 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
             drop(channel)
         if end >= until_ns:
             break
-    task.tally.sent += number + 1 if requests is None else requests
+    task.tally.sent += number + 1
 
 
 class Crowd:
     """Threads that wait to be released, then take one task after the other until none is left.
 
     requests: of each task, or None for as many as fit into slice_ns.
+    run_queue_ns: of each thread that has ended, how long it was ready to run without a core.
     """
 
     def __init__(self, tasks: Sequence[Task], threads: int, requests: int | None, slice_ns: int) -> None:
@@ -153,6 +154,7 @@ class Crowd:
         self._waiting = deque(tasks)
         self._requests = requests
         self._slice_ns = slice_ns
+        self.run_queue_ns: list[int] = []
         self._released = threading.Event()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for thread in self._threads:
@@ -180,6 +182,7 @@ class Crowd:
             try:
                 task = self._waiting.popleft()
             except IndexError:
+                self.run_queue_ns.append(thread_run_queue_ns())
                 return
             call(task, self._requests, perf_counter_ns() + self._slice_ns if self._slice_ns else NEVER_NS)
 
@@ -207,7 +210,8 @@ class Client:
             for number in range(len(addresses))
         ]
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
-        self._crowd = self._gather(None if method.duration_s else cell.num_requests_per_client, method.duration_s)
+        self._requests = None if method.duration_s else cell.num_requests_per_client
+        self._crowd = self._gather(self._requests, method.duration_s)
 
     def __repr__(self) -> str:
         return f"Client({len(self._tasks)} tasks, {self._crowd!r})"
@@ -234,12 +238,19 @@ class Client:
         for task in self._tasks:
             total.merge(task.tally)
         total.errors += Counter(timeout=stuck)
+        total.sent = len(self._tasks) * self._requests if self._requests else total.sent + stuck
         return {
             "started_ns": started_ns,
             "finished_ns": finished_ns,
             "completion_ns": finished_ns - started_ns,
+            "run_queue_ns": sum(self._crowd.run_queue_ns),
             **total.to_json(),
         }
+
+    def close(self) -> None:
+        """Close the connections that are kept; a process that ends need not."""
+        for task in self._tasks:
+            task.caller.close()
 
     def _gather(self, requests: int | None, seconds: float) -> Crowd:
         rounds = -(-len(self._tasks) // self._threads)  # a thread with several tasks divides the time among them

@@ -79,7 +79,7 @@ def add_runtime_flags(parser: argparse.ArgumentParser) -> None:
 
 def plan_from(flags: Mapping[str, Any]) -> Plan:
     """The plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput."""
-    plan = _narrowed(_chosen(flags), flags.get("system"), anew=not (flags["plan"] or flags["experiment"]))
+    plan = _narrowed(_chosen(flags), flags.get("system"), anew=flags["plan"] is None and flags["experiment"] is None)
     if flags["runtime"] is not None:
         plan = replace(plan, runtimes=parse_runtimes(flags["runtime"]))
     if flags["blocks"] is not None:
@@ -126,7 +126,7 @@ def _chosen(flags: Mapping[str, Any]) -> Plan:
         raise BadInput(f"--plan is {flags['plan']} and --experiment is {flags['experiment']}; give only one of them.")
     if flags["plan"]:
         return load_plan(flags["plan"])
-    return load_experiment(flags["experiment"] or "default")
+    return load_experiment("default" if flags["experiment"] is None else flags["experiment"])
 
 
 def _narrowed(plan: Plan, asked: str | None, anew: bool) -> Plan:

@@ -1,5 +1,6 @@
 """Plans from YAML files. Every scalar is read as text, so that 3.10 stays 3.10 and flags and files are parsed alike."""
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,7 +20,7 @@ from systems import find
 FOLDER = Path(__file__).parent
 METHOD_KEYS = ("warmup", "duration", "client_runtime", "pin")
 PLAN_KEYS = ("description", "blocks", "until", "runtimes", "aa", *METHOD_KEYS, "parameters", "rows")
-ROW_KEYS = ("system", "title")
+ROW_KEYS = ("system", "title", "topology")
 
 
 class _TextLoader(yaml.BaseLoader):
@@ -54,7 +55,7 @@ def load_plan(path: Path) -> Plan:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_TextLoader)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}; name a YAML file with --plan.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
     try:
         return _plan(path.stem, content)
@@ -134,7 +135,7 @@ def _claim(name: str, text: Any) -> bool:
 
 
 def _whole(name: str, text: Any) -> int:
-    if not (isinstance(text, str) and text.isascii() and text.isdigit()):
+    if not (isinstance(text, str) and re.fullmatch(r"[0-9]{1,9}", text)):
         raise BadInput(f"{name} is {text}; it must be a whole number of at least 1.")
     return int(text)
 
@@ -149,8 +150,37 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]]) -> list[Row]:
     if "system" not in given:
         raise BadInput(f"the row {given} names no system; give it one, such as `system: 4`.")
     asked = given["system"] if isinstance(given["system"], list) else [given["system"]]
+    if not asked:
+        raise BadInput(f"the row {given} names no system; give it one, such as `system: 4`.")
     own = _parameters({name: value for name, value in given.items() if name in PARAMETERS})
-    return [_row(find(name), own, defaults, str(given.get("title", ""))) for name in asked]
+    title = str(given.get("title", ""))
+    return [_row(find(name), {**own, **one}, defaults, title) for name in asked for one in _topologies(given)]
+
+
+def _topologies(given: Mapping[str, Any]) -> list[dict[str, tuple[Any, ...]]]:
+    """Of `topology: cores`, what each pair of services and workers sets; nothing where a row has none."""
+    if "topology" not in given:
+        return [{}]
+    if given["topology"] != "cores":
+        raise BadInput(f"topology is {given['topology']!r}; it must be cores.")
+    for name in ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"):
+        if name in given:
+            raise BadInput(f"{name} is {given[name]} in a row with a topology, which sets it; leave one of them out.")
+    pairs = core_topologies(cores_usable())
+    return [{"NUM_API_SERVICES": (one,), "NUM_WORKERS_PER_API_SERVICE": (each,)} for one, each in pairs]
+
+
+def core_topologies(cores: int) -> list[tuple[int, int]]:
+    """(services, workers per service) from cores x 1, by halves, to 1 x cores, and 1 x 25."""
+    services = [cores]
+    while services[-1] > 1:
+        services.append(services[-1] // 2)
+    return list(dict.fromkeys([(one, cores // one) for one in services] + [(1, 25)]))
+
+
+def cores_usable() -> int:
+    """How many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _row(system: System, own: Mapping[str, Any], defaults: Mapping[str, Any], title: str) -> Row:

@@ -112,7 +112,7 @@ class Cell:
     num_clients: int = _whole(
         None,
         "client processes (as many as services, if not given)",
-        low=1,
+        low=0,
         high=1000,
         same_as="NUM_API_SERVICES",
     )

@@ -141,11 +141,21 @@ def run_queue_ns() -> int:
 
     Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: the second number.
     """
-    total = 0
     try:
-        for thread in os.listdir("/proc/self/task"):
-            with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as schedstat:
-                total += int(schedstat.read().split()[1])
+        threads = os.listdir("/proc/self/task")
+    except OSError:
+        return 0
+    return sum(_schedstat_wait_ns(f"/proc/self/task/{thread}/schedstat") for thread in threads)
+
+
+def thread_run_queue_ns() -> int:
+    """The same for the calling thread alone: a thread that has ended is no longer counted by run_queue_ns()."""
+    return _schedstat_wait_ns("/proc/thread-self/schedstat")
+
+
+def _schedstat_wait_ns(path: str) -> int:
+    try:
+        with open(path, encoding="ascii") as schedstat:
+            return int(schedstat.read().split()[1])
     except (OSError, ValueError, IndexError):
         return 0
-    return total

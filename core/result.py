@@ -109,7 +109,7 @@ class RunFile:
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _without_cells(run: Run) -> Any:
@@ -141,7 +141,7 @@ def load(where: Path) -> Run:
         raise BadInput(
             f"{path} cannot be read: {error.strerror}; name a run's folder (they are under reports/out)."
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not JSON ({error}); it must be a {FILE_NAME} that a run wrote.") from error
     return _run_from(stored, path)
 

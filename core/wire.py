@@ -40,6 +40,8 @@ class Frames:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The bodies that *data* completes, in order."""
+        if self.refused_bytes is not None:
+            return []
         if not self._held and len(data) >= 4 and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes:
             return [data[4:]]
         if self._held is _NOTHING:

@@ -75,7 +75,8 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
         spent_ns = perf_counter_ns() - start_ns
         requests = 0 if bench.method.duration_s else cell.requests
         return CellResult(**known, status="failed", reason=str(error), requests=requests, overhead_ns=spent_ns)
-    wall_ns = max(client["finished_ns"] for client in observed.clients) - observed.released_ns
+    ends_ns = [client["finished_ns"] for client in observed.clients]
+    wall_ns = max(ends_ns, default=observed.released_ns) - observed.released_ns
     return CellResult(
         **known,
         **_summed(observed),
@@ -194,7 +195,7 @@ def _summed(observed: Observed) -> dict[str, Any]:
         "wrong": sum(client["wrong"] for client in clients),
         "errors": dict(errors),
     }
-    status, reason = _judged(counts, observed.gil_faults)
+    status, reason = _judged(counts, observed.gil_faults, idle=not clients)
     return {
         **counts,
         "start_ns": observed.start_ns,
@@ -209,11 +210,11 @@ def _summed(observed: Observed) -> dict[str, Any]:
     }
 
 
-def _judged(counts: Mapping[str, Any], gil_faults: list[str]) -> tuple[Status, str]:
+def _judged(counts: Mapping[str, Any], gil_faults: list[str], idle: bool) -> tuple[Status, str]:
     faults, requests, answered = [], counts["requests"], counts["answered"]
     if answered != requests:
         faults.append(f"{requests - answered} of {requests} requests were not answered")
-    if not requests:
+    if not requests and not idle:
         faults.append("no request was sent")
     if counts["wrong"]:
         faults.append(f"{counts['wrong']} answers were wrong")

@@ -59,7 +59,7 @@ def call() -> None:
     watch, usage = ParentWatch(), Usage()
     counted = client.run()
     watch.say_result_and_stay(
-        {**counted, **usage.to_json(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
+        {**usage.to_json(), **counted, "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
     )
 
 
