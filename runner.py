@@ -29,6 +29,7 @@ def enter_environment() -> None:
 if __name__ == "__main__":
     enter_environment()
 
+import argparse
 import json
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -36,8 +37,6 @@ from dataclasses import replace
 from textwrap import fill
 from time import perf_counter_ns
 from typing import Any, NoReturn
-
-from rich.console import Console
 
 from config import flags
 from config.estimate import cell_seconds, plan_seconds
@@ -51,8 +50,8 @@ from lab.measure import Bench, start_services
 from lab.processes import Crew
 from lab.runtimes import REPOSITORY, Runtime, present
 from lab.sandbox import Sandbox
-from systems import every, find
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
@@ -66,12 +65,12 @@ class Stopped(KeyboardInterrupt):
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; its exit status. All errors are printed here."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, _stop)
     try:
         return _command(arguments)
     except GilscopeError as error:
-        _complain(str(error))
+        _note(f"error: {error}")
         return error.exit_status
     except Stopped as stopped:
         return 128 + stopped.number
@@ -81,17 +80,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _stop(number: int, frame: object) -> NoReturn:
-    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(one, signal.SIG_IGN)  # cleaning up is short, and is not to be cut off
+    for one in SIGNALS:
+        signal.signal(one, lambda *_: None)  # cleaning up is short, and is not to be cut off
     raise Stopped(number)
 
 
-def _complain(text: str) -> None:
-    Console(stderr=True).print(f"error: {text}", markup=False, highlight=False, soft_wrap=True)
-
-
 def _note(text: str) -> None:
-    Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+    print(text, file=sys.stderr)
 
 
 def _command(arguments: Sequence[str]) -> int:
@@ -107,20 +102,25 @@ def _command(arguments: Sequence[str]) -> int:
 def run(arguments: Sequence[str]) -> int:
     """Measure a plan, or go on with a saved run; report it."""
     parser = flags.Parser(prog="runner.py", description=__doc__, epilog=_epilog())
-    flags.add_plan_flags(parser)
-    parser.add_argument("--seed", metavar="N", help="makes the order of the cells repeatable")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="folder of the run (default: a new one in reports/out)")
+    _add_run_flags(parser)
     parser.add_argument("--resume", metavar="DIR", type=Path, help="go on with the run saved there")
     parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
     given = vars(parser.parse_args(arguments))
     order, saved = _resumed(given) if given["resume"] else _ordered(given, arguments)
-    _prepare(order)
+    for line in experiment.prepare(order.runtimes, experiment.requirements_of(order.plan)):
+        _note(line)
     _carry_out(order, saved)
     start_ns = perf_counter_ns()
     paths = _write(order.folder, saved)
     experiment.note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
     _show(order.folder, saved, paths, given["json"])
     return 1 if saved.failed_cells else 0
+
+
+def _add_run_flags(parser: argparse.ArgumentParser) -> None:
+    flags.add_plan_flags(parser)
+    parser.add_argument("--seed", metavar="N", help="makes the order of the cells repeatable")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="folder of the run (default: a new one in reports/out)")
 
 
 def _epilog() -> str:
@@ -187,46 +187,47 @@ def _runtimes(names: tuple[str, ...], given: Mapping[str, Any]) -> tuple[dict[st
     return runtimes, missing
 
 
-def _prepare(order: experiment.Order) -> None:
-    """Make the environments that the plan needs; what cannot be made fails its cells, not the run."""
-    needed = dict.fromkeys(find(cell.system).requirements for cell in order.plan.cells())
-    for requirements in filter(None, needed):
-        for name, runtime in order.runtimes.items():
-            try:
-                runtime.python(requirements)
-            except GilscopeError as error:
-                _note(f"{name}: {error}")
+def _enough(plan: Plan) -> experiment.Enough:
+    """Whether a run has all the blocks it needs, by the plan's `until`."""
+
+    def enough(saved: Run, spent_ns: int) -> bool:
+        from reports.findings import widest
+
+        until = plan.until
+        if until.seconds and spent_ns >= until.seconds * 1e9:
+            return True
+        return bool(until.width) and widest(saved) <= until.width
+
+    return enough
 
 
 def _carry_out(order: experiment.Order, saved: Run) -> None:
     from reports.progress import display
 
     try:
-        with display(Console(stderr=True)) as progress:
-            experiment.carry_out(order, saved, progress)
+        with display() as progress:
+            experiment.carry_out(order, saved, progress, _enough(order.plan))
     except KeyboardInterrupt:
         _note(f"Stopped. {len(saved.cells)} cells are saved; go on with: python runner.py --resume {order.folder}")
         raise
 
 
-def _titles() -> dict[str, str]:
-    return {system.key: system.title for system in every()}
-
-
 def _write(folder: Path, saved: Run) -> list[Path]:
-    from reports import write
+    from reports import findings, write
 
-    return write.write_all(saved, folder, _titles())
+    saved.comparisons = findings.comparisons(saved)
+    return write.write_all(saved, folder, experiment.titles())
 
 
 def _show(folder: Path, saved: Run, paths: Sequence[Path], as_json: bool) -> None:
-    from reports import tables
+    from reports import findings, tables
     from reports.terminal import terminal
 
     if as_json:
         print((folder / FILE_NAME).read_text(encoding="utf-8"), end="")
         return
-    tables.print_run(saved, _titles(), terminal())
+    tables.print_run(saved, experiment.titles(), terminal())
+    findings.print_findings(saved, terminal())
     print(f"\nSaved in {_short(folder)}:")
     print(fill(", ".join([FILE_NAME, *(str(path.relative_to(folder)) for path in paths)]), 78, break_on_hyphens=False))
     print(f"Made again by: python runner.py report {_short(folder)}")
@@ -285,7 +286,7 @@ def runtimes(arguments: Sequence[str]) -> int:
 def plan(arguments: Sequence[str]) -> int:
     """Print the cells that a run with these flags would measure, and about how long it takes; run nothing."""
     parser = flags.Parser(prog="runner.py plan", description=plan.__doc__)
-    flags.add_plan_flags(parser)
+    _add_run_flags(parser)
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
     given = vars(parser.parse_args(arguments))
     asked, _, _ = _with_present_runtimes(flags.plan_from(given), given)
@@ -314,10 +315,8 @@ def serve(arguments: Sequence[str]) -> int:
             f"serve starts the services of one cell, and these flags make {len(cells)}; "
             "give one value to each, such as: --system 4 --runtime 3.14t --num-multi-socket 1"
         )
-    system = find(cells[0].system)
     with Sandbox() as sandbox, Crew(sandbox, str(REPOSITORY)) as crew:
-        bench = Bench(sandbox=sandbox, runtimes=found)
-        for addresses in start_services(cells[0], system, crew, bench):
+        for addresses in start_services(cells[0], crew, Bench(sandbox=sandbox, runtimes=found)):
             print(*addresses, sep="\n", flush=True)
         try:
             crew.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115
@@ -332,13 +331,11 @@ def setup(arguments: Sequence[str]) -> int:
     absent = [name for name in SETUP_RUNTIMES if name not in interpreters.find(SETUP_RUNTIMES)]
     for line in interpreters.install(absent):
         _note(line)
-    for name, runtime in present(SETUP_RUNTIMES, interpreters.find(SETUP_RUNTIMES)).items():
+    found = present(SETUP_RUNTIMES, interpreters.find(SETUP_RUNTIMES))
+    for name, runtime in found.items():
         _note(f"Runtime {name}: {runtime.interpreter.facts['version']} at {runtime.interpreter.executable}")
-        for requirements in {system.requirements for system in every() if system.requirements}:
-            try:
-                runtime.python(requirements)
-            except GilscopeError as error:
-                _note(f"{name}: {error}")
+    for line in experiment.prepare(found, experiment.all_requirements()):
+        _note(line)
     return 0
 
 

@@ -118,13 +118,14 @@ def parse_until(text: Any) -> Until:
     """From '3%', '600s', '10min' or two of them with a comma. Raises BadInput."""
     found: dict[str, float] = {}
     for part in str(text).split(","):
-        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(%|s|min|h)", part.strip())
-        if match is None or float(match[1]) == 0:
+        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part.strip())
+        kind = "width" if match is not None and match[2] == "%" else "seconds"
+        if match is None or float(match[1]) == 0 or kind in found:
             raise BadInput(
                 f"until is {text}; it must be an interval's width such as 3%, a time such as 10min, or both."
             )
         number = float(match[1])
-        found |= {"width": number / 100} if match[2] == "%" else {"seconds": number * _SECONDS[match[2]]}
+        found[kind] = number / 100 if match[2] == "%" else number * _SECONDS[match[2]]
     return Until(**found)
 
 

@@ -1,6 +1,8 @@
 """How cells are measured, all cells of a run alike: warm-up, a duration instead of a count, whose client, where."""
 
+import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 from core.errors import BadInput
 
 SAME = "same"
+LONGEST_S = 86_400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +24,8 @@ class Warmup:
     def parse(cls, text: str) -> "Warmup":
         """From '10%', '0.5s' or '0'. Raises BadInput."""
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%|s)?", text.strip())
-        if match is None or (match[2] is None and float(match[1]) != 0) or (match[2] == "%" and float(match[1]) > 100):
+        limit = LONGEST_S if match is not None and match[2] == "s" else 100 if match is not None and match[2] else 0
+        if match is None or float(match[1]) > limit:
             raise BadInput(
                 f"warmup is {text}; it must be a share of the requests such as 10%, seconds such as 0.5s, or 0."
             )
@@ -65,17 +69,24 @@ class Method:
 def parse_duration(text: str) -> float:
     """Seconds from '2', '2s' or '0.5'; 0 is no duration. Raises BadInput."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)s?", text.strip())
-    if match is None or not 0 <= float(match[1]) <= 86_400:
-        raise BadInput(f"duration is {text}; it must be seconds from 0 to 86400, such as 2 or 0.5.")
+    if match is None or float(match[1]) > LONGEST_S:
+        raise BadInput(f"duration is {text}; it must be seconds from 0 to {LONGEST_S}, such as 2 or 0.5.")
     return float(match[1])
 
 
 def parse_cpus(what: str, text: str) -> tuple[int, ...]:
     """CPU numbers from '0', '0-3' or '0+2': for --pin services=0 clients=1. Raises BadInput."""
+    if not hasattr(os, "sched_setaffinity"):
+        raise BadInput(f"pin {what} is {text}, but {sys.platform} has no CPU affinity; leave pin out.")
+    usable = os.sched_getaffinity(0)
     cpus: list[int] = []
     for part in re.split(r"[+,]", text):
         match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part)
-        if match is None:
-            raise BadInput(f"pin {what} is {text}; it must be CPU numbers such as 0, 0-3 or 0+2.")
-        cpus += range(int(match[1]), int(match[2] or match[1]) + 1)
+        wanted = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
+        if not wanted or not usable.issuperset(wanted):
+            there = ", ".join(map(str, sorted(usable)))
+            raise BadInput(
+                f"pin {what} is {text}; it must be CPU numbers such as 0, 0-3 or 0+2, of those there are: {there}."
+            )
+        cpus += wanted
     return tuple(dict.fromkeys(cpus))

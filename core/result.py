@@ -13,6 +13,7 @@ from core.errors import BadInput
 
 SCHEMA = 1
 FILE_NAME = "result.json"
+PLAN_KEYS = ("name", "blocks", "scale", "runtimes", "rows")
 
 Status = Literal["ok", "failed", "invalid"]
 
@@ -152,6 +153,10 @@ def _run_from(stored: Any, path: Path) -> Run:
         raise BadInput(f"{path} has schema {schema!r}; this version reads schema {SCHEMA}.")
     try:
         cells = [CellResult(**cell) for cell in stored.pop("cells")]
-        return Run(cells=cells, **stored)
+        run = Run(cells=cells, **stored)
+        missing = [key for key in PLAN_KEYS if key not in run.plan]
+        if missing:
+            raise KeyError(f"plan lacks {', '.join(missing)}")
+        return run
     except (KeyError, TypeError) as error:
         raise BadInput(f"{path} is not a whole {FILE_NAME}: {error}.") from error

@@ -43,7 +43,7 @@ class Service(Protocol):
 
 
 class Channel(Protocol):
-    """One open connection to a service; blocks. Errors are OSError."""
+    """One open connection to a service; blocks. Errors are clients.channel.CallFailed."""
 
     def ask(self, message: bytes) -> bytes:
         """Send one request as `message()` made it; the answer's JSON."""

@@ -1,7 +1,7 @@
 """A run: every block of a plan, cell by cell, saved after each."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,10 +13,11 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.result import FILE_NAME, CellResult, Run, RunFile, load
 from lab import machine
+from lab.environments import EnvironmentFailed
 from lab.measure import Bench, measure
 from lab.runtimes import REPOSITORY, Runtime
 from lab.sandbox import Sandbox
-from systems import find
+from systems import every, find
 
 RUNS = REPOSITORY / "reports" / "out"
 FILES_PER_CHILD = 3
@@ -69,6 +70,36 @@ def run_folder(plan: Plan) -> Path:
     """A folder for a new run under reports/out; its name says when and what."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     return RUNS / f"{stamp}-{plan.name}-{secrets.token_hex(2)}"
+
+
+def titles() -> dict[str, str]:
+    """What reports call the systems, by number or name."""
+    return {system.key: system.title for system in every()}
+
+
+def prepare(runtimes: Mapping[str, Runtime], requirements: Iterable[str]) -> list[str]:
+    """Make the environments with *requirements* under every runtime; a line for each that cannot be made.
+
+    What cannot be made fails its cells, not the run.
+    """
+    lines = []
+    for file in filter(None, dict.fromkeys(requirements)):
+        for name, runtime in runtimes.items():
+            try:
+                runtime.python(file)
+            except EnvironmentFailed as error:
+                lines.append(f"{name}: {error}")
+    return lines
+
+
+def requirements_of(plan: Plan) -> list[str]:
+    """The requirements files of the plan's systems."""
+    return [find(cell.system).requirements for cell in plan.cells()]
+
+
+def all_requirements() -> list[str]:
+    """The requirements files of all systems."""
+    return [system.requirements for system in every()]
 
 
 def preflight(plan: Plan) -> None:

@@ -17,6 +17,7 @@ from core.system import System
 from lab.processes import END_DEADLINE_S, READY, RESULT, WARMED, Child, Crew
 from lab.runtimes import REPOSITORY, Runtime
 from lab.sandbox import Sandbox
+from systems import find
 
 START_DEADLINE_S = 60.0
 DEADLINE_FLOOR_S = 60.0
@@ -140,10 +141,10 @@ def ready_services(crew: Crew, runtime: Runtime, services: list[Child], told: Ma
     return [_told(line, service, ("addresses",))["addresses"] for line, service in zip(lines, services, strict=True)]
 
 
-def start_services(cell: Cell, system: System, crew: Crew, bench: Bench) -> list[list[str]]:
+def start_services(cell: Cell, crew: Crew, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     runtime = bench.runtimes[cell.runtime]
-    services = _start(crew, runtime, system, "service", cell.num_api_services)
+    services = _start(crew, runtime, find(cell.system), "service", cell.num_api_services)
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
     return ready_services(
         crew, runtime, services, {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services}

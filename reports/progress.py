@@ -1,5 +1,6 @@
 """How far a run has come: a live line on a terminal, one plain line a cell anywhere else."""
 
+import sys
 from types import TracebackType
 from typing import Protocol
 
@@ -8,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from core.cell import Cell
 from core.result import CellResult
+from reports.terminal import terminal
 
 
 class Display(Protocol):
@@ -26,8 +28,9 @@ class Display(Protocol):
         """One more is."""
 
 
-def display(console: Console) -> Display:
-    """The display that suits *console*."""
+def display() -> Display:
+    """The display that suits standard error."""
+    console = terminal(sys.stderr)
     return LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from core.errors import BadInput
 from core.result import Run
+from reports import findings
 from reports.markdown import table_page
 from reports.record import covers_the_seed, record_page
 from reports.sheets import cells_sheet, rows_sheet
@@ -14,7 +15,7 @@ PLOTS = "plots"
 
 
 def write_all(run: Run, folder: Path, titles: Mapping[str, str]) -> list[Path]:
-    """Write table.md, table.csv, cells.csv, plots/, and record.md where the run has the seed's rows; their paths.
+    """Write tables, findings, plots, and record.md where the run has the seed's rows; the paths of all.
 
     titles: of the systems, by number or name
     Raises BadInput if *folder* cannot be written.
@@ -33,6 +34,7 @@ def _texts(run: Run, all_rows: Sequence[Row], titles: Mapping[str, str]) -> dict
         "table.md": table_page(run, all_rows, titles),
         "table.csv": rows_sheet(all_rows),
         "cells.csv": cells_sheet(run),
+        "findings.md": findings.markdown(run),
     }
     if run.plan["name"] == "record" or covers_the_seed(all_rows):
         texts["record.md"] = record_page(run, all_rows, titles)

@@ -1,0 +1,183 @@
+"""The comparisons of a run: every step of every system and setting, and over all of them, with verdicts. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import expm1
+from statistics import median
+from typing import Any
+
+from core.result import CellResult, Run
+from reports.costs import saturation
+from reports.evidence import equivalence_margin
+from reports.stats import Estimate, effect, log_ratios, mean_over_cells
+from reports.steps import Step, confounds, steps
+from reports.summary import completion_ns, runtimes, setting_key
+from reports.verdict import Verdict, judge_family
+
+SHORTEST_WINDOW_NS = 1_000_000_000
+OVER_ALL = "all"
+
+Setting = tuple[str, str]  # system, parameters as text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One comparison as result.json keeps it. ratio above 1: the numerator is faster. system 'all': over all cells.
+
+    noise_floor: half-width of the A/A interval of the same cell, as a share; None without an A/A arm
+    confounds: what else differs between the two builds than the step's cause
+    notes: what limits the figures, such as clients that were saturated
+    blocks: how many blocks have both arms
+    """
+
+    system: str
+    params: Mapping[str, Any]
+    numerator: str
+    denominator: str
+    step: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    verdict: str
+    why: str
+    blocks: int = 0
+    noise_floor: float | None = None
+    confounds: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """For result.json."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """A step of one setting: the cells of its two arms by block, and their log-ratios."""
+
+    setting: Setting
+    params: Mapping[str, Any]
+    step: Step
+    denominator: Mapping[int, CellResult]
+    numerator: Mapping[int, CellResult]
+    ratios: Mapping[int, float]
+    gate: str = ""
+
+    @property
+    def cells(self) -> list[CellResult]:
+        return [*self.denominator.values(), *self.numerator.values()]
+
+
+def compare(run: Run) -> list[Comparison]:
+    """Every comparison that the run's arms allow: A/A first, which no verdict of the family rests on, then the steps.
+
+    Those over all settings come last, where there is more than one.
+    """
+    found = steps(runtimes(run), second_arms(run))
+    settings = {setting_key(cell.system, cell.params): cell.params for cell in run.cells}
+    pairs = [_pair(run, setting, params, step) for setting, params in settings.items() for step in found]
+    if len(settings) > 1:
+        pairs += [_over_all([pair for pair in pairs if pair.step == step]) for step in found]
+    floors = {pair.setting: effect([*pair.ratios.values()]) for pair in pairs if pair.step.name == "aa" and pair.ratios}
+    same = [pair for pair in pairs if pair.step.name == "aa"]
+    family = [pair for pair in pairs if pair.step.name != "aa"]
+    verdicts = _judged(same, floors, run.seed) + _judged(family, floors, run.seed)
+    return [_comparison(run, pair, verdict, floors.get(pair.setting)) for pair, verdict in verdicts]
+
+
+def second_arms(run: Run) -> dict[str, str]:
+    """{second name: runtime} of the arms that took part twice."""
+    return {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}
+
+
+def time_ns(cell: CellResult, timed: bool) -> int:
+    """What a cell took: the median over its clients; where a duration was set, the time of 1000 requests."""
+    return cell.wall_ns * 1000 // cell.answered if timed else completion_ns(cell)
+
+
+def is_timed(run: Run) -> bool:
+    """Whether the run's cells were timed for a duration, not for a number of requests."""
+    return bool(run.plan.get("method", {}).get("duration_s"))
+
+
+def _pair(run: Run, setting: Setting, params: Mapping[str, Any], step: Step) -> _Pair:
+    mine = [cell for cell in run.cells if setting_key(cell.system, cell.params) == setting]
+    one = {cell.block: cell for cell in mine if cell.arm == step.denominator}
+    other = {cell.block: cell for cell in mine if cell.arm == step.numerator}
+    return _Pair(
+        setting=setting,
+        params=params,
+        step=step,
+        denominator=one,
+        numerator=other,
+        ratios=log_ratios(_times(one, is_timed(run)), _times(other, is_timed(run))),
+        gate=_gate([*one.values(), *other.values()]),
+    )
+
+
+def _times(cells: Mapping[int, CellResult], timed: bool) -> dict[int, int]:
+    return {block: time_ns(cell, timed) for block, cell in cells.items() if cell.status == "ok" and cell.clients}
+
+
+def _gate(cells: Sequence[CellResult]) -> str:
+    """The gate that these cells do not pass, in words; empty if they pass all."""
+    invalid = next((cell for cell in cells if cell.status == "invalid"), None)
+    if invalid is not None:
+        return f"{invalid.arm} in block {invalid.block}: {invalid.reason}"
+    failed = [cell for cell in cells if cell.status == "failed"]
+    if failed:
+        return f"{len(failed)} of {len(cells)} cells failed: {failed[0].reason}"
+    windows_ns = [cell.wall_ns for cell in cells if cell.clients]
+    if windows_ns and median(windows_ns) < SHORTEST_WINDOW_NS:
+        seconds = median(windows_ns) / 1e9
+        return f"the timed window is {seconds:.2f} s; a verdict wants at least 1 s: more requests, or --duration 1"
+    return ""
+
+
+def _over_all(pairs: Sequence[_Pair]) -> _Pair:
+    """The geometric mean over the settings that passed their gates."""
+    passed = [pair for pair in pairs if not pair.gate]
+    return _Pair(
+        setting=(OVER_ALL, ""),
+        params={},
+        step=pairs[0].step,
+        denominator={},
+        numerator={},
+        ratios=mean_over_cells(pair.ratios for pair in passed),
+        gate="" if passed else "no setting passed its gates",
+    )
+
+
+def _judged(pairs: Sequence[_Pair], floors: Mapping[Setting, Estimate], seed: int) -> list[tuple[_Pair, Verdict]]:
+    verdicts = judge_family(
+        {number: pair.ratios for number, pair in enumerate(pairs)},
+        margins={number: equivalence_margin(floors.get(pair.setting)) for number, pair in enumerate(pairs)},
+        gates={number: pair.gate for number, pair in enumerate(pairs) if pair.gate},
+        seed=seed,
+    )
+    return [(pair, verdicts[number]) for number, pair in enumerate(pairs)]
+
+
+def _comparison(run: Run, pair: _Pair, verdict: Verdict, floor: Estimate | None) -> Comparison:
+    bounded = floor is not None and floor.count > 2
+    return Comparison(
+        system=pair.setting[0],
+        params=dict(pair.params),
+        numerator=pair.step.numerator,
+        denominator=pair.step.denominator,
+        step=pair.step.name,
+        **asdict(verdict),
+        blocks=len(pair.ratios),
+        noise_floor=expm1(floor.half_width) if floor is not None and bounded else None,
+        confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
+        notes=_notes(pair.cells, run),
+    )
+
+
+def _notes(cells: Iterable[CellResult], run: Run) -> list[str]:
+    pinned = len(run.plan.get("method", {}).get("pin_clients", ()))
+    shares = [share for cell in cells if (share := saturation(cell, run.machine, pinned)) is not None]
+    worst = median(shares) if shares else 0.0
+    if worst <= 0.8:
+        return []
+    return [f"the clients used {worst:.0%} of the cores they could have had: the service's figures are a lower bound"]

@@ -1,0 +1,115 @@
+"""Where the time of a request goes, on both sides, as the operating system and the handler counted it. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from statistics import median
+from typing import Any
+
+from core.result import CellResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """Of one cell, or medians over its blocks. us per request, but for switches (per request) and memory (bytes).
+
+    calc: the calc loop, as the handlers timed it; waiting: from sending a request until its handler began
+    run_queue: ready to run, but without a core; user and system: CPU time
+    rss: peak resident memory of all processes of a side together; pss: their proportional share at the end
+    None where the cell does not say.
+    """
+
+    calc: float | None
+    waiting: float | None
+    service_user: float | None
+    service_system: float | None
+    service_run_queue: float | None
+    service_voluntary: float | None
+    service_involuntary: float | None
+    service_rss: float | None
+    service_pss: float | None
+    client_user: float | None
+    client_system: float | None
+    client_run_queue: float | None
+    client_voluntary: float | None
+    client_involuntary: float | None
+    client_rss: float | None
+    client_pss: float | None
+
+
+WORDS = {
+    "calc": "the calc loop",
+    "waiting": "waiting for a worker",
+    "service_user": "the service's user time",
+    "service_system": "the service's kernel time",
+    "service_run_queue": "the service's wait for a core",
+    "client_user": "the clients' user time",
+    "client_system": "the clients' kernel time",
+    "client_run_queue": "the clients' wait for a core",
+}
+LEAST_US = 0.5
+
+
+def costs_of(cell: CellResult) -> Costs:
+    """The costs of one cell that is ok."""
+    found: dict[str, float | None] = {
+        "calc": cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None,
+        "waiting": cell.waiting["mean_ns"] / 1e3 if cell.waiting else None,
+    }
+    for side, processes in (("service", cell.services), ("client", cell.clients)):
+        found |= {
+            f"{side}_user": _each(processes, "cpu_user_ns", cell.requests * 1e3),
+            f"{side}_system": _each(processes, "cpu_system_ns", cell.requests * 1e3),
+            f"{side}_run_queue": _each(processes, "run_queue_ns", cell.requests * 1e3),
+            f"{side}_voluntary": _each(processes, "voluntary_switches", cell.requests),
+            f"{side}_involuntary": _each(processes, "involuntary_switches", cell.requests),
+            f"{side}_rss": _each(processes, "max_rss_bytes", 1),
+            f"{side}_pss": _each(processes, "pss_bytes", 1),
+        }
+    return Costs(**found)
+
+
+def _each(processes: Sequence[Mapping[str, Any]], key: str, divisor: float) -> float | None:
+    if not processes or not divisor or any(key not in one for one in processes):
+        return None
+    total = sum(int(one[key]) for one in processes)
+    return total / divisor
+
+
+def median_costs(cells: Iterable[CellResult]) -> Costs | None:
+    """Medians over the cells that are ok; None if there is none."""
+    every = [costs_of(cell) for cell in cells if cell.status == "ok"]
+    if not every:
+        return None
+    values = {
+        one.name: [value for costs in every if (value := getattr(costs, one.name)) is not None] for one in fields(Costs)
+    }
+    return Costs(**{name: median(known) if known else None for name, known in values.items()})
+
+
+def what_moved(before: Costs, after: Costs) -> str:
+    """Which parts of a request changed most from *before* to *after*, in a sentence; empty if none did."""
+    changes = {
+        name: (one, other)
+        for name in WORDS
+        if (one := getattr(before, name)) is not None and (other := getattr(after, name)) is not None
+    }
+    moved = sorted(changes, key=lambda name: -abs(changes[name][1] - changes[name][0]))
+    told = [name for name in moved[:2] if abs(changes[name][1] - changes[name][0]) >= LEAST_US]
+    if not told:
+        return ""
+    parts = [f"{WORDS[name]} {changes[name][0]:.1f} -> {changes[name][1]:.1f} us" for name in told]
+    return f"What moved most, per request: {' and '.join(parts)}."
+
+
+def saturation(cell: CellResult, machine: Mapping[str, Any], pinned: int = 0) -> float | None:
+    """CPU time of the clients over that of the cores they could use; None where cell or machine does not say.
+
+    They could use all cores (*pinned* of them, where clients are pinned), but under a GIL one a process.
+    """
+    cores = pinned or machine.get("cores_usable") or machine.get("cores")
+    if cell.status != "ok" or not cell.wall_ns or not cores or not cell.clients:
+        return None
+    with_gil = any(client.get("gil_enabled_end", True) for client in cell.clients)
+    usable = min(cores, len(cell.clients)) if with_gil else cores
+    spent_ns = sum(int(client.get("cpu_user_ns", 0) + client.get("cpu_system_ns", 0)) for client in cell.clients)
+    return float(spent_ns / (cell.wall_ns * usable))

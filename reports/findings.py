@@ -1,0 +1,193 @@
+"""What a run says: the verdicts in words, what they are due to, and where the time goes. For terminal and Markdown."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from core.result import Run
+from reports.comparisons import OVER_ALL, Comparison, compare
+from reports.costs import Costs, median_costs, what_moved
+from reports.steps import WORDS, not_separated, steps
+from reports.summary import Row, rows, runtimes, setting_key
+
+UNMEASURED = "-"
+COST_HEADS = {
+    "calc": "calc",
+    "waiting": "waiting",
+    "service_user": "user",
+    "service_system": "kernel",
+    "service_run_queue": "core wait",
+    "service_voluntary": "vol. sw.",
+    "service_involuntary": "invol. sw.",
+    "client_user": "client user",
+    "client_system": "client kernel",
+    "client_run_queue": "client core wait",
+}
+MEMORY_HEADS = {"service_rss": "service peak MB", "service_pss": "service PSS MB", "client_rss": "client peak MB"}
+
+
+def comparisons(run: Run) -> list[dict[str, Any]]:
+    """Every comparison, as result.json keeps it."""
+    return [one.to_json() for one in compare(run)]
+
+
+def headline(compared: Sequence[Comparison]) -> list[str]:
+    """The whole answer in a few sentences: each step over all cells, or of the only setting there is."""
+    over_all = [one for one in compared if one.system == OVER_ALL] or list(compared)
+    settings = {setting_key(one.system, one.params) for one in over_all}
+    if len(settings) != 1:
+        return []
+    where = "over all cells" if over_all[0].system == OVER_ALL else f"for system {over_all[0].system}"
+    return [sentence(one, where) for one in over_all if one.step != "aa"]
+
+
+def sentence(one: Comparison, where: str) -> str:
+    """One comparison as a sentence, with its interval."""
+    what = f"{WORDS[one.step]} ({one.denominator} -> {one.numerator})"
+    what = what[0].upper() + what[1:]
+    if one.verdict == "invalid":
+        return f"{what} {where}: no verdict, because {one.why}."
+    if one.ratio is None:
+        return f"{what} {where}: not measured; {one.why}."
+    span = figures(one)
+    if one.verdict in ("faster", "slower"):
+        times = one.ratio if one.verdict == "faster" else 1 / one.ratio
+        return f"{what} makes it {times:.2f} x {one.verdict} {where}: {span}{_limits(one)}."
+    if one.verdict == "equivalent":
+        return f"{what} changes nothing that matters {where}: {span}{_limits(one)}."
+    return f"{what} {where} is inconclusive: {span}; {one.why}{_limits(one)}."
+
+
+def figures(one: Comparison) -> str:
+    """Ratio and interval: '1.31 [1.26, 1.37]'."""
+    if one.ratio is None:
+        return UNMEASURED
+    if one.low is None or one.high is None:
+        return f"{one.ratio:.3g} [no interval]"
+    return f"{one.ratio:.3g} [{one.low:.3g}, {one.high:.3g}]"
+
+
+def _limits(one: Comparison) -> str:
+    limits = [f"confound: {', '.join(one.confounds)}"] if one.confounds else []
+    limits += one.notes
+    return f" ({'; '.join(limits)})" if limits else ""
+
+
+def print_findings(run: Run, console: Console) -> None:
+    """The verdict table, the answer in words, and what cannot be told apart."""
+    compared = compare(run)
+    if not compared:
+        return
+    table = Table(box=None, pad_edge=False, title="What changed, and what it is due to", title_justify="left")
+    for head, justify in (("system", "left"), ("step", "left"), ("ratio [95 %]", "right"), ("verdict", "left")):
+        table.add_column(head, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for one in compared:
+        step = f"{one.step}: {one.denominator} -> {one.numerator}"
+        table.add_row(label(one.system, one.params, run), step, figures(one), one.verdict + _limits(one))
+    console.print()
+    console.print(table)
+    console.print()
+    for line in [*headline(compared), *validity(run, compared)]:
+        console.print(line, markup=False, highlight=False)
+
+
+def validity(run: Run, compared: Sequence[Comparison]) -> list[str]:
+    """What the verdicts rest on: blocks, the noise floor, the client, and what cannot be separated."""
+    lines = [f"{len({cell.block for cell in run.cells})} blocks, in random order (seed {run.seed})."]
+    floors = [one.noise_floor for one in compared if one.noise_floor is not None and one.step == "aa"]
+    if floors:
+        lines.append(f"Noise floor (the same runtime twice): {min(floors):.1%} to {max(floors):.1%}.")
+    elif not any(one.step == "aa" for one in compared):
+        lines.append("No A/A arm was measured, so the noise floor is not known: add --aa.")
+    asked = run.plan.get("method", {}).get("client_runtime", "same")
+    if asked == "same":
+        lines.append("Clients run under the service's runtime, so both sides change: --client-runtime holds them.")
+    else:
+        lines.append(f"Clients run under {asked} in every cell: only the service changes.")
+    return lines + not_separated(steps(runtimes(run), {}))
+
+
+def label(system: str, params: Mapping[str, Any], run: Run) -> str:
+    """A setting in a few words: the system, and what tells it from the others of that system."""
+    if system == OVER_ALL:
+        return "all"
+    mine = [row["params"] for row in run.plan["rows"] if row["system"] == system]
+    varying = [name for name in params if len({str(one.get(name)) for one in mine}) > 1]
+    return " ".join([system, *(f"{name}={str(params[name]).lower()}" for name in varying)])
+
+
+def markdown(run: Run) -> str:
+    """All verdicts with their reasons, and where the time goes, as Markdown."""
+    compared = compare(run)
+    parts = ["# What changed, and what it is due to\n"]
+    parts += [f"{line}\n" for line in headline(compared)]
+    parts += ["## Verdicts\n", _verdict_table(run, compared), "\n## What they rest on\n"]
+    parts += [f"- {line}" for line in validity(run, compared)]
+    parts += ["\n## Where the time goes\n", _cost_table(run)]
+    return "\n".join(parts) + "\n"
+
+
+def _verdict_table(run: Run, compared: Iterable[Comparison]) -> str:
+    heads = ("system", "step", "from", "to", "ratio [95 %]", "p", "noise floor", "verdict", "why", "what moved")
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    by_arm = {(*setting_key(row.system, row.params), row.runtime): row for row in rows(run)}
+    for one in compared:
+        cells = (
+            label(one.system, one.params, run),
+            one.step,
+            one.denominator,
+            one.numerator,
+            figures(one),
+            UNMEASURED if one.p is None else f"{one.p:.3f}",
+            UNMEASURED if one.noise_floor is None else f"{one.noise_floor:.1%}",
+            one.verdict,
+            one.why + _limits(one),
+            _moved(one, by_arm),
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _moved(one: Comparison, by_arm: Mapping[tuple[str, str, str], Row]) -> str:
+    setting = setting_key(one.system, one.params)
+    arms = [by_arm.get((*setting, arm)) for arm in (one.denominator, one.numerator)]
+    before, after = (median_costs(arm.cells) if arm else None for arm in arms)
+    return what_moved(before, after) if before and after else ""
+
+
+def _cost_table(run: Run) -> str:
+    heads = ["system", "runtime", *COST_HEADS.values(), *MEMORY_HEADS.values()]
+    lines = [
+        "Per request and in us, but for context switches (voluntary, involuntary; per request) and memory (of all",
+        "processes of a side together). calc: the calc loop; waiting: from sending until the handler began (one",
+        "request in 64 asks); core wait: ready to run, without a core. Medians over the blocks.\n",
+        "| " + " | ".join(heads) + " |",
+        "|" + "---|" * len(heads),
+    ]
+    for row in rows(run):
+        costs = median_costs(row.cells)
+        if costs is not None:
+            lines.append("| " + " | ".join([label(row.system, row.params, run), row.runtime, *_costs(costs)]) + " |")
+    return "\n".join(lines)
+
+
+def _costs(costs: Costs) -> list[str]:
+    times = [getattr(costs, name) for name in COST_HEADS]
+    memory = [getattr(costs, name) for name in MEMORY_HEADS]
+    shown = [UNMEASURED if value is None else f"{value:.1f}" for value in times]
+    return shown + [UNMEASURED if value is None else f"{value / 1e6:.0f}" for value in memory]
+
+
+def widest(run: Run) -> float:
+    """Width of the widest interval of the steps, as a share of its ratio; infinite while one has none.
+
+    Invalid comparisons do not count: more blocks would not help them.
+    """
+    widths = [
+        (one.high - one.low) / one.ratio if one.low is not None and one.high is not None and one.ratio else float("inf")
+        for one in compare(run)
+        if one.step != "aa" and one.system != OVER_ALL and one.verdict != "invalid"
+    ]
+    return max(widths, default=float("inf"))

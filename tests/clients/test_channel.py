@@ -1,0 +1,219 @@
+"""Channels against scripted bytes: however an answer arrives, it is the answer or a failure that names its cause."""
+
+import json
+import os
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clients import channel
+from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, framed_message, http_message
+from core.cell import PARAMETERS, Cell
+from core.system import COMMON
+from core.wire import MAX_FRAME_BYTES, frame
+from tests.clients.scripted import FULL, RIGHT, ScriptedService, ScriptedSocket, answers
+
+CHANNELS = [FramedChannel, HttpChannel]
+Kind = type[FramedChannel] | type[HttpChannel]
+
+
+def http(body: bytes, head: str = "Content-Type: application/json\r\nContent-Length: {}\r\n") -> bytes:
+    return f"HTTP/1.1 200 OK\r\n{head.format(len(body))}\r\n".encode() + body
+
+
+WRAP = {FramedChannel: frame, HttpChannel: http}
+
+
+def opened(kind: Kind, pieces: Iterable[bytes | OSError], send_error: OSError | None = None) -> Any:
+    """A channel of *kind* whose socket gives *pieces*, and that socket."""
+    scripted = ScriptedSocket(pieces, send_error)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(channel, "connect", lambda address: scripted)
+        return kind("/scripted"), scripted
+
+
+def asked(kind: Kind, *pieces: bytes | OSError, send_error: OSError | None = None) -> bytes:
+    one, _ = opened(kind, pieces, send_error)
+    return bytes(one.ask(b"a request"))
+
+
+def failure(kind: Kind, *pieces: bytes | OSError, send_error: OSError | None = None) -> str:
+    with pytest.raises(CallFailed) as caught:
+        asked(kind, *pieces, send_error=send_error)
+    return caught.value.code
+
+
+def cell(**more: int) -> Cell:
+    return Cell.build(system="1", runtime="3.14t", reads=COMMON, values=more)
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+def test_the_message_is_sent_as_it_is(kind: Kind) -> None:
+    one, sock = opened(kind, [WRAP[kind](RIGHT)])
+    one.ask(b"a request")
+    assert sock.sent == [b"a request"]
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+@pytest.mark.parametrize("body", [RIGHT, FULL, b"", b"not json", b"\xff", b"\r\n\r\n", b"x" * 200_000], ids=len)
+def test_an_answer_that_arrives_at_once_is_its_body(kind: Kind, body: bytes) -> None:
+    assert asked(kind, WRAP[kind](body)) == body
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+def test_an_answer_in_halves_is_its_body(kind: Kind) -> None:
+    whole = WRAP[kind](RIGHT)
+    assert asked(kind, whole[: len(whole) // 2], whole[len(whole) // 2 :]) == RIGHT
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+def test_an_answer_byte_by_byte_is_its_body(kind: Kind) -> None:
+    assert asked(kind, *(bytes([byte]) for byte in WRAP[kind](RIGHT))) == RIGHT
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+@settings(deadline=None)
+@given(bodies=st.lists(st.binary(max_size=100), min_size=1, max_size=4), sizes=st.lists(st.integers(1, 60)))
+def test_answers_in_any_pieces_are_their_bodies_in_order(kind: Kind, bodies: list[bytes], sizes: list[int]) -> None:
+    pieces = []
+    for body in bodies:
+        left = WRAP[kind](body)
+        for size in sizes:
+            pieces.append(left[:size])
+            left = left[size:]
+        pieces.append(left)
+    one, _ = opened(kind, [piece for piece in pieces if piece])
+    assert [one.ask(b"a request") for _ in bodies] == bodies
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+def test_a_service_that_closes_at_once_is_a_closed_connection(kind: Kind) -> None:
+    assert failure(kind) == "closed"
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+def test_a_service_that_closes_within_an_answer_is_a_closed_connection(kind: Kind) -> None:
+    whole = WRAP[kind](RIGHT)
+    for size in range(1, len(whole)):
+        assert failure(kind, whole[:size]) == "closed"
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+def test_a_reset_is_a_failure_of_its_own(kind: Kind) -> None:
+    assert failure(kind, ConnectionResetError()) == "reset"
+    assert failure(kind, WRAP[kind](RIGHT)[:5], ConnectionResetError()) == "reset"
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), ConnectionResetError()])
+@pytest.mark.parametrize("kind", CHANNELS)
+def test_what_a_service_said_before_it_closed_is_read(kind: Kind, error: OSError) -> None:
+    assert asked(kind, WRAP[kind](FULL), send_error=error) == FULL
+    assert failure(kind, send_error=error) == "closed"
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+@pytest.mark.parametrize("extra", [b"x", b"\x00\x00\x00", b"\xff\xff\xff\xff", RIGHT])
+def test_bytes_after_an_answer_are_not_overlooked(kind: Kind, extra: bytes) -> None:
+    whole = WRAP[kind](RIGHT)
+    assert failure(kind, whole + extra) in ("extra", "garbled")
+    assert failure(kind, whole[:10], whole[10:] + extra) in ("extra", "garbled")
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+@pytest.mark.parametrize("count", [2, 3])
+def test_two_answers_to_one_request_are_extra(kind: Kind, count: int) -> None:
+    assert failure(kind, WRAP[kind](RIGHT) * count) == "extra"
+
+
+@pytest.mark.parametrize("size", [-1, -(2**31), MAX_FRAME_BYTES + 1, 2**31 - 1])
+def test_a_length_that_is_negative_or_over_the_limit_is_garbled(size: int) -> None:
+    assert failure(FramedChannel, size.to_bytes(4, signed=True) + b"x") == "garbled"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "Transfer-Encoding: chunked\r\n",
+        "X-Content-Length: 5\r\n",
+        "Content-Length: \r\n",
+        "Content-Length: -5\r\n",
+        "Content-Length: five\r\n",
+        "X: y\r\n\r\nContent-Length: 5\r\n",
+        f"Content-Length: {'9' * 5000}\r\n",
+    ],
+    ids=lambda head: repr(head[:24]),
+)
+def test_http_without_a_usable_content_length_is_garbled(head: str) -> None:
+    assert failure(HttpChannel, http(b"12345", head)) == "garbled"
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "content-length", "CONTENT-LENGTH"])
+@pytest.mark.parametrize("space", ["", " ", "   "])
+def test_the_content_length_is_found_however_it_is_spelled(name: str, space: str) -> None:
+    assert asked(HttpChannel, http(RIGHT, f"Date: now\r\n{name}:{space}{len(RIGHT)}\r\nServer: x\r\n")) == RIGHT
+
+
+@pytest.mark.parametrize("kind", CHANNELS)
+def test_closing_a_channel_closes_its_socket(kind: Kind) -> None:
+    one, sock = opened(kind, [])
+    one.close()
+    assert sock.closed
+
+
+def test_a_path_is_a_unix_socket(short_folder: Path) -> None:
+    with ScriptedService(short_folder, answers(RIGHT)) as service:
+        one = FramedChannel(service.address)
+        assert one.ask(framed_message(cell())) == RIGHT
+        one.close()
+
+
+def test_anything_else_is_a_host_and_a_port_and_sends_without_delay() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        sock = connect(f"127.0.0.1:{listener.getsockname()[1]}")
+        with sock:
+            assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert sock.getpeername() == listener.getsockname()
+
+
+def unused_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("where", ["unix", "long", "tcp"])
+def test_a_connect_that_fails_says_so_and_leaves_no_socket_open(short_folder: Path, where: str) -> None:
+    addresses = {"unix": f"{short_folder}/nobody", "long": f"/{'x' * 200}", "tcp": f"127.0.0.1:{unused_port()}"}
+    before = os.listdir("/dev/fd")
+    with pytest.raises(CallFailed) as caught:
+        connect(addresses[where])
+    assert os.listdir("/dev/fd") == before
+    assert caught.value.code == "connect"
+
+
+def test_a_framed_message_is_the_request_behind_its_length() -> None:
+    body = b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}'
+    assert framed_message(cell()) == bytes.fromhex("0000003e") + body
+
+
+def test_an_http_message_is_a_post_with_the_params_as_its_body() -> None:
+    assert http_message(cell(CALC_TARGET=5)) == (
+        b"POST /calc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n"
+        b'{"target": 5}'
+    )
+
+
+def test_both_messages_carry_the_payload() -> None:
+    wanted = {"target": 1000, "filler": "x" * 50}
+    assert json.loads(framed_message(cell(PAYLOAD_BYTES=50))[4:])["params"] == wanted
+    assert json.loads(http_message(cell(PAYLOAD_BYTES=50)).partition(b"\r\n\r\n")[2]) == wanted
+
+
+def test_the_largest_payload_with_the_largest_target_fits_in_a_frame() -> None:
+    largest = {name: PARAMETERS[name].high for name in ("PAYLOAD_BYTES", "CALC_TARGET")}
+    assert len(framed_message(cell(**largest))) - 4 <= MAX_FRAME_BYTES

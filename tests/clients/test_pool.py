@@ -1,0 +1,173 @@
+"""Callers that keep connections: which one a request gets, and that a closed one is opened again."""
+
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from clients.cached import CachedCaller
+from clients.channel import CallFailed, FramedChannel
+from clients.fresh import FreshCaller
+from clients.pool import PoolCaller
+from core.histogram import Histogram
+from core.system import Caller, Channel
+from core.wire import frame
+from tests.clients.scripted import RIGHT, ScriptedService, always, answers, closes
+
+MESSAGE = frame(b"{}")
+
+
+class FakeChannel:
+    """Answers with its address; knows whether it was closed."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.closed = False
+
+    def ask(self, message: bytes) -> bytes:
+        return self.address.encode()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Connector:
+    """Makes fake channels, and remembers them."""
+
+    def __init__(self) -> None:
+        self.made: list[FakeChannel] = []
+
+    def __call__(self, address: str) -> FakeChannel:
+        self.made.append(FakeChannel(address))
+        return self.made[-1]
+
+    @property
+    def addresses(self) -> list[str]:
+        return [one.address for one in self.made]
+
+
+def ask(caller: Caller) -> bytes | str:
+    """One request as the drive makes it: the answer, or the cause why there is none."""
+    channel: Channel | None = None
+    try:
+        channel = caller.take()
+        body = channel.ask(MESSAGE)
+    except CallFailed as failed:
+        if channel is not None:
+            caller.drop(channel)
+        return failed.code
+    caller.give(channel)
+    return body
+
+
+def picks(seed: str, count: int) -> list[bytes | str]:
+    pool = PoolCaller(Connector(), list("abcd"), lambda taken_ns: None, seed)
+    pool.open()
+    return [ask(pool) for _ in range(count)]
+
+
+def test_a_cached_caller_keeps_the_connection_that_it_opened() -> None:
+    connector, connects = Connector(), Histogram()
+    caller = CachedCaller(connector, "a", connects.record)
+    caller.open()
+    for _ in range(3):
+        assert caller.take() is connector.made[0]
+        caller.give(connector.made[0])
+    assert (len(connector.made), connects.count) == (1, 0)
+    caller.close()
+    assert connector.made[0].closed
+
+
+def test_a_connection_that_was_dropped_is_opened_again_and_that_connect_is_timed() -> None:
+    connector, connects = Connector(), Histogram()
+    caller = CachedCaller(connector, "a", connects.record)
+    caller.open()
+    caller.drop(caller.take())
+    assert connector.made[0].closed
+    assert caller.take() is connector.made[1]
+    assert connects.count == 1
+
+
+def test_closing_a_caller_that_holds_nothing_does_nothing() -> None:
+    connector = Connector()
+    CachedCaller(connector, "a", lambda taken_ns: None).close()
+    assert connector.made == []
+
+
+def test_a_fresh_caller_connects_for_every_request_closes_after_it_and_times_each() -> None:
+    connector, connects = Connector(), Histogram()
+    caller = FreshCaller(connector, "a", connects.record)
+    caller.open()
+    assert connector.made == []
+    assert [ask(caller) for _ in range(3)] == [b"a"] * 3
+    assert [one.closed for one in connector.made] == [True] * 3
+    assert connects.count == 3
+
+
+def test_a_pool_opens_one_connection_to_each_socket_before_it_is_timed() -> None:
+    connector, connects = Connector(), Histogram()
+    pool = PoolCaller(connector, ["a", "b", "c"], connects.record, "seed")
+    pool.open()
+    assert connector.addresses == ["a", "b", "c"]
+    for _ in range(20):
+        ask(pool)
+    assert (len(connector.made), connects.count) == (3, 0)
+    pool.close()
+    assert all(one.closed for one in connector.made)
+
+
+def test_a_pool_picks_every_socket_about_equally_often() -> None:
+    counts = Counter(picks("seed", 4000))
+    assert set(counts) == {b"a", b"b", b"c", b"d"}
+    assert all(900 <= count <= 1100 for count in counts.values())
+
+
+def test_the_same_seed_picks_alike_and_another_does_not() -> None:
+    assert picks("0 /a", 50) == picks("0 /a", 50)
+    assert picks("0 /a", 50) != picks("1 /a", 50)
+
+
+@pytest.mark.parametrize("seed", "defghi")
+def test_a_pool_drops_only_the_connection_that_failed(seed: str) -> None:
+    connector = Connector()
+    pool = PoolCaller(connector, ["a", "b", "c"], lambda taken_ns: None, seed)
+    pool.open()
+    failed = pool.take()
+    address = failed.ask(MESSAGE).decode()
+    pool.drop(failed)
+    assert [one.closed for one in connector.made] == [one is failed for one in connector.made]
+    for _ in range(50):
+        assert pool.take() is not failed
+    assert connector.addresses[3:] == [address]
+
+
+def test_a_pool_that_cannot_connect_says_so() -> None:
+    def refuse(address: str) -> FakeChannel:
+        raise CallFailed("connect")
+
+    pool = PoolCaller(refuse, ["a", "b"], lambda taken_ns: None, "seed")
+    with pytest.raises(CallFailed):
+        pool.open()
+
+
+def test_a_cached_caller_reconnects_after_the_service_closes_its_socket(short_folder: Path) -> None:
+    with ScriptedService(short_folder, answers(RIGHT), closes, always(RIGHT)) as service:
+        caller = CachedCaller(FramedChannel, service.address, lambda taken_ns: None)
+        caller.open()
+        assert [ask(caller) for _ in range(5)] == [RIGHT, "closed", "closed", RIGHT, RIGHT]
+        caller.close()
+    assert service.connections == 3
+
+
+def test_a_pool_reconnects_after_the_service_closes_its_socket(short_folder: Path) -> None:
+    connects = Histogram()
+    with ExitStack() as stack:
+        closing = stack.enter_context(ScriptedService(short_folder, answers(RIGHT), always(RIGHT)))
+        steady = stack.enter_context(ScriptedService(short_folder, always(RIGHT)))
+        pool = PoolCaller(FramedChannel, [closing.address, steady.address], connects.record, "seed")
+        pool.open()
+        said = [ask(pool) for _ in range(30)]
+        pool.close()
+    assert Counter(said) == {RIGHT: 29, "closed": 1}
+    assert (closing.connections, steady.connections, connects.count) == (2, 1, 1)

@@ -1,0 +1,225 @@
+"""Plans: sweeps are products, blocks are permutations, and a stored plan means the same cells."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from config.plan import MAX_BLOCKS, Plan, Row, Until, parse_values
+from core.cell import PARAMETERS, Cell
+from core.errors import BadInput
+from core.method import SAME, Method, Warmup
+from systems import find
+
+SWEPT: dict[str, list[Any]] = {
+    "NUM_API_SERVICES": [1, 2, 20],
+    "NUM_CLIENTS": [None, 1, 2],
+    "NUM_REQUESTS_PER_CLIENT": [1, 10, 1000],
+    "CALC_TARGET": [0, 1000],
+    "NUM_MULTI_SOCKET": [1, 5, 10],
+    "NUM_MAX_CONNS": [None, 5],
+    "REUSE_CLIENT": [True, False],
+    "SELECT_MODE": ["all", "single"],
+}
+VALUES = {name: st.lists(st.sampled_from(one), min_size=1, max_size=2, unique=True) for name, one in SWEPT.items()}
+SWEEPS = st.lists(st.sampled_from(list(SWEPT)), max_size=3, unique=True).flatmap(
+    lambda names: st.fixed_dictionaries({name: VALUES[name].map(tuple) for name in names})
+)
+ROWS = st.builds(Row, system=st.sampled_from(["1", "2", "3", "4"]), values=SWEEPS)
+METHODS = st.builds(
+    Method,
+    warmup=st.sampled_from([Warmup(), Warmup(share=0.1), Warmup(seconds=0.5)]),
+    duration_s=st.sampled_from([0.0, 2.0]),
+    client_runtime=st.sampled_from([SAME, "3.14"]),
+    pin_services=st.sampled_from([(), (0,), (0, 2)]),
+)
+PLANS = st.builds(
+    Plan,
+    name=st.text(max_size=5),
+    rows=st.lists(ROWS, min_size=1, max_size=3).map(tuple),
+    runtimes=st.lists(st.sampled_from(["3.11", "3.14", "3.14t", "3.14t+gil"]), min_size=1, unique=True).map(tuple),
+    blocks=st.integers(1, 5),
+    scale=st.sampled_from([1.0, 0.1, 0.001]),
+    description=st.text(max_size=5),
+    aa=st.booleans(),
+    until=st.builds(Until, width=st.sampled_from([0.0, 0.03]), seconds=st.sampled_from([0.0, 600.0])),
+    method=METHODS,
+)
+
+
+def plan(*rows: Row, runtimes: tuple[str, ...] = ("3.11",), **more: Any) -> Plan:
+    return Plan(name="p", rows=rows, runtimes=runtimes, **more)
+
+
+def ids(cells: list[Cell]) -> list[str]:
+    return [cell.cell_id for cell in cells]
+
+
+def order(some: Plan, number: int, seed: int) -> list[str]:
+    """The names of a block's cells, as they follow each other, each with the arm that it runs for."""
+    return [f"{entry.arm}: {entry.cell.cell_id}" for entry in some.block(number, seed)]
+
+
+def values(cells: list[Cell], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(cell.params[name] for name in names) for cell in cells]
+
+
+def test_several_values_of_several_parameters_are_every_combination() -> None:
+    swept = plan(Row(system="4", values={"SELECT_MODE": ("all", "single"), "NUM_MULTI_SOCKET": (1, 5, 10)}))
+    assert values(swept.cells(), "SELECT_MODE", "NUM_MULTI_SOCKET") == [
+        *[("all", 1), ("all", 5), ("all", 10)],
+        *[("single", 1), ("single", 5), ("single", 10)],
+    ]
+
+
+def test_cells_go_row_by_row_and_in_each_runtime_by_runtime() -> None:
+    cells = plan(Row(system="2", values={}), Row(system="1", values={}), runtimes=("3.14t", "3.11")).cells()
+    assert [(cell.system, cell.runtime) for cell in cells] == [
+        *[("2", "3.14t"), ("2", "3.11")],
+        *[("1", "3.14t"), ("1", "3.11")],
+    ]
+
+
+def test_the_same_work_under_two_rows_is_one_cell() -> None:
+    same = Row(system="1", values={"CALC_TARGET": (1000,), "NUM_API_SERVICES": (20,), "NUM_CLIENTS": (20,)})
+    assert len(plan(Row(system="1", values={}), same, Row(system="fresh", values={})).cells()) == 1
+
+
+@settings(deadline=None)
+@given(PLANS)
+def test_no_cell_is_there_twice(some: Plan) -> None:
+    names = ids(some.cells())
+    assert names
+    assert len(set(names)) == len(names)
+
+
+@settings(deadline=None)
+@given(PLANS, st.integers(1, 5), st.integers(0, 2**32))
+def test_a_block_is_every_cell_once_and_those_of_the_last_runtime_again_for_a_a(
+    some: Plan, number: int, seed: int
+) -> None:
+    entries = some.block(number, seed)
+    once = [entry.cell for entry in entries if entry.arm == entry.cell.runtime]
+    again = [entry.cell for entry in entries if entry.arm != entry.cell.runtime]
+    assert sorted(ids(once)) == sorted(ids(some.cells()))
+    assert sorted(ids(again)) == sorted(cell.cell_id for cell in once if some.aa and cell.runtime == some.runtimes[-1])
+
+
+@settings(deadline=None)
+@given(PLANS, st.integers(1, 5), st.integers(0, 2**32))
+def test_the_order_of_a_block_is_the_same_for_the_same_seed(some: Plan, number: int, seed: int) -> None:
+    assert order(some, number, seed) == order(some, number, seed)
+
+
+def test_another_seed_or_another_block_is_another_order() -> None:
+    many = plan(Row(system="1", values={"CALC_TARGET": tuple(range(20))}))
+    orders = [order(many, number, seed) for number in (1, 2, 3) for seed in (7, 8)]
+    assert len(set(map(tuple, orders))) == len(orders)
+    assert [f"3.11: {name}" for name in ids(many.cells())] not in orders
+
+
+def test_every_cell_takes_every_place_about_equally_often() -> None:
+    many = plan(Row(system="1", values={"CALC_TARGET": (1, 2, 3, 4)}))
+    first = [many.block(number, 1)[0].cell.calc_target for number in range(1, 401)]
+    assert all(60 <= first.count(target) <= 140 for target in (1, 2, 3, 4))
+
+
+@settings(deadline=None)
+@given(PLANS, st.integers(0, 2**32))
+def test_a_stored_plan_means_the_same_cells_in_the_same_order(some: Plan, seed: int) -> None:
+    back = Plan.from_json(json.loads(json.dumps(some.to_json())))
+    assert ids(back.cells()) == ids(some.cells())
+    assert order(back, 2, seed) == order(some, 2, seed)
+    kept = ("name", "description", "blocks", "runtimes", "aa", "until", "method")
+    assert [getattr(back, name) for name in kept] == [getattr(some, name) for name in kept]
+
+
+@settings(deadline=None)
+@given(PLANS)
+def test_a_plan_that_was_stored_twice_is_stored_alike(some: Plan) -> None:
+    once = Plan.from_json(some.to_json())
+    assert once.to_json()["rows"] == some.to_json()["rows"]
+
+
+@pytest.mark.parametrize(("full", "scale", "scaled"), [(1000, 0.1, 100), (1000, 1.0, 1000), (7, 0.5, 4), (5, 0.001, 1)])
+def test_a_scale_makes_the_requests_fewer_but_never_none(full: int, scale: float, scaled: int) -> None:
+    small = plan(Row(system="1", values={"NUM_REQUESTS_PER_CLIENT": (full,)}), scale=scale)
+    assert values(small.cells(), "NUM_REQUESTS_PER_CLIENT") == [(scaled,)]
+
+
+def test_a_scale_applies_to_the_default_too_and_to_nothing_else() -> None:
+    full, small = plan(Row(system="1", values={})), plan(Row(system="1", values={}), scale=0.1)
+    changed = {"NUM_REQUESTS_PER_CLIENT": 100}
+    assert small.cells()[0].params == {**full.cells()[0].params, **changed}
+
+
+@pytest.mark.parametrize("scale", [0.0, -0.1, 1.01, float("nan"), float("inf")])
+def test_a_scale_outside_its_bounds_is_refused(scale: float) -> None:
+    with pytest.raises(BadInput, match=r"scale is .*; it must be above 0 and at most 1"):
+        plan(Row(system="1", values={}), scale=scale)
+
+
+@pytest.mark.parametrize("blocks", [0, -1, MAX_BLOCKS + 1])
+def test_a_number_of_blocks_outside_its_bounds_is_refused(blocks: int) -> None:
+    with pytest.raises(BadInput, match=f"blocks is {blocks}; it must be a whole number from 1 to {MAX_BLOCKS}"):
+        plan(Row(system="1", values={}), blocks=blocks)
+
+
+def test_an_unknown_runtime_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"'2\.7'"):
+        plan(Row(system="1", values={}), runtimes=("3.11", "2.7"))
+
+
+def test_given_values_take_the_place_of_a_rows_own_where_its_system_reads_them() -> None:
+    rows = Row(system="1", values={"CALC_TARGET": (5,)}), Row(system="4", values={"NUM_MULTI_SOCKET": (1, 5)})
+    changed = plan(*rows).with_values({"NUM_MULTI_SOCKET": (3,), "CALC_TARGET": (6, 7)})
+    assert [dict(row.values) for row in changed.rows] == [
+        {"CALC_TARGET": (6, 7)},
+        {"NUM_MULTI_SOCKET": (3,), "CALC_TARGET": (6, 7)},
+    ]
+
+
+def test_a_value_that_no_system_of_the_plan_reads_is_refused_with_who_reads_it() -> None:
+    some = plan(Row(system="1", values={}), Row(system="3", values={}))
+    with pytest.raises(BadInput) as caught:
+        some.with_values({"SELECTOR": ("poll",)})
+    assert "--selector (SELECTOR) is not read by system 1 or 3; it is read by system 2, 4." in str(caught.value)
+
+
+def test_clients_follow_the_services_of_each_combination() -> None:
+    swept = plan(Row(system="1", values={"NUM_API_SERVICES": (1, 2)}))
+    assert values(swept.cells(), "NUM_API_SERVICES", "NUM_CLIENTS") == [(1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("given_value", "parsed"),
+    [
+        ("1,5,10", (1, 5, 10)),
+        (" 1 , 5 ", (1, 5)),
+        ("5", (5,)),
+        (["1", "5"], (1, 5)),
+        ([1, 5], (1, 5)),
+        ("5,5,05", (5,)),
+    ],
+)
+def test_values_are_one_or_a_list_or_a_text_with_commas(given_value: Any, parsed: tuple[int, ...]) -> None:
+    assert parse_values("NUM_MULTI_SOCKET", given_value) == parsed
+
+
+@pytest.mark.parametrize("given_value", ["", ",", "1,,2", [], "1,0", ["1", "x"], {"a": 1}, [["1"]]])
+def test_a_list_with_a_bad_value_or_none_at_all_is_refused(given_value: Any) -> None:
+    with pytest.raises(BadInput, match=r"NUM_MULTI_SOCKET is .*a whole number from 1 to 1000"):
+        parse_values("NUM_MULTI_SOCKET", given_value)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(BadInput, match="NUM_SOCKETS is not a parameter"):
+        parse_values("NUM_SOCKETS", "1")
+
+
+def test_a_plan_of_defaults_has_the_seeds_values() -> None:
+    (cell,) = plan(Row(system="4", values={})).cells()
+    assert cell.requests == 400_000
+    assert set(cell.params) == set(find("4").parameters) <= set(PARAMETERS)

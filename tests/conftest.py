@@ -1,0 +1,66 @@
+"""What tests of several packages stand on: the runtimes that are here, and a sandbox for real processes."""
+
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from lab import interpreters
+from lab.measure import Bench
+from lab.runtimes import Runtime, present
+from lab.sandbox import Sandbox
+
+for helper in ("peers", "runs", "serving", "speaking"):
+    pytest.register_assert_rewrite(f"tests.contract.{helper}")
+
+RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
+
+
+@cache
+def found() -> dict[str, Runtime]:
+    """Those of RUNTIMES whose interpreter is on this machine."""
+    return present(RUNTIMES, interpreters.find(RUNTIMES))
+
+
+def runtime_or_skip(name: str) -> Runtime:
+    """The runtime of that name; where it is missing the test is skipped, with the command that installs it."""
+    if name not in found():
+        pytest.skip(interpreters.missing_line(name))
+    return found()[name]
+
+
+@pytest.fixture(scope="session", params=RUNTIMES)
+def runtime(request: pytest.FixtureRequest) -> Runtime:
+    """Every runtime in turn."""
+    return runtime_or_skip(request.param)
+
+
+@pytest.fixture(scope="session")
+def any_runtime() -> Runtime:
+    """One runtime, for what does not depend on which."""
+    for name in ("3.14", *RUNTIMES):
+        if name in found():
+            return found()[name]
+    pytest.skip(f"None of {', '.join(RUNTIMES)} was found. Install one with: uv python install 3.14")
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandbox]:
+    """A sandbox for all tests of the session."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def bench(sandbox: Sandbox) -> Bench:
+    """What lab.measure needs to run cells of any runtime that is here."""
+    return Bench(sandbox=sandbox, runtimes=found())
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A new folder whose path leaves room for Unix sockets (pytest's tmp_path may not)."""
+    with tempfile.TemporaryDirectory(prefix="g-", dir="/tmp") as folder:
+        yield Path(folder)

@@ -1,0 +1,246 @@
+"""Parameters: everything about one is derived from its declaration. Cells: valid, and known by what is read."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.cell import PARAMETERS, Cell, Parameter, Value, parameter
+from core.errors import BadInput
+from core.system import COMMON
+
+ALL = tuple(PARAMETERS)
+SEED_DEFAULTS = {
+    "NUM_API_SERVICES": 20,
+    "NUM_WORKERS_PER_API_SERVICE": 25,
+    "NUM_CLIENTS": None,
+    "NUM_REQUESTS_PER_CLIENT": 1000,
+    "NUM_THREADS_PER_CLIENT": 25,
+    "CALC_TARGET": 1000,
+    "NUM_MULTI_SOCKET": 10,
+    "NUM_MAX_CONNS": None,
+    "REUSE_CLIENT": True,
+    "SELECT_MODE": "all",
+    "CLIENT_BINDING": "random",
+    "SELECTOR": "auto",
+    "TRANSPORT": "unix",
+    "PAYLOAD_BYTES": 0,
+}
+NUMBERS = [one for one in PARAMETERS.values() if one.kind is int]
+
+
+def build(values: dict[str, Any] | None = None, reads: tuple[str, ...] = ALL, system: str = "4") -> Cell:
+    return Cell.build(system=system, runtime="3.14t", reads=reads, values=values or {})
+
+
+def values_of(one: Parameter) -> st.SearchStrategy[Value]:
+    """Every value that a parameter takes, as a plan or a flag holds it once it is parsed."""
+    inside: st.SearchStrategy[Value]
+    if one.kind is bool:
+        inside = st.booleans()
+    elif one.choices:
+        inside = st.sampled_from(one.choices)
+    else:
+        inside = st.integers(one.low, one.high)
+    return inside | st.none() if one.optional else inside
+
+
+VALUES = st.fixed_dictionaries({}, optional={name: values_of(one) for name, one in PARAMETERS.items()})
+READS = st.sets(st.sampled_from(ALL)).map(lambda names: tuple(name for name in ALL if name in names))
+
+
+def test_the_parameters_are_those_of_the_seed_with_its_values() -> None:
+    assert {name: one.default for name, one in PARAMETERS.items()} == SEED_DEFAULTS
+
+
+@pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
+def test_flag_field_and_help_come_from_the_declaration(one: Parameter) -> None:
+    assert one.flag == "--" + one.name.lower().replace("_", "-")
+    assert hasattr(build(), one.field)
+    assert one.help
+
+
+def test_a_flag_is_spelled_as_the_specification_spells_it() -> None:
+    assert PARAMETERS["NUM_MULTI_SOCKET"].flag == "--num-multi-socket"
+
+
+def test_a_label_names_the_unit_where_there_is_one() -> None:
+    assert PARAMETERS["PAYLOAD_BYTES"].label == "PAYLOAD_BYTES [bytes]"
+    assert PARAMETERS["CALC_TARGET"].label == "CALC_TARGET"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("REUSE_CLIENT", "true or false"),
+        ("SELECT_MODE", "one of all, single"),
+        ("NUM_MULTI_SOCKET", "a whole number from 1 to 1000"),
+        ("NUM_MAX_CONNS", "a whole number from 1 to 1000000, or none"),
+    ],
+)
+def test_what_is_accepted_is_said_in_words(name: str, words: str) -> None:
+    assert PARAMETERS[name].accepted == words
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "value"),
+    [
+        ("NUM_CLIENTS", "5", 5),
+        ("NUM_CLIENTS", " 5 ", 5),
+        ("NUM_CLIENTS", "+5", 5),
+        ("NUM_CLIENTS", "007", 7),
+        ("NUM_CLIENTS", 5, 5),
+        ("NUM_CLIENTS", None, None),
+        ("CALC_TARGET", "0", 0),
+        ("CALC_TARGET", "-0", 0),
+        ("NUM_MAX_CONNS", "none", None),
+        ("NUM_MAX_CONNS", None, None),
+        ("REUSE_CLIENT", "true", True),
+        ("REUSE_CLIENT", "False", False),
+        ("REUSE_CLIENT", False, False),
+        ("SELECT_MODE", "single", "single"),
+    ],
+)
+def test_a_value_is_read_from_text_and_from_json_alike(name: str, given: Any, value: Value) -> None:
+    parsed = parameter(name).parse(given)
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "shown"),
+    [
+        ("NUM_MULTI_SOCKET", 0, "0"),
+        ("NUM_MULTI_SOCKET", "0", "0"),
+        ("NUM_MULTI_SOCKET", "-3", "-3"),
+        ("NUM_MULTI_SOCKET", 1001, "1001"),
+        ("NUM_MULTI_SOCKET", "1" * 30, "1" * 30),
+        ("NUM_MULTI_SOCKET", True, "true"),
+        ("NUM_MULTI_SOCKET", "true", "true"),
+        ("NUM_MULTI_SOCKET", 5.0, "5.0"),
+        ("NUM_MULTI_SOCKET", "1e3", "1e3"),
+        ("NUM_MULTI_SOCKET", "0x10", "0x10"),
+        ("NUM_MULTI_SOCKET", "1_000", "1_000"),
+        ("NUM_MULTI_SOCKET", "١", "١"),
+        ("NUM_MULTI_SOCKET", "many", "many"),
+        ("NUM_MULTI_SOCKET", None, "null"),
+        ("NUM_MULTI_SOCKET", [5], "[5]"),
+        ("NUM_MULTI_SOCKET", "none", "none"),
+        ("NUM_CLIENTS", "none", "none"),
+        ("NUM_MAX_CONNS", 0, "0"),
+        ("NUM_MAX_CONNS", "unlimited", "unlimited"),
+        ("REUSE_CLIENT", "yes", "yes"),
+        ("REUSE_CLIENT", 1, "1"),
+        ("SELECT_MODE", "ALL", "ALL"),
+        ("SELECT_MODE", True, "true"),
+        ("SELECT_MODE", None, "null"),
+    ],
+)
+def test_an_error_names_the_parameter_the_value_and_what_is_accepted(name: str, given: Any, shown: str) -> None:
+    one = parameter(name)
+    with pytest.raises(BadInput) as caught:
+        one.parse(given)
+    assert str(caught.value) == f"{name} is {shown}; it must be {one.accepted}."
+
+
+@pytest.mark.parametrize("one", NUMBERS, ids=lambda one: str(one.name))
+def test_a_number_is_taken_up_to_its_bounds_and_not_beyond(one: Parameter) -> None:
+    assert (one.parse(one.low), one.parse(str(one.high))) == (one.low, one.high)
+    for outside in (one.low - 1, one.high + 1):
+        with pytest.raises(BadInput, match=str(outside)):
+            one.parse(outside)
+
+
+@pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
+@settings(deadline=None, max_examples=30)
+@given(
+    value=st.text(max_size=8)
+    | st.integers()
+    | st.floats()
+    | st.booleans()
+    | st.none()
+    | st.lists(st.none(), max_size=2)
+)
+def test_any_value_is_either_parsed_into_its_kind_or_refused(one: Parameter, value: Any) -> None:
+    with suppress(BadInput):
+        parsed = one.parse(value)
+        assert type(parsed) is one.kind or (parsed is None and (one.optional or one.same_as))
+
+
+def test_an_unknown_parameter_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(BadInput, match=r"NUM_SERVICES is not a parameter; accepted are NUM_API_SERVICES, NUM_WORKERS"):
+        build({"NUM_SERVICES": 3})
+
+
+@pytest.mark.parametrize("values", [{"NUM_API_SERVICES": 3}, {"NUM_API_SERVICES": 3, "NUM_CLIENTS": None}])
+def test_there_are_as_many_clients_as_services_if_not_given(values: dict[str, Any]) -> None:
+    assert build(values).params["NUM_CLIENTS"] == 3
+
+
+def test_the_number_of_clients_is_its_own_if_given() -> None:
+    assert build({"NUM_API_SERVICES": 3, "NUM_CLIENTS": 7}).params["NUM_CLIENTS"] == 7
+
+
+def test_the_same_work_has_the_same_name_however_it_was_said() -> None:
+    assert build({"NUM_API_SERVICES": "3"}) == build({"NUM_CLIENTS": 3, "NUM_API_SERVICES": 3, "CALC_TARGET": 1000})
+    assert build({"NUM_API_SERVICES": "3"}).cell_id == build({"NUM_CLIENTS": 3, "NUM_API_SERVICES": 3}).cell_id
+
+
+def test_parameters_that_are_not_read_are_dropped_and_no_part_of_the_name() -> None:
+    with_unread = build({"CALC_TARGET": 5, "NUM_MULTI_SOCKET": 3, "SELECT_MODE": "single"}, reads=COMMON)
+    without = build({"CALC_TARGET": 5}, reads=COMMON)
+    assert with_unread == without
+    assert with_unread.cell_id == without.cell_id
+    assert set(with_unread.params) == set(COMMON)
+
+
+def test_a_bad_value_of_a_parameter_that_is_not_read_is_refused_all_the_same() -> None:
+    with pytest.raises(BadInput, match="NUM_MULTI_SOCKET is 0"):
+        build({"NUM_MULTI_SOCKET": 0}, reads=COMMON)
+
+
+@pytest.mark.parametrize(
+    ("other_system", "other_runtime", "other_values"),
+    [("2", "3.14t", {}), ("4", "3.14t+gil", {}), ("4", "3.14t", {"CALC_TARGET": 1001})],
+)
+def test_other_work_has_another_name(other_system: str, other_runtime: str, other_values: dict[str, Any]) -> None:
+    other = Cell.build(system=other_system, runtime=other_runtime, reads=ALL, values=other_values)
+    assert other.cell_id != build().cell_id
+
+
+def test_a_cells_name_stays_what_it_was_when_results_were_saved() -> None:
+    assert build({"NUM_API_SERVICES": 2}, reads=("NUM_API_SERVICES",)).cell_id == "4-3.14t-7eea7bf5"
+
+
+def test_requests_are_clients_times_services_times_requests_of_each_pair() -> None:
+    cell = build({"NUM_API_SERVICES": 3, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 7})
+    assert cell.requests == 3 * 5 * 7
+    assert build().requests == 400_000
+
+
+@settings(deadline=None)
+@given(VALUES, READS)
+def test_a_cell_comes_back_from_the_json_that_a_child_is_told(values: dict[str, Value], reads: tuple[str, ...]) -> None:
+    cell = build(values, reads)
+    back = Cell.from_json(json.loads(json.dumps(cell.to_json())))
+    assert back == cell
+    assert back.cell_id == cell.cell_id == cell.to_json()["cell_id"]
+
+
+@settings(deadline=None)
+@given(VALUES)
+def test_the_order_in_which_a_cells_values_were_stored_is_no_part_of_its_name(values: dict[str, Value]) -> None:
+    cell = build(values)
+    turned = {"params": dict(reversed(cell.params.items())), "system": "4", "runtime": "3.14t"}
+    assert Cell.from_json(turned).cell_id == cell.cell_id
+
+
+@settings(deadline=None)
+@given(VALUES)
+def test_a_cells_values_are_those_it_was_built_from(values: dict[str, Value]) -> None:
+    params = build(values).params
+    followed = {"NUM_CLIENTS": values.get("NUM_API_SERVICES", 20)}
+    assert params == SEED_DEFAULTS | followed | {name: one for name, one in values.items() if name in ALL}

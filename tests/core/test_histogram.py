@@ -1,0 +1,185 @@
+"""Buckets by hand, and quantiles against exact nearest-rank values of the sorted data."""
+
+import json
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.histogram import RELATIVE_ERROR, SUB_BITS, Histogram, bounds_ns, bucket_of
+
+LIMIT_NS = 2**42
+LATENCIES = st.integers(0, LIMIT_NS - 1) | st.integers(0, 300) | st.integers(20_000, 100_000)
+SAMPLES = st.lists(LATENCIES, min_size=1, max_size=200)
+PER_MILLE = st.integers(0, 1000)
+PERCENTILES = {"p50_ns": 1, "p90_ns": 10, "p99_ns": 100, "p999_ns": 10_000}
+
+
+def histogram_of(values: Iterable[int]) -> Histogram:
+    histogram = Histogram()
+    for value in values:
+        histogram.record(value)
+    return histogram
+
+
+def nearest_rank(values: Iterable[int], per_mille: int) -> int:
+    """The smallest value that at least per_mille/1000 of *values* do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * per_mille // 1000) - 1)]
+
+
+@pytest.mark.parametrize(
+    ("value_ns", "bucket", "low", "high"),
+    [
+        (0, 0, 0, 1),
+        (1, 1, 1, 2),
+        (255, 255, 255, 256),
+        (256, 256, 256, 258),
+        (257, 256, 256, 258),
+        (258, 257, 258, 260),
+        (511, 383, 510, 512),
+        (512, 384, 512, 516),
+        (1000, 506, 1000, 1004),
+        (24_123, 1084, 24_064, 24_192),
+        (10**9, 22 * 128 + 238, 998_244_352, 1_002_438_656),
+        (LIMIT_NS - 1, 4607, 255 * 2**34, LIMIT_NS),
+    ],
+)
+def test_a_value_has_the_bucket_that_was_worked_out_by_hand(value_ns: int, bucket: int, low: int, high: int) -> None:
+    assert bucket_of(value_ns) == bucket
+    assert bounds_ns(bucket) == (low, high)
+
+
+def test_buckets_follow_each_other_without_gap_or_overlap() -> None:
+    bounds = [bounds_ns(bucket) for bucket in range(4608)]
+    assert bounds[0][0] == 0
+    assert bounds[-1][1] == LIMIT_NS
+    assert all(this[1] == following[0] for this, following in pairwise(bounds))
+
+
+@settings(deadline=None)
+@given(LATENCIES)
+def test_a_value_lies_within_its_bucket_and_the_bucket_is_narrow(value_ns: int) -> None:
+    low, high = bounds_ns(bucket_of(value_ns))
+    assert low <= value_ns < high
+    assert high - low == 1 or high - low <= 2 * RELATIVE_ERROR * low
+
+
+@settings(deadline=None)
+@given(LATENCIES)
+def test_a_recorded_value_is_counted_in_its_bucket(value_ns: int) -> None:
+    assert list(histogram_of([value_ns]).filled()) == [(bucket_of(value_ns), 1)]
+
+
+def test_the_relative_error_is_at_most_one_percent() -> None:
+    assert RELATIVE_ERROR <= 0.01
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [(0, 15), (0.05, 15), (0.2, 15), (0.30, 20), (0.40, 20), (0.50, 35), (0.8, 40), (0.81, 50), (1, 50)],
+)
+def test_quantiles_are_nearest_rank(share: float, expected: int) -> None:
+    assert histogram_of([40, 15, 50, 20, 35]).quantile(share) == expected
+
+
+@pytest.mark.parametrize("percent", [1, 7, 28, 29, 50, 55, 57, 58, 90, 99, 100])
+def test_a_rank_is_not_off_by_one_where_the_share_has_no_exact_float(percent: int) -> None:
+    assert histogram_of(range(1, 101)).quantile(percent / 100) == percent
+
+
+@settings(deadline=None)
+@given(SAMPLES, PER_MILLE)
+def test_a_quantile_is_within_the_relative_error_of_the_exact_one(values: list[int], per_mille: int) -> None:
+    exact = nearest_rank(values, per_mille)
+    assert abs(histogram_of(values).quantile(per_mille / 1000) - exact) <= RELATIVE_ERROR * exact
+
+
+@settings(deadline=None)
+@given(SAMPLES, PER_MILLE, PER_MILLE)
+def test_a_larger_share_has_no_smaller_quantile(values: list[int], one: int, other: int) -> None:
+    histogram = histogram_of(values)
+    assert histogram.quantile(min(one, other) / 1000) <= histogram.quantile(max(one, other) / 1000)
+
+
+@pytest.mark.parametrize("share", [-0.01, 1.01, float("nan")])
+def test_a_share_outside_0_to_1_is_refused(share: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        histogram_of([1]).quantile(share)
+
+
+def test_nothing_has_no_quantile() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        Histogram().quantile(0.5)
+
+
+def test_a_value_over_the_limit_is_refused_and_leaves_no_trace() -> None:
+    histogram = histogram_of([5])
+    with pytest.raises(IndexError):
+        histogram.record(LIMIT_NS)
+    assert histogram.to_json() == histogram_of([5]).to_json()
+
+
+@settings(deadline=None)
+@given(SAMPLES)
+def test_count_minimum_mean_and_maximum_are_exact(values: list[int]) -> None:
+    summary = histogram_of(values).to_json()
+    assert summary["count"] == len(values)
+    assert summary["min_ns"] == min(values)
+    assert summary["mean_ns"] == sum(values) // len(values)
+    assert summary["max_ns"] == max(values)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(LATENCIES, max_size=50), max_size=4))
+def test_merging_equals_recording_all_in_one(parts: list[list[int]]) -> None:
+    merged = Histogram()
+    for part in parts:
+        merged.merge(histogram_of(part))
+    assert merged.to_json() == histogram_of(value for part in parts for value in part).to_json()
+
+
+def test_merging_leaves_the_other_histogram_as_it_was() -> None:
+    other = histogram_of([7])
+    merged = histogram_of([5])
+    merged.merge(other)
+    merged.record(7)
+    assert other.to_json() == histogram_of([7]).to_json()
+
+
+@settings(deadline=None)
+@given(st.lists(LATENCIES, max_size=50), LATENCIES)
+def test_a_histogram_comes_back_from_json_and_can_go_on(values: list[int], more: int) -> None:
+    back = Histogram.from_json(json.loads(json.dumps(histogram_of(values).to_json())))
+    assert back.to_json() == histogram_of(values).to_json()
+    back.record(more)
+    assert back.to_json() == histogram_of([*values, more]).to_json()
+
+
+def test_another_layout_of_buckets_is_refused() -> None:
+    stored = histogram_of([1]).to_json()
+    stored["histogram"]["sub_bits"] = SUB_BITS + 1
+    with pytest.raises(ValueError, match=f"sub_bits {SUB_BITS + 1}"):
+        Histogram.from_json(stored)
+
+
+@pytest.mark.parametrize(("name", "needed"), PERCENTILES.items())
+def test_a_percentile_is_given_from_as_many_samples_as_make_it_one(name: str, needed: int) -> None:
+    histogram = histogram_of([1000] * (needed - 1))
+    assert name not in histogram.to_json()
+    histogram.record(1000)
+    assert histogram.to_json()[name] == 1000
+
+
+def test_percentiles_of_ten_thousand_samples_are_those_of_the_sorted_data() -> None:
+    values = [round(20_000 * 1.0003**rank) for rank in range(10_000)]
+    summary = histogram_of(values).to_json()
+    for name, per_mille in {"p50_ns": 500, "p90_ns": 900, "p99_ns": 990, "p999_ns": 999}.items():
+        assert summary[name] == pytest.approx(nearest_rank(values, per_mille), rel=RELATIVE_ERROR)
+
+
+def test_an_empty_histogram_has_a_count_of_zero_and_no_figures() -> None:
+    assert set(Histogram().to_json()) == {"count", "histogram"}
+    assert Histogram().to_json()["count"] == 0

@@ -1,0 +1,253 @@
+"""result.json: comes back as it was written, survives a killed writer, and says what is wrong with a broken one."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import BadInput
+from core.histogram import Histogram
+from core.result import FILE_NAME, SCHEMA, CellResult, Run, RunFile, load
+
+DESIGN_HEAD = {
+    "schema",
+    "run_id",
+    "started_at",
+    "seed",
+    "command",
+    "plan",
+    "machine",
+    "runtimes",
+    "cells",
+    "comparisons",
+}
+DESIGN_CELL = {
+    *("cell_id", "system", "runtime", "arm", "block", "params", "status", "reason", "wall_ns", "requests"),
+    *("answered", "wrong", "errors", "latency", "connect", "clients", "services"),
+}
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from pathlib import Path
+from core.result import RunFile, load
+
+run = load(Path(sys.argv[1]))
+run.cells *= 2
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+RunFile(Path(sys.argv[1])).save(run)
+"""
+
+
+def cell(number: int = 1, **more: Any) -> CellResult:
+    latency = Histogram()
+    latency.record(24_000 + number)
+    known: dict[str, Any] = {
+        "cell_id": f"1-3.11-{number:08x}",
+        "system": "1",
+        "runtime": "3.11",
+        "arm": "3.11",
+        "block": number,
+        "params": {"NUM_MAX_CONNS": None, "REUSE_CLIENT": True, "TRANSPORT": "unix", "CALC_TARGET": 1000},
+        "status": "ok",
+        "errors": {"503": 2},
+        "latency": latency.to_json(),
+        "clients": [{"client_id": 0, "completion_ns": 5}],
+    }
+    return CellResult(**known | more)
+
+
+def run(*cells: CellResult, **more: Any) -> Run:
+    known: dict[str, Any] = {
+        "run_id": "20250101T000000-quick-abcd",
+        "started_at": "2025-01-01T00:00:00+00:00",
+        "seed": 2**63,
+        "command": ["runner.py", "--experiment", "quick"],
+        "plan": {"name": "quick", "blocks": 3, "scale": 1.0, "runtimes": ["3.14t"], "rows": []},
+        "machine": {"cpu": "a CPU ™", "cores": 2},
+        "runtimes": {"3.11": {"version": "3.11.9"}},
+        "cells": list(cells),
+    }
+    return Run(**known | more)
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / FILE_NAME).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("cells", [(), (cell(),), (cell(1), cell(2, status="failed", reason="killed\nhere: €"))])
+def test_a_run_comes_back_as_it_was_saved(tmp_path: Path, cells: tuple[CellResult, ...]) -> None:
+    saved = run(*cells, missing={"3.14": "Runtime 3.14 was not found."}, spent_ns={"cells": 5})
+    RunFile(tmp_path).save(saved)
+    assert load(tmp_path) == saved
+    assert load(tmp_path / FILE_NAME) == saved
+
+
+@settings(deadline=None)
+@given(st.text(), st.dictionaries(st.text(), st.integers() | st.text() | st.none() | st.booleans()))
+def test_any_text_and_plain_values_come_back(
+    tmp_path_factory: pytest.TempPathFactory, text: str, values: dict[str, Any]
+) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    saved = run(cell(reason=text, params=values), machine=values)
+    RunFile(folder).save(saved)
+    assert load(folder) == saved
+
+
+def test_a_run_whose_command_is_not_utf8_is_saved_all_the_same(tmp_path: Path) -> None:
+    saved = run(command=["runner.py", "--out", os.fsdecode(b"/tmp/\xff")])
+    RunFile(tmp_path).save(saved)
+    assert load(tmp_path) == saved
+
+
+def test_every_save_holds_all_cells_so_far_in_their_order(tmp_path: Path) -> None:
+    growing, file = run(), RunFile(tmp_path)
+    for number in range(1, 4):
+        growing.cells.append(cell(number))
+        file.save(growing)
+        assert [one.block for one in load(tmp_path).cells] == list(range(1, number + 1))
+
+
+def test_what_changes_after_the_cells_is_saved_too(tmp_path: Path) -> None:
+    going_on, file = run(cell()), RunFile(tmp_path)
+    file.save(going_on)
+    going_on.finished_at = "2025-01-01T01:00:00+00:00"
+    going_on.comparisons.append({"verdict": "equivalent"})
+    file.save(going_on)
+    assert load(tmp_path) == going_on
+
+
+def test_a_resumed_run_is_saved_with_the_cells_that_it_came_with(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(run(cell(1)))
+    resumed = load(tmp_path)
+    resumed.cells.append(cell(2))
+    RunFile(tmp_path).save(resumed)
+    assert [one.block for one in load(tmp_path).cells] == [1, 2]
+
+
+def test_the_file_has_the_keys_that_everything_else_relies_on(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(run(cell()))
+    stored = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
+    assert set(stored) >= DESIGN_HEAD
+    assert set(stored["cells"][0]) >= DESIGN_CELL
+    assert stored["schema"] == SCHEMA == 1
+
+
+def test_a_saved_run_leaves_one_file_in_its_folder(tmp_path: Path) -> None:
+    file = RunFile(tmp_path)
+    file.save(run())
+    file.save(run(cell()))
+    assert os.listdir(tmp_path) == [FILE_NAME]
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_writer_killed_before_the_replace_leaves_the_old_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def killed(*arguments: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    old = run(cell(1))
+    RunFile(tmp_path).save(old)
+    monkeypatch.setattr(os, call, killed)
+    with pytest.raises(KeyboardInterrupt):
+        RunFile(tmp_path).save(run(cell(1), cell(2)))
+    assert load(tmp_path) == old
+
+
+def test_a_killed_process_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    old = run(cell(1))
+    RunFile(tmp_path).save(old)
+    child = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, tmp_path], cwd=REPOSITORY, check=False)
+    assert child.returncode == -signal.SIGKILL
+    assert load(tmp_path) == old
+
+
+def test_a_disk_that_is_full_is_an_error_that_names_file_and_remedy_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> NoReturn:
+        raise OSError(28, "No space left on device")
+
+    growing, file = run(cell(1)), RunFile(tmp_path)
+    file.save(growing)
+    growing.cells.append(cell(2))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", full)
+        with pytest.raises(BadInput, match=r"result\.json cannot be written: No space left on device;.*--out"):
+            file.save(growing)
+    assert [one.block for one in load(tmp_path).cells] == [1]
+    file.save(growing)
+    assert [one.block for one in load(tmp_path).cells] == [1, 2]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match=r"file/result\.json cannot be written: .*--out"):
+        RunFile(tmp_path / "file").save(run())
+
+
+def test_a_missing_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="nowhere cannot be read: No such file"):
+        load(tmp_path / "nowhere")
+
+
+def test_a_folder_without_a_run_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"result\.json cannot be read: No such file"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "not json", '{"schema": 1', '{"schema": 1}x', "[" * 200_000], ids=lambda text: repr(text[:12])
+)
+def test_broken_json_is_an_error_that_says_so(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadInput, match=r"result\.json is not JSON"):
+        load(written(tmp_path, text))
+
+
+def test_bytes_that_are_not_utf8_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b'{"schema": 1, "run_id": "\xff"}')
+    with pytest.raises(BadInput, match=r"result\.json is not JSON"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [("{}", "None"), ('{"schema": 2}', "2"), ('{"schema": "1"}', "'1'"), ("[]", "None"), ("5", "None")],
+)
+def test_an_unknown_schema_is_an_error_that_names_both(tmp_path: Path, text: str, seen: str) -> None:
+    with pytest.raises(BadInput, match=f"has schema {seen}; this version reads schema 1"):
+        load(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"cells": 5}, {"cells": [5]}, {"cells": [{}]}, {"cells": [{"cell_id": "x", "more": 1}]}, {"unheard": 1}],
+    ids=repr,
+)
+def test_a_file_with_other_keys_is_an_error(tmp_path: Path, change: dict[str, Any]) -> None:
+    whole = dataclasses.asdict(run())
+    with pytest.raises(BadInput, match=r"is not a whole result\.json"):
+        load(written(tmp_path, json.dumps(whole | change)))
+
+
+@pytest.mark.parametrize("missing", ["cells", "run_id", "seed", "plan"])
+def test_a_file_without_a_key_is_an_error_that_names_the_key(tmp_path: Path, missing: str) -> None:
+    whole = dataclasses.asdict(run())
+    del whole[missing]
+    with pytest.raises(BadInput, match=f"is not a whole result.json.*{missing}"):
+        load(written(tmp_path, json.dumps(whole)))
+
+
+def test_failed_cells_are_those_that_failed_or_are_invalid() -> None:
+    cells = [cell(1), cell(2, status="failed"), cell(3, status="invalid")]
+    assert [one.block for one in run(*cells).failed_cells] == [2, 3]

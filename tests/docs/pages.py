@@ -1,0 +1,43 @@
+"""Reading the docs: their code blocks, commands and tables."""
+
+import re
+import shlex
+from pathlib import Path
+
+from lab.runtimes import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+PAGES = [*sorted(DOCS.rglob("*.md")), *sorted(REPOSITORY.glob("*.md"))]
+NEW_FLAG = "--thread-stack-kib"  # of the parameter that add-a-system.md adds
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of a page in that language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The words after `python runner.py` of every command on a page that has no placeholder."""
+    code = [*blocks(page, r"\w*"), *re.findall(r"(?<!`)`([^`\n]+)`(?!`)", page.read_text())]
+    lines = [re.match(r"\s*(?:\$ )?\S*python runner\.py(.*)", line) for text in code for line in text.splitlines()]
+    found = [shlex.split(line[1], comments=True) for line in lines if line]
+    return [words for words in found if not re.search(r"\.\.\.|\b[A-Z]+\b", " ".join(words))]
+
+
+def rows(page: Path, heading: str) -> list[list[str]]:
+    """The lines of the tables under a heading, without their heads, as cells."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    section = re.split(rf"^#+ {re.escape(heading)}$", prose, maxsplit=1, flags=re.MULTILINE)[1]
+    text = re.split(r"^#+ ", section, maxsplit=1, flags=re.MULTILINE)[0]
+    bodies = re.findall(r"^\|[-|]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    return [[cell.strip() for cell in line.strip("|\n").split(" | ")] for body in bodies for line in body.splitlines()]
+
+
+def named(page: Path, heading: str) -> list[str]:
+    """The names in the first column of the tables under a heading."""
+    return [name for row in rows(page, heading) for name in re.findall(r"`([^`]+)`", row[0])]
+
+
+def system_5() -> str:
+    """The file that add-a-system.md shows."""
+    return blocks(DOCS / "add-a-system.md", "python")[0]

@@ -1,0 +1,132 @@
+"""What the docs show is really so: children are spoken to, and system 5 is put into a copy and measured."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import pytest
+
+import systems
+from core.result import FILE_NAME, Run, load
+from lab.processes import clean_environment
+from lab.runtimes import REPOSITORY, Runtime
+from tests.contract.speaking import Spoken
+from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, named, system_5
+
+PACKAGES = ("core", "services", "clients", "systems", "lab", "config", "reports")
+
+Told = dict[str, Any]
+
+
+def said(who: str, direction: str) -> list[Told]:
+    """The JSON lines of child-contract.md that *who* reads (<) or writes (>)."""
+    lines = "".join(blocks(DOCS / "child-contract.md", "text")).splitlines()
+    texts = [line.partition(f"{who} {direction} ")[2] for line in lines]
+    return [json.loads(text) for text in texts if text.startswith("{")]
+
+
+def shape(value: Any) -> Any:
+    """The keys of a JSON value and the kinds of what is in it. Keys that are numbers count as one."""
+    if isinstance(value, dict):
+        return {"number" if key.isdigit() else key: shape(one) for key, one in value.items()}
+    return [shape(one) for one in value[:1]] if isinstance(value, list) else type(value).__name__
+
+
+def output(command: list[str], folder: Path) -> str:
+    """What a command printed. Fails with its stderr if it does."""
+    done = subprocess.run(
+        command, check=False, cwd=folder, env=clean_environment(), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def copy_with(file: str, folder: Path) -> Path:
+    """A copy of the packages with *file* in it as system 5."""
+    skipped = shutil.ignore_patterns("__pycache__", "out")
+    for package in PACKAGES:
+        shutil.copytree(REPOSITORY / package, folder / package, ignore=skipped)
+    shutil.copy(REPOSITORY / "runner.py", folder)
+    (folder / "systems" / "s5_thread.py").write_text(file)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run_of_5(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A small run of system 5, by the command line."""
+    folder = copy_with(system_5(), tmp_path_factory.mktemp("copy"))
+    size = ["--num-api-services", "2", "--num-requests-per-client", "50", "--blocks", "1", "--transport", "unix,tcp"]
+    runtime = ["--runtime", str(any_runtime.name)]
+    output([sys.executable, "runner.py", "--system", "5", *runtime, *size, "--out", "run"], folder)
+    return load(folder / "run" / FILE_NAME)
+
+
+def test_children_say_what_the_contract_shows(any_runtime: Runtime, short_folder: Path) -> None:
+    system, (told_service,), (told_client,) = systems.find("2"), said("service", "<"), said("client", "<")
+    with (
+        Spoken(any_runtime.command(system, "service")) as service,
+        Spoken(any_runtime.command(system, "client")) as client,
+    ):
+        service.tell({**told_service, "folder": str(short_folder)})
+        ready_service = service.line()
+        client.tell({**told_client, "addresses": [ready_service["addresses"]]})
+        client_lines = [client.line()]
+        client.tell("go")
+        client_lines.append(client.line())
+        _, last, _ = service.end()
+    assert [shape(ready_service), shape(json.loads(last))] == [shape(line) for line in said("service", ">")]
+    assert [shape(line) for line in client_lines] == [shape(line) for line in said("client", ">")]
+    assert client_lines[1]["result"]["answered"] == 3
+
+
+def test_the_standard_library_can_speak_to_a_service(
+    any_runtime: Runtime, short_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (code,) = blocks(DOCS / "child-contract.md", "python")
+    with Spoken(any_runtime.command(systems.find("2"), "service")) as service:
+        service.tell({**said("service", "<")[0], "folder": str(short_folder)})
+        (address,) = service.line()["addresses"]
+        exec(re.sub(r'Client\("[^"]+"\)', f"Client({address!r})", code), {})
+    assert json.loads(capsys.readouterr().out)["msg"] == "1000"
+
+
+def test_documented_keys_are_those_of_a_run(run_of_5: Run) -> None:
+    page, cell = DOCS / "result.md", run_of_5.cells[0]
+    (facts,) = run_of_5.runtimes.values()
+    found = {
+        "A client": cell.clients[0],
+        "A service": cell.services[0],
+        "The plan": run_of_5.plan,
+        "The machine": run_of_5.machine,
+        "A runtime": facts,
+        "A histogram": {**cell.latency, "p999_ns": "from 10 000 values on"},
+    }
+    assert {heading: sorted(named(page, heading)) for heading in found} == {
+        heading: sorted(value) for heading, value in found.items()
+    }
+
+
+def test_system_5_is_measured(run_of_5: Run) -> None:
+    assert [(cell.status, cell.reason, cell.answered) for cell in run_of_5.cells] == [("ok", "", 200)] * 2
+    assert sum(service["requests"] for service in run_of_5.cells[0].services) == 200
+
+
+def test_a_parameter_is_a_declaration_its_name_and_the_line_that_reads_it(any_runtime: Runtime, tmp_path: Path) -> None:
+    page = DOCS / "add-a-system.md"
+    declaration, line = (indent(text, "    ") for text in blocks(page, "python")[-2:])
+    (reads,) = re.findall(r"`(reads=\(.*?\))`", page.read_text())
+    file = system_5().replace('reads=("TRANSPORT",)', reads)
+    folder = copy_with(file.replace("    return ThreadService(", f"{line}    return ThreadService("), tmp_path)
+    cell = folder / "core" / "cell.py"
+    cell.write_text(re.sub(r"(    payload_bytes: .*\n)", rf"\g<1>{declaration}", cell.read_text()))
+    (words,) = [words for words in commands(page) if NEW_FLAG in words]
+    runtime = ["--runtime", str(any_runtime.name)]
+    planned = output([sys.executable, "runner.py", *words, *runtime, "--json"], folder)
+    assert [row["params"]["THREAD_STACK_KIB"] for row in json.loads(planned)["rows"]] == [64, 256, 1024]
+    one_cell = ["serve", "--system", "5", *runtime, "--num-api-services", "1", NEW_FLAG, "256"]
+    assert "/gilscope-" in output([sys.executable, "runner.py", *one_cell], folder)

@@ -1,0 +1,279 @@
+"""Environments: made once, known when ready, never half made."""
+
+import base64
+import fcntl
+import hashlib
+import os
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput, GilscopeError
+from lab import environments, interpreters
+from lab.environments import EnvironmentFailed, environment, installed_packages
+from lab.interpreters import Interpreter, ask
+
+HAVE_UV = interpreters.uv() is not None
+FAKE_UV = """#!/bin/sh
+echo "$1 $2" >>"$LOG"
+case "$1" in
+    venv) for place; do :; done; mkdir -p "$place/bin"; ln -s "$REAL" "$place/bin/python" ;;
+    pip) [ ! -e "$LOG.fail" ] || { echo 'error: two lines' >&2; echo '  cause: no such package.' >&2; exit 1; } ;;
+esac
+"""
+
+
+@pytest.fixture(scope="module")
+def interpreter() -> Interpreter:
+    found = ask("PATH", Path(getattr(sys, "_base_executable", None) or sys.executable))
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def requirements(tmp_path: Path) -> Path:
+    file = tmp_path / "requirements-some.txt"
+    file.write_text("some==1.0 --hash=sha256:00\n")
+    return file
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, interpreter: Interpreter) -> Path:
+    """Puts a uv in place that only pretends, and notes each call in this file."""
+    fake = tmp_path / "uv"
+    fake.write_text(FAKE_UV)
+    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(interpreters, "uv", lambda: fake)
+    monkeypatch.setenv("LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("REAL", str(interpreter.executable))
+    return tmp_path / "log"
+
+
+def made(log: Path) -> int:
+    """How many environments the pretended uv has made."""
+    return log.read_text().count("venv") if log.exists() else 0
+
+
+def write_wheel(folder: Path) -> Path:
+    """A wheel of one module, and the requirements file that installs it without an index."""
+    info = "tiny_thing-1.2.dist-info"
+    files = {
+        "tiny_thing.py": "VALUE = 7\n",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: tiny-thing\nVersion: 1.2\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{info}/RECORD"] = "".join(record_line(name, text) for name, text in files.items()) + f"{info}/RECORD,,\n"
+    wheel = folder / "tiny_thing-1.2-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    requirements = folder / "requirements-tiny.txt"
+    requirements.write_text(f"--no-index\n--find-links {folder}\ntiny-thing==1.2 --hash=sha256:{digest}\n")
+    return requirements
+
+
+def record_line(name: str, text: str) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+    return f"{name},sha256={digest},{len(text)}\n"
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param("uv", marks=pytest.mark.skipif(not HAVE_UV, reason="uv was not found")),
+        pytest.param(
+            "pip", marks=pytest.mark.skipif(not find_spec("ensurepip"), reason="this Python has no ensurepip")
+        ),
+    ],
+)
+def test_a_real_environment_has_the_packages_and_their_byte_code(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
+) -> None:
+    if tool == "pip":
+        monkeypatch.setattr(interpreters, "uv", lambda: None)
+    python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
+    code = "import tiny_thing, sys; print(tiny_thing.VALUE, tiny_thing.__spec__.cached, sys.prefix)"
+    value, cached, prefix = subprocess.check_output([python, "-I", "-B", "-c", code], text=True).split()
+    assert (value, Path(prefix)) == ("7", python.parent.parent)
+    assert Path(cached).is_file()
+    assert installed_packages(python)["tiny-thing"] == "1.2"
+
+
+@pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
+def test_a_package_file_without_hashes_is_refused_in_the_tools_own_words(
+    tmp_path: Path, interpreter: Interpreter
+) -> None:
+    unhashed = write_wheel(tmp_path)
+    unhashed.write_text(unhashed.read_text().partition(" --hash")[0] + "\n")
+    with pytest.raises(EnvironmentFailed, match="hash"):
+        environment(interpreter, unhashed, tmp_path / "runtimes")
+
+
+def test_the_folder_names_the_runtime_and_the_path_is_absolute(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    python = environment(interpreter, requirements, Path(".runtimes"))
+    assert python.is_absolute()
+    assert python.is_file()
+    assert python.parent.parent.parent == tmp_path / ".runtimes"
+    assert python.parent.parent.name.startswith(f"{interpreter.name}-")
+
+
+def test_a_ready_environment_is_known_in_5_ms_without_a_process(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = environment(interpreter, requirements, tmp_path / "runtimes")
+    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    times_ns = []
+    for _ in range(20):
+        started_ns = time.perf_counter_ns()
+        assert environment(interpreter, requirements, tmp_path / "runtimes") == first
+        times_ns.append(time.perf_counter_ns() - started_ns)
+    assert min(times_ns) < 5_000_000
+    assert made(log) == 1
+
+
+def test_changed_requirements_make_it_anew(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    before = environment(interpreter, requirements, tmp_path / "runtimes")
+    requirements.write_text("some==2.0 --hash=sha256:00\n")
+    assert environment(interpreter, requirements, tmp_path / "runtimes") == before
+    assert made(log) == 2
+
+
+def test_another_build_at_the_same_path_makes_it_anew(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    environment(interpreter, requirements, tmp_path / "runtimes")
+    rebuilt = Interpreter(
+        name=interpreter.name,
+        executable=interpreter.executable,
+        source="PATH",
+        facts={**interpreter.facts, "build": "(main, another day)"},
+    )
+    environment(rebuilt, requirements, tmp_path / "runtimes")
+    assert made(log) == 2
+
+
+def test_two_package_files_have_an_environment_each(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    other = tmp_path / "requirements-other.txt"
+    other.write_text(requirements.read_text())
+    pythons = {environment(interpreter, file, tmp_path / "runtimes") for file in (requirements, other) * 2}
+    assert len(pythons) == 2
+    assert made(log) == 2
+
+
+def test_one_that_was_left_half_made_is_made_anew(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    place = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
+    (place / environments.STAMP_FILE).unlink()
+    half = place.with_name(place.name + ".new")
+    half.mkdir()
+    (half / "rest").touch()
+    environment(interpreter, requirements, tmp_path / "runtimes")
+    assert made(log) == 2
+    assert (place / environments.STAMP_FILE).is_file()
+    assert not half.exists()
+    assert not (place / "rest").exists()
+
+
+def test_one_whose_python_is_gone_is_made_anew(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    environment(interpreter, requirements, tmp_path / "runtimes").unlink()
+    assert environment(interpreter, requirements, tmp_path / "runtimes").is_file()
+    assert made(log) == 2
+
+
+def test_runs_at_once_make_it_once(log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter) -> None:
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        tasks = [pool.submit(environment, interpreter, requirements, tmp_path / "r") for _ in range(8)]
+        pythons = {task.result() for task in tasks}
+    assert len(pythons) == 1
+    assert made(log) == 1
+
+
+def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    (tmp_path / "log.fail").touch()
+    with pytest.raises(EnvironmentFailed) as caught:
+        environment(interpreter, requirements, tmp_path / "runtimes")
+    assert isinstance(caught.value, GilscopeError)
+    assert str(caught.value) == (
+        f"The packages of requirements-some.txt could not be installed for runtime {interpreter.name}: "
+        "cause: no such package. Check the network and the package index, then run again."
+    )
+    assert [path.suffix for path in (tmp_path / "runtimes").iterdir()] == [".lock"]
+
+
+def test_a_failure_leaves_the_old_environment_for_its_own_requirements(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    environment(interpreter, requirements, tmp_path / "runtimes")
+    old = requirements.read_text()
+    requirements.write_text("some==2.0 --hash=sha256:00\n")
+    (tmp_path / "log.fail").touch()
+    with pytest.raises(EnvironmentFailed):
+        environment(interpreter, requirements, tmp_path / "runtimes")
+    requirements.write_text(old)
+    assert environment(interpreter, requirements, tmp_path / "runtimes").is_file()
+
+
+def test_a_tool_that_does_not_end_is_given_up(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "uv").write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(environments, "MAKE_TIMEOUT_S", 0.2)
+    with pytest.raises(EnvironmentFailed, match=r"no end after 0\.2 s"):
+        environment(interpreter, requirements, tmp_path / "runtimes")
+
+
+def test_a_tool_that_does_not_run_is_named(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    (tmp_path / "uv").unlink()
+    with pytest.raises(EnvironmentFailed, match=r"uv does not run \(No such file or directory\)"):
+        environment(interpreter, requirements, tmp_path / "runtimes")
+
+
+def test_a_folder_that_cannot_be_written_is_named(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EnvironmentFailed, match=r"could not be made in .*file"):
+        environment(interpreter, requirements, tmp_path / "file")
+
+
+def test_a_package_file_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"Package file .*none\.txt cannot be read \(No such file"):
+        environment(interpreter, tmp_path / "none.txt", tmp_path)
+
+
+def test_what_a_killed_run_started_keeps_the_lock_until_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environments, "MAKE_TIMEOUT_S", 10)
+    os.mkfifo(tmp_path / "fifo")
+    outliving = f"exec >/dev/null 2>&1; cat <{tmp_path}/fifo &"
+    with environments._locked(tmp_path / "lock") as lock:
+        assert environments._failure(["sh", "-c", outliving], lock) == ""
+    with (tmp_path / "lock").open() as other:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        (tmp_path / "fifo").write_text("end")
+        fcntl.flock(other, fcntl.LOCK_EX)

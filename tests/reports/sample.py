@@ -1,0 +1,164 @@
+"""Synthetic runs: cells with figures that one can check by hand, and a whole record."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.cell import Cell, Value
+from core.histogram import Histogram
+from core.result import CellResult, Run, Status
+from systems import find
+
+TITLES = {
+    "1": "Single socket, no connection cache",
+    "2": "Single socket, connection cache",
+    "3": "Tornado",
+    "4": "Multi-socket pool",
+}
+RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
+MS = 1_000_000
+
+_SEED_ROWS: tuple[tuple[str, Mapping[str, Value]], ...] = (
+    ("1", {}),
+    ("2", {"REUSE_CLIENT": True}),
+    ("2", {"REUSE_CLIENT": False}),
+    ("3", {}),
+    *(("4", {"SELECT_MODE": "all", "NUM_MULTI_SOCKET": sockets}) for sockets in (1, 5, 10)),
+    ("4", {"SELECT_MODE": "single"}),
+    *(
+        ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned", "NUM_MULTI_SOCKET": sockets})
+        for sockets in (1, 5, 10)
+    ),
+)
+
+
+def cell_of(system: str, runtime: str, values: Mapping[str, Value] | None = None) -> Cell:
+    """A cell with the defaults, but for *values*."""
+    return Cell.build(system=system, runtime=runtime, reads=find(system).parameters, values=values or {})
+
+
+def measured(
+    cell: Cell, block: int, completions_ns: Sequence[int], latencies_ns: Sequence[int] = (), cpu_ns: int = 10 * MS
+) -> CellResult:
+    """An ok result: one client per completion time; every service and client spent cpu_ns user and as much system."""
+    latency = Histogram()
+    for value_ns in latencies_ns or completions_ns:
+        latency.record(value_ns)
+    usage = {
+        "cpu_user_ns": cpu_ns,
+        "cpu_system_ns": cpu_ns,
+        "voluntary_switches": 7,
+        "involuntary_switches": 3,
+        "max_rss_bytes": 2**24,
+    }
+    answered = cell.requests // len(completions_ns)
+    clients: list[dict[str, Any]] = [
+        {"client_id": number, "completion_ns": value_ns, "answered": answered, "wrong": 0, **usage}
+        for number, value_ns in enumerate(completions_ns)
+    ]
+    return CellResult(
+        **_identity(cell, block),
+        status="ok",
+        wall_ns=max(completions_ns) + MS,
+        answered=cell.requests,
+        latency=latency.to_json(),
+        clients=clients,
+        services=[{"service_id": 0, "requests": cell.requests, "calc_ns": 5 * MS, **usage}],
+    )
+
+
+def faulty(cell: Cell, block: int, status: Status, reason: str) -> CellResult:
+    """A result without figures."""
+    return CellResult(**_identity(cell, block), status=status, reason=reason)
+
+
+def _identity(cell: Cell, block: int) -> dict[str, Any]:
+    return {
+        "cell_id": cell.cell_id,
+        "system": cell.system,
+        "runtime": cell.runtime,
+        "arm": cell.runtime,
+        "block": block,
+        "params": cell.params,
+        "requests": cell.requests,
+    }
+
+
+def facts(name: str, **flags: bool) -> dict[str, Any]:
+    """A runtime's entry in result.json; flags that are not given are off, PGO is on."""
+    version = "3.11.9" if name == "3.11" else "3.14.2"
+    return {
+        "executable": f"/opt/{name}/bin/python",
+        "source": "PATH",
+        "version": version,
+        "build": "(main, Jan  1 2026, 00:00:00) [GCC 13.2.0]",
+        "compiler": "GCC 13.2.0",
+        "gil_disabled_build": "t" in name,
+        "gil_enabled": name != "3.14t",
+        "flags": {
+            "pgo": True,
+            "lto": False,
+            "shared": False,
+            "debug": False,
+            "tail_call": False,
+            "jit": False,
+            **flags,
+        },
+        "packages": {},
+    }
+
+
+def run_of(
+    cells: Sequence[CellResult],
+    *,
+    name: str = "quick",
+    blocks: int = 3,
+    runtimes: Sequence[str] = ("3.11", "3.14t"),
+    scale: float = 1.0,
+    missing: Mapping[str, str] | None = None,
+) -> Run:
+    """A run whose plan is what *cells* measured."""
+    known = {(cell.system, str(cell.params)): {"system": cell.system, "params": cell.params} for cell in cells}
+    return Run(
+        run_id="20260102T030405-sample",
+        started_at="2026-01-02T03:04:05+00:00",
+        finished_at="2026-01-02T03:14:05+00:00",
+        seed=1,
+        command=["runner.py"],
+        plan={
+            "name": name,
+            "blocks": blocks,
+            "scale": scale,
+            "runtimes": [*runtimes, *(missing or {})],
+            "rows": list(known.values()),
+        },
+        machine={
+            "cpu": "Sample CPU",
+            "cores": 8,
+            "memory_bytes": 16 * 2**30,
+            "kernel": "Linux 6.1",
+            "os": "Sample OS 1",
+            "load": [0.1, 0.2, 0.3],
+            "limits": {"nofile_soft": 20000, "nproc_soft": "unlimited"},
+        },
+        runtimes={one: facts(one) for one in runtimes},
+        missing=dict(missing or {}),
+        cells=list(cells),
+    )
+
+
+def seed_run(*, requests: int = 1000, runtimes: Sequence[str] = RUNTIMES, blocks: int = 3, **more: Any) -> Run:
+    """Every row of the seed's record, with plausible figures that are the same each time."""
+    chance = random.Random(3)
+    cells = []
+    for system, values in _SEED_ROWS:
+        base_ns = chance.uniform(2e9, 9e9)
+        for runtime in runtimes:
+            factor = {"3.11": 1.0, "3.14": 0.95, "3.14t+gil": 1.05, "3.14t": 0.7}[runtime]
+            cell = cell_of(system, runtime, {**values, "NUM_REQUESTS_PER_CLIENT": requests})
+            for block in range(1, blocks + 1):
+                middle_ns = base_ns * factor * chance.uniform(0.95, 1.08)
+                completions = [round(middle_ns * chance.uniform(0.97, 1.05)) for _ in range(5)]
+                latencies = [round(chance.lognormvariate(15, 0.6) * factor) for _ in range(4000)]
+                cells.append(measured(cell, block, completions, latencies, cpu_ns=round(middle_ns)))
+    return run_of(cells, blocks=blocks, runtimes=runtimes, **{"name": "record", **more})

@@ -1,0 +1,105 @@
+"""A connection as a service sees it: nothing ever blocks, nothing is lost."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.cell import Cell
+from services.connection import Connection
+from services.listeners import Listener, listen
+from systems import find
+
+CALC_FRAME = bytes.fromhex("00000002") + b"{}"
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[Connection, socket.socket]]:
+    """A connection and its peer."""
+    sock, peer = socket.socketpair()
+    with sock, peer:
+        peer.settimeout(10.0)
+        yield Connection(sock, Listener(sock, "127.0.0.1:0")), peer
+
+
+def test_a_connection_that_is_silent_has_no_request_and_one_that_is_closed_is_none(
+    pair: tuple[Connection, socket.socket],
+) -> None:
+    connection, peer = pair
+    assert connection.receive() == []
+    peer.send(CALC_FRAME + CALC_FRAME[:3])
+    assert connection.receive() == [b"{}"]
+    assert connection.frames.partial
+    assert connection.receive() == []
+    peer.send(CALC_FRAME[3:])
+    assert connection.receive() == [b"{}"]
+    peer.close()
+    assert connection.receive() is None
+
+
+def test_a_connection_that_is_reset_is_none(pair: tuple[Connection, socket.socket]) -> None:
+    connection, peer = pair
+    connection.sock.send(b"never read")
+    peer.close()
+    assert connection.receive() is None
+
+
+def test_what_the_peer_does_not_take_stays_unsent_and_keeps_its_order(
+    pair: tuple[Connection, socket.socket],
+) -> None:
+    connection, peer = pair
+    parts = [bytes([number]) * 300_000 for number in range(5)]
+    for part in parts:
+        connection.send(part)
+    assert connection.unsent
+    received = b""
+    while len(received) < 1_500_000:
+        received += peer.recv(100_000)
+        connection.flush()
+    assert received == b"".join(parts)
+    assert connection.flush()
+
+
+def test_sending_to_a_peer_that_has_gone_is_no_error(pair: tuple[Connection, socket.socket]) -> None:
+    connection, peer = pair
+    peer.close()
+    connection.send(b"x")
+    connection.refuse(413, "too much")
+    assert connection.flush()
+
+
+def test_a_refusal_is_a_frame_with_its_code(pair: tuple[Connection, socket.socket]) -> None:
+    connection, peer = pair
+    connection.refuse(503, "full")
+    body = b'{"code": 503, "msg": "", "err": "full", "calc_ns": 0}'
+    assert peer.recv(1000) == len(body).to_bytes(4, "big") + body
+
+
+def cell(transport: str) -> Cell:
+    """A cell of system 4."""
+    reads = find("4").parameters
+    return Cell.build(system="4", runtime="3.14", reads=reads, values={"TRANSPORT": transport})
+
+
+def test_unix_sockets_lie_in_the_folder_until_their_files_are_removed(short_folder: Path) -> None:
+    listeners = listen(cell("unix"), 3, str(short_folder), sockets=2)
+    with listeners[0].sock, listeners[1].sock:
+        assert [one.address for one in listeners] == [f"{short_folder}/3.0", f"{short_folder}/3.1"]
+        assert all(Path(one.address).is_socket() for one in listeners)
+        for one in listeners:
+            one.remove_file()
+    assert list(short_folder.iterdir()) == []
+
+
+def test_tcp_sockets_are_on_loopback_with_ports_of_their_own(short_folder: Path) -> None:
+    listeners = listen(cell("tcp"), 3, str(short_folder), sockets=2)
+    with listeners[0].sock as listening, listeners[1].sock:
+        hosts, ports = zip(*(one.address.split(":") for one in listeners), strict=True)
+        assert set(hosts) == {"127.0.0.1"}
+        assert len(set(ports)) == 2
+        with socket.create_connection((hosts[0], int(ports[0]))), listening.accept()[0] as accepted:
+            connection = Connection(accepted, listeners[0])
+            assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        listeners[0].remove_file()
+    assert list(short_folder.iterdir()) == []

@@ -1,0 +1,161 @@
+"""The table of DESIGN section 7: which package may import what. Sources are read, not run."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PACKAGES = ("core", "services", "clients", "systems", "config", "lab", "reports")
+MEASURED = ("core", "services", "clients", "systems")
+MEASURED_SYNTAX = (3, 11)
+NEWER_THAN_MEASURED = {"annotationlib", "compression"}
+STANDARD_LIBRARY = sys.stdlib_module_names | {"__future__"}
+
+OWN = {
+    "core": set[str](),
+    "services": {"core"},
+    "clients": {"core"},
+    "systems": {"core", "services", "clients"},
+    "config": {"core", "systems"},
+    "lab": {"core", "systems", "config"},
+    "reports": {"core"},
+    "runner.py": {"core", "config", "lab", "reports"},  # core is what everything stands on; its errors end here
+}
+LIBRARIES = {
+    "config": {"yaml"},
+    "reports": {"numpy", "scipy", "matplotlib", "rich", "jinja2"},
+}
+ONE_FILE = {"services/tornado_app.py": {"tornado"}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import:
+    """One imported top-level module, and where."""
+
+    module: str
+    line: int
+
+
+def imports(source: str, package: str) -> Iterator[Import]:
+    """Every import in *source*, those inside functions and those by name included. Relative ones are *package*'s."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (Import(module=top(alias.name), line=node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield Import(module=package if node.level else top(node.module or ""), line=node.lineno)
+        elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__"):
+            yield from (
+                Import(module=top(argument.value), line=node.lineno)
+                for argument in node.args[:1]
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            )
+
+
+def top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def called(node: ast.Call) -> str:
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def forbidden(path: str, source: str) -> list[str]:
+    """What *source* imports against the table, as 'path:line imports module'. path: from the repository's root."""
+    package = path.partition("/")[0]
+    allowed = {package} | OWN[package] | LIBRARIES.get(package, set()) | ONE_FILE.get(path, set()) | STANDARD_LIBRARY
+    if package in MEASURED:
+        allowed -= NEWER_THAN_MEASURED
+    found = {one for one in imports(source, package) if one.module not in allowed}
+    return [f"{path}:{one.line} imports {one.module}" for one in sorted(found, key=lambda one: (one.line, one.module))]
+
+
+def sources(*packages: str) -> dict[str, str]:
+    """Every Python file of *packages* by its path from the repository's root; runs' folders are left out."""
+    paths = [path for package in packages for path in sorted((REPOSITORY / package).rglob("*.py"))]
+    names = {path.relative_to(REPOSITORY).as_posix(): path for path in paths}
+    return {name: path.read_text("utf-8") for name, path in names.items() if not name.startswith("reports/out/")}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_imports_only_what_the_table_lets_it(package: str) -> None:
+    files = sources(package)
+    assert files
+    assert [line for path, source in files.items() for line in forbidden(path, source)] == []
+
+
+def test_the_command_line_imports_only_what_the_table_lets_it() -> None:
+    assert forbidden("runner.py", (REPOSITORY / "runner.py").read_text("utf-8")) == []
+
+
+def test_every_package_of_the_repository_is_in_the_table() -> None:
+    packages = {path.parent.name for path in REPOSITORY.glob("*/__init__.py")}
+    assert packages - {"benchmarks", "tests"} == set(PACKAGES)
+    assert [path.name for path in REPOSITORY.glob("*.py")] == ["runner.py"]
+
+
+@pytest.mark.parametrize("path", sources(*MEASURED))
+def test_measured_code_has_syntax_that_3_11_reads(path: str) -> None:
+    ast.parse(sources(*MEASURED)[path], path, feature_version=MEASURED_SYNTAX)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "module"),
+    [
+        ("core/x.py", "import yaml", "yaml"),
+        ("core/x.py", "import systems", "systems"),
+        ("core/x.py", "from services.cached import CachedService", "services"),
+        ("core/x.py", "from tests import conftest", "tests"),
+        ("core/x.py", "import compression.zstd", "compression"),
+        ("services/x.py", "import clients.drive", "clients"),
+        ("services/x.py", "import tornado.web", "tornado"),
+        ("services/tornado_app.py", "import uvloop", "uvloop"),
+        ("services/deep/x.py", "from tornado.web import Application", "tornado"),
+        ("clients/x.py", "from services import cached", "services"),
+        ("clients/x.py", "import os, json, numpy", "numpy"),
+        ("systems/s5.py", "def service():\n    import lab.processes", "lab"),
+        ("systems/s5.py", "import importlib\nimportlib.import_module('config.load')", "config"),
+        ("systems/s5.py", "import_module('yaml')", "yaml"),
+        ("config/x.py", "from lab.machine import facts", "lab"),
+        ("config/x.py", "import numpy", "numpy"),
+        ("lab/x.py", "import yaml", "yaml"),
+        ("lab/x.py", "if TYPE_CHECKING:\n    from reports import tables", "reports"),
+        ("lab/x.py", "try:\n    import psutil\nexcept ImportError:\n    pass", "psutil"),
+        ("reports/x.py", "from lab.experiment import RUNS", "lab"),
+        ("reports/plots/x.py", "import systems", "systems"),
+        ("runner.py", "from services.cached import CachedService", "services"),
+        ("runner.py", "__import__('clients')", "clients"),
+    ],
+)
+def test_a_forbidden_import_is_found_wherever_it_stands(path: str, source: str, module: str) -> None:
+    line = 1 + source.count("\n", 0, source.index(module))
+    assert forbidden(path, source) == [f"{path}:{line} imports {module}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("core/x.py", "import os, json\nfrom core.cell import Cell\nfrom collections.abc import Mapping"),
+        ("core/x.py", "from . import errors\nfrom .cell import Cell"),
+        ("core/x.py", "text = 'import yaml'  # import yaml"),
+        ("services/tornado_app.py", "import tornado.web"),
+        ("systems/s5.py", "def f():\n    from services.cached import CachedService\n    from clients import pool"),
+        ("config/x.py", "import yaml, systems, core.cell"),
+        ("lab/x.py", "import systems, config.plan, core.cell"),
+        ("reports/plots/x.py", "import numpy as np\nfrom reports.columns import seconds\nfrom core.cell import Cell"),
+        ("runner.py", "from config import flags\nfrom lab import experiment\nfrom reports import tables"),
+    ],
+)
+def test_an_import_that_the_table_lets_through_is_not_found(path: str, source: str) -> None:
+    assert forbidden(path, source) == []
+
+
+@pytest.mark.parametrize("source", ["type Number = int", "def first[T](of: list[T]) -> T: ...", "class Box[T]: ..."])
+def test_newer_syntax_is_found(source: str) -> None:
+    with pytest.raises(SyntaxError):
+        ast.parse(source, feature_version=MEASURED_SYNTAX)

@@ -1,0 +1,259 @@
+"""The command line as it is typed: what is wrong ends with 2 and one clear line, and what only shows runs nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from config.plan import Plan
+from core.cell import PARAMETERS
+from core.result import FILE_NAME, Run, RunFile
+from core.runtime import facts
+from lab import machine
+from systems import every
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+RUNNER = REPOSITORY / "runner.py"
+COMMANDS = ("runtimes", "plan", "serve", "report", "setup")
+OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
+OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if facts()["gil_disabled_build"] else "")
+OWN = ("--runtime", OWN_NAME, "--interpreter", f"{OWN_NAME}={OWN_EXECUTABLE}")
+ABSENT = "3.98"
+
+
+def gilscope(
+    *arguments: str, folder: Path = REPOSITORY, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """`python runner.py arguments...`, with nothing on its standard input and no terminal."""
+    return subprocess.run(
+        [sys.executable, RUNNER, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+    )
+
+
+def shown(*arguments: str, **environment: str) -> str:
+    """What a command that must end well prints."""
+    done = gilscope(*arguments, environment=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+Complaint = Callable[..., str]
+
+
+@pytest.fixture
+def complaint(capsys: pytest.CaptureFixture[str]) -> Iterator[Complaint]:
+    """Runs a command in this process that cannot be carried out; the one line that it ends with."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+    def complaint_of(*arguments: str) -> str:
+        assert runner.main(arguments) == 2
+        printed = capsys.readouterr()
+        return error_line(printed.out, printed.err)
+
+    yield complaint_of
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def error_line(out: str, err: str) -> str:
+    """The error, which is the last thing that is said, and the only one."""
+    (line,) = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert (out, err.endswith(f"{line}\n")) == ("", True)
+    return line
+
+
+def saved_run(folder: Path, **more: Any) -> Path:
+    known: dict[str, Any] = {
+        "run_id": "a",
+        "started_at": "2025-01-01T00:00:00+00:00",
+        "seed": 1,
+        "command": ["runner.py"],
+        "plan": Plan(name="p", rows=(), runtimes=(OWN_NAME,)).to_json(),
+        "machine": machine.facts(),
+        "runtimes": {},
+    }
+    RunFile(folder).save(Run(**known | more))
+    return folder
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], *[[command, "--help"] for command in COMMANDS]])
+def test_help_is_printed_and_nothing_is_done(arguments: Sequence[str]) -> None:
+    assert shown(*arguments).startswith("usage: runner.py")
+
+
+def test_help_lists_every_parameter_every_system_and_every_command() -> None:
+    text = shown("--help", COLUMNS="100")
+    for words in (*(one.flag for one in PARAMETERS.values()), *(system.title for system in every()), *COMMANDS):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["nope"], ["'nope' is not a command", "runtimes, plan, serve, report, setup"]),
+        ([""], ["'' is not a command"]),
+        (["--nope"], ["--nope", "runner.py --help"]),
+        (["plan", "--nope"], ["--nope", "runner.py plan --help"]),
+        (["runtimes", "extra"], ["extra", "runner.py runtimes --help"]),
+        (["setup", "--nope"], ["--nope", "runner.py setup --help"]),
+        (["--system", "9"], ["System '9' is not known", "1 (fresh), 2 (cached), 3 (tornado), 4 (pool)"]),
+        (["--system", "1", "--num-multi-socket", "5"], ["--num-multi-socket", "not read by system 1", "system 4"]),
+        (["--num-api-services", "none"], ["NUM_API_SERVICES is none", "a whole number from 1 to 1000"]),
+        (["--runtime", "2.7"], ["2.7", "3.11"]),
+        (["--blocks", "0"], ["blocks is 0", "a whole number"]),
+        (["--scale", "2"], ["scale is 2", "at most 1"]),
+        (["--seed", "-1", *OWN], ["--seed is -1", "a whole number of at least 0"]),
+        (["--seed", "x", *OWN], ["--seed is x", "a whole number of at least 0"]),
+        (["--experiment", "nope"], ["Experiment 'nope' is not known", "default, quick, record"]),
+        (["--plan", "nowhere/none.yaml"], ["nowhere/none.yaml cannot be read", "No such file"]),
+        (["--interpreter", "3.11"], ["--interpreter is 3.11", "NAME=PATH"]),
+        (["--interpreter", "3.11=/nowhere"], ["--interpreter 3.11=/nowhere", "no such file"]),
+        (["--resume", "nowhere"], ["nowhere", "cannot be read", "No such file"]),
+        (["--resume", "nowhere", "--blocks", "5"], ["--resume", "--blocks cannot change it"]),
+        (["--resume", "nowhere", "--num-clients", "5"], ["--resume", "--num-clients cannot change it"]),
+        (["report", "nowhere"], ["nowhere", "cannot be read", "No such file"]),
+        (["report", "a", "b"], ["b", "runner.py report --help"]),
+        (["serve", "--system", "1,2", *OWN], ["one cell", "these flags make 2"]),
+        (["--require", ABSENT], [f"Runtime {ABSENT} was not found", f"uv python install {ABSENT}"]),
+        (["plan", "--runtime", ABSENT], [f"None of the runtimes {ABSENT} was found", "uv python install"]),
+        (["runtimes", "--require", f"3.11,{ABSENT}"], [f"uv python install {ABSENT}"]),
+    ],
+    ids=lambda value: " ".join(value)[:40],
+)
+def test_what_cannot_be_done_ends_with_2_and_says_why(
+    complaint: Complaint, arguments: list[str], parts: list[str]
+) -> None:
+    said = complaint(*arguments)
+    for part in parts:
+        assert part in said
+
+
+@pytest.mark.parametrize("value", ["many", os.fsdecode(b"\xff"), "中"])
+def test_the_process_ends_with_2_and_one_line_and_no_traceback(value: str) -> None:
+    done = gilscope("--num-api-services", value)
+    assert done.returncode == 2
+    assert error_line(done.stdout, done.stderr).endswith("; it must be a whole number from 1 to 1000.")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [[], ["plan"], ["serve"]])
+def test_a_broken_plan_ends_with_2_and_names_file_and_key(
+    complaint: Complaint, tmp_path: Path, command: list[str]
+) -> None:
+    (tmp_path / "mine.yaml").write_text("rows: [{system: 4, NUM_SOCKETS: 5}]")
+    said = complaint(*command, "--plan", str(tmp_path / "mine.yaml"))
+    assert "mine.yaml: a row has an unknown key 'NUM_SOCKETS'; accepted are" in said
+
+
+@pytest.mark.parametrize("command", [["report"], ["--resume"]])
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 99}', '{"schema": 1}', "[]"])
+def test_a_broken_result_ends_with_2_and_names_the_file(
+    complaint: Complaint, tmp_path: Path, command: list[str], text: str
+) -> None:
+    (tmp_path / FILE_NAME).write_text(text)
+    assert str(tmp_path / FILE_NAME) in complaint(*command, str(tmp_path))
+
+
+@pytest.mark.parametrize("command", [["report"], ["--resume"]])
+def test_a_result_whose_plan_is_broken_ends_with_2_and_names_the_file(
+    complaint: Complaint, tmp_path: Path, command: list[str]
+) -> None:
+    assert str(tmp_path) in complaint(*command, str(saved_run(tmp_path, plan={})))
+
+
+def test_a_folder_that_holds_a_run_is_not_written_over(complaint: Complaint, tmp_path: Path) -> None:
+    before = (saved_run(tmp_path) / FILE_NAME).read_bytes()
+    assert f"{tmp_path} holds a run already" in complaint("--system", "1", *OWN, "--out", str(tmp_path))
+    assert (tmp_path / FILE_NAME).read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_made_is_named(complaint: Complaint, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = complaint("--system", "1", *OWN, "--out", str(tmp_path / "file" / "run"))
+    assert str(tmp_path / "file" / "run") in said
+    assert "--out" in said
+
+
+def test_a_run_of_another_machine_does_not_go_on(complaint: Complaint, tmp_path: Path) -> None:
+    saved_run(tmp_path, machine=machine.facts() | {"cpu": "another CPU"})
+    said = complaint("--resume", str(tmp_path))
+    assert "another CPU" in said
+
+
+def test_plan_prints_cells_requests_and_about_how_long_and_runs_nothing() -> None:
+    text = shown("plan", "--system", "4", "--num-multi-socket", "1,5", "--num-requests-per-client", "10", *OWN)
+    words = " ".join(text.split())
+    assert "NUM_MULTI_SOCKET" in words
+    assert "2 cells x 3 blocks, 24,000 requests, about" in words
+    assert "nothing was run" in words
+    assert sum(line.startswith(f"4-{OWN_NAME}-") for line in text.splitlines()) == 2
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_a_plan_as_json_means_the_same_cells() -> None:
+    arguments = ("plan", "--experiment", "record", *OWN)
+    asked = Plan.from_json(json.loads(shown(*arguments, "--json")))
+    table = shown(*arguments, COLUMNS="200")
+    assert len(asked.cells()) == 11
+    assert all(cell.cell_id in table for cell in asked.cells())
+
+
+def test_a_missing_runtime_is_one_line_with_its_remedy_and_the_rest_goes_on() -> None:
+    done = gilscope("plan", "--system", "1", "--runtime", f"{OWN_NAME},{ABSENT}", *OWN[2:])
+    assert done.returncode == 0
+    assert done.stderr == f"Runtime {ABSENT} was not found. Install it with: uv python install {ABSENT}\n"
+    assert ABSENT not in done.stdout
+    assert OWN_NAME in done.stdout
+
+
+def test_runtimes_shows_what_was_found_and_what_it_is() -> None:
+    text = shown("runtimes", *OWN)
+    assert OWN_NAME in text.splitlines()
+    for words in (facts()["version"], "GIL", "PGO", str(OWN_EXECUTABLE)):
+        assert words in text
+
+
+def test_runtimes_as_json_holds_the_facts() -> None:
+    found = json.loads(shown("runtimes", "--json", *OWN))
+    assert list(found) == [OWN_NAME]
+    assert found[OWN_NAME]["version"] == facts()["version"]
+    assert found[OWN_NAME]["gil_enabled"] is not facts()["gil_disabled_build"]
+
+
+@pytest.mark.parametrize("command", ["plan", "runtimes"])
+def test_what_is_piped_has_no_control_codes(command: str) -> None:
+    assert "\x1b" not in shown(command, *OWN, TERM="xterm-256color", COLORTERM="truecolor")
+
+
+@pytest.mark.parametrize(
+    "command", [("plan", *OWN), ("plan", "--json", *OWN), ("runtimes", "--json", *OWN), ("--help",)]
+)
+def test_a_reader_that_goes_away_is_no_error(command: Sequence[str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, RUNNER, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+
+
+def test_it_works_from_another_folder(tmp_path: Path) -> None:
+    done = gilscope("plan", "--system", "1", *OWN, folder=tmp_path)
+    assert done.returncode == 0
+    assert os.listdir(tmp_path) == []
