@@ -42,13 +42,13 @@ def exit_at_once(status: int = 0) -> NoReturn:
 
 
 def next_word() -> str:
-    """The next line of stdin: `warm` or `go`; empty at end of file, when the orchestrator has had enough or is dead."""
+    """The next line of stdin: `warm`, `reset` or `go`; empty at end of file, when there is nothing more to do."""
     return sys.stdin.readline().strip()
 
 
-def say_warmed() -> None:
-    """The answer to `warm`: the warm-up is over."""
-    _say({"warmed": True})
+def say_done(word: str) -> None:
+    """The answer to a word that asks for one, `warm` or `reset`: it is done."""
+    _say({word: True})
 
 
 def stay_on(cpus: Sequence[int]) -> None:
@@ -67,8 +67,8 @@ class ParentWatch:
 
     def say_result_and_stay(self, result: Mapping[str, Any]) -> NoReturn:
         """Say the last line, and keep connections and memory as they are until the orchestrator has looked at them."""
-        say_result(result)
         self._said = True
+        say_result(result)
         self._thread.join()
         raise AssertionError("the watch ends the process")
 

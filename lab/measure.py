@@ -9,12 +9,13 @@ from time import perf_counter_ns
 from typing import Any
 
 from core.cell import Cell
-from core.errors import ChildFailed, GilscopeError
+from core.errors import GilscopeError
 from core.histogram import Histogram
 from core.method import SAME, Method
 from core.result import CellResult, Status
 from core.system import System
-from lab.processes import END_DEADLINE_S, READY, RESULT, WARMED, Child, Crew
+from lab.contract import addresses, check_runtime, client_results, service_results
+from lab.processes import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Crew
 from lab.runtimes import REPOSITORY, Runtime
 from lab.sandbox import Sandbox
 from systems import find
@@ -23,9 +24,6 @@ START_DEADLINE_S = 60.0
 DEADLINE_FLOOR_S = 60.0
 SLOWEST_REQUEST_S = 0.01  # no service that works is slower than this, beside its calculation
 SLOWEST_COUNT_S = 1e-6
-GIL_KEYS = ("gil_enabled_ready", "gil_enabled_end")
-CLIENT_KEYS = ("finished_ns", "completion_ns", "requests", "answered", "wrong", "errors", "latency", *GIL_KEYS)
-SERVICE_KEYS = ("requests", *GIL_KEYS)
 _CULPRIT = re.compile(r"GIL\) has been enabled to load module '([^']+)'")
 
 
@@ -93,30 +91,29 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
     services = _start(crew, runtime, system, "service", cell.num_api_services)
     clients = _start(crew, client_runtime, system, "client", cell.num_clients)
     served_cell = {**cell.to_json(), "folder": folder, "cpus": method.pin_services}
-    addresses = ready_services(crew, runtime, services, served_cell)
+    sockets = ready_services(crew, runtime, services, served_cell)
     for client_id, client in enumerate(clients):
-        told = {"client_id": client_id, "addresses": addresses, "method": method.to_json(), "cpus": method.pin_clients}
+        told = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
         client.tell({**cell.to_json(), **told})
-    _check_runtime(client_runtime, clients, crew.hear_all(clients, READY, "before it was ready", START_DEADLINE_S))
+    check_runtime(client_runtime, clients, crew.hear_all(clients, READY, "before it was ready", START_DEADLINE_S))
     ready_ns = perf_counter_ns()
     if method.warmup:
-        _tell_all(clients, "warm")
-        crew.hear_all(clients, WARMED, "during the warm-up", _deadline_s(cell))
-    _tell_all(services, "go")
+        _do(crew, clients, WARM, "during the warm-up", _deadline_s(cell, method))
+        _do(crew, services, RESET, "after the warm-up", END_DEADLINE_S)
     released_ns = perf_counter_ns()
-    _tell_all(clients, "go")
-    called = crew.hear_all(clients, RESULT, "while the clients were calling", _deadline_s(cell))
+    for client in clients:
+        client.tell("go")
+    called = crew.hear_all(clients, RESULT, "while the clients were calling", _deadline_s(cell, method))
     for service in services:
         service.end_of_file()
     served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)
-    client_results = [_told(line[RESULT], one, CLIENT_KEYS) for line, one in zip(called, clients, strict=True)]
-    service_results = [_told(line[RESULT], one, SERVICE_KEYS) for line, one in zip(served, services, strict=True)]
-    faults = [*_gil_faults(runtime, services, service_results), *_gil_faults(client_runtime, clients, client_results)]
+    by_client, by_service = client_results(called, clients), service_results(served, services)
+    faults = [*_gil_faults(runtime, services, by_service), *_gil_faults(client_runtime, clients, by_client)]
     return Observed(
         start_ns=ready_ns - started_ns,
         released_ns=released_ns,
-        clients=client_results,
-        services=service_results,
+        clients=by_client,
+        services=by_service,
         gil_faults=faults,
     )
 
@@ -127,9 +124,11 @@ def _start(crew: Crew, runtime: Runtime, system: System, role: str, count: int) 
     return [crew.start(f"{name} {number + 1} of {count}", str(runtime.name), command) for number in range(count)]
 
 
-def _tell_all(children: Iterable[Child], word: str) -> None:
+def _do(crew: Crew, children: Sequence[Child], word: str, when: str, deadline_s: float) -> None:
+    """Tell *children* a word, and wait until each has done it."""
     for child in children:
         child.tell(word)
+    crew.hear_all(children, word, when, deadline_s)
 
 
 def ready_services(crew: Crew, runtime: Runtime, services: list[Child], told: Mapping[str, Any]) -> list[list[str]]:
@@ -137,8 +136,8 @@ def ready_services(crew: Crew, runtime: Runtime, services: list[Child], told: Ma
     for service_id, service in enumerate(services):
         service.tell({**told, "service_id": service_id})
     lines = crew.hear_all(services, READY, "before it was ready", START_DEADLINE_S)
-    _check_runtime(runtime, services, lines)
-    return [_told(line, service, ("addresses",))["addresses"] for line, service in zip(lines, services, strict=True)]
+    check_runtime(runtime, services, lines)
+    return [addresses(line, service) for line, service in zip(lines, services, strict=True)]
 
 
 def start_services(cell: Cell, crew: Crew, bench: Bench) -> list[list[str]]:
@@ -151,25 +150,9 @@ def start_services(cell: Cell, crew: Crew, bench: Bench) -> list[list[str]]:
     )
 
 
-def _told(said: Mapping[str, Any], child: Child, keys: Sequence[str]) -> dict[str, Any]:
-    """What *child* said, if all *keys* are in it. Raises ChildFailed."""
-    missing = [key for key in keys if key not in said]
-    if missing:
-        raise ChildFailed(f"{child.label} did not say {', '.join(missing)}; the child contract wants it.")
-    return dict(said)
-
-
-def _check_runtime(runtime: Runtime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
-    """Raises ChildFailed if a Python child does not run under the interpreter that it was started with."""
-    expected = runtime.interpreter.facts["version"]
-    for child, line in zip(children, lines, strict=True):
-        facts = _told(line, child, ("runtime",))["runtime"]
-        if facts.get("implementation") == "cpython" and facts.get("version") != expected:
-            raise ChildFailed(f"{child.label} runs under version {facts.get('version')}; it was to be {expected}.")
-
-
-def _deadline_s(cell: Cell) -> float:
-    return DEADLINE_FLOOR_S + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
+def _deadline_s(cell: Cell, method: Method) -> float:
+    timed_s = method.duration_s + method.warmup.seconds
+    return DEADLINE_FLOOR_S + timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
 
 
 def _gil_faults(runtime: Runtime, children: Iterable[Child], results: Iterable[dict[str, Any]]) -> list[str]:

@@ -16,7 +16,7 @@ from lab.sandbox import Sandbox
 
 STDERR_TAIL_BYTES = 2000
 END_DEADLINE_S = 10.0
-READY, WARMED, RESULT = "ready", "warmed", "result"
+READY, WARM, RESET, RESULT = "ready", "warm", "reset", "result"
 _READ_BYTES = 1 << 20
 
 
@@ -109,7 +109,7 @@ class Child:
     def obituary(self, when: str) -> str:
         """How it ended too early, in words, with the tail of its stderr."""
         status = self.process.wait()
-        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
+        how = f"was killed by {_signal_name(-status)}" if status < 0 else f"exited with status {status}"
         last = self.complaints()
         return f"{self.label} {how} {when}. " + (f"Its last lines: {last}" if last else "It said nothing on stderr.")
 
@@ -121,6 +121,13 @@ class Child:
         self._stdin.close()
         self._stdout.close()
         self._stderr.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
 
 
 class _EndOfFile:
@@ -174,12 +181,14 @@ class Crew:
             for child in self._children:
                 if not child.said_all:
                     selector.register(child, selectors.EVENT_READ)
-            while len(heard) < len(wanted):
-                self._hear_some(selector, until - monotonic())
+            while True:
                 heard |= {child: line for child in wanted if child not in heard and (line := child.line())}
                 self._expect_alive(heard, when)
-                if len(heard) < len(wanted) and monotonic() >= until:
+                if len(heard) == len(wanted):
+                    break
+                if monotonic() >= until:
                     raise ChildFailed(_late([child for child in wanted if child not in heard], when, deadline_s))
+                self._hear_some(selector, until - monotonic())
         for child in wanted:
             if key not in heard[child]:
                 raise ChildFailed(f"{child.label} said {heard[child]} {when}; the child contract wants {key!r} there.")

@@ -9,78 +9,36 @@ pointers unless told to, so that perf's cheaper way ends in noise. Python functi
 
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 from core.errors import GilscopeError
+from lab.hotspots import SWITCHES, Profile, parsed, profile_of
 
 FREQUENCY_HZ = 499  # not a divisor of the timer's, so that the two do not beat
 SWITCH_PERIOD = 101
-SWITCHES = "switches"
 STACK_BYTES = 4096
 LARGEST_FILE = "128M"  # some 30 000 samples
-SMALL_SHARE = 0.01
+START_DEADLINE_S = 20.0
 STOP_DEADLINE_S = 30.0
 PROBE_DEADLINE_S = 20.0
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 INSTALL = "apt-get install linux-perf (Debian), linux-tools-$(uname -r) (Ubuntu), dnf install perf (Fedora)"
 
-_HEADER = re.compile(r"^\s*(\d+)\s+(\S+):\s*$")
-_FRAME = re.compile(r"^\s+[0-9a-f]+ (.*) \(([^()]*(?:\([^()]*\))?)\)$")
-_KERNEL = re.compile(r"^\[(?!unknown\])")  # [kernel.kallsyms], [vdso], a module such as [nf_tables]
-_SUFFIX = re.compile(r"(@@?[A-Z]+_[\d.]+|\.(isra|part|constprop|cold|lto_priv|llvm)(\.\d+)?|\[k\])+$")
-LOCKS = {
-    "the GIL": re.compile(r"^(take_gil|drop_gil(_impl)?|_?PyEval_(Acquire|Release)Lock)$"),
-    "a stop of all threads": re.compile(r"^(stop_the_world|start_the_world|_PyEval_(Stop|Start)TheWorld\w*)$"),
-    "a critical section": re.compile(r"^_?PyCriticalSection2?_\w+$"),
-    "a threading lock": re.compile(r"^(lock_PyThread_\w+|PyThread_(acquire|release)_lock\w*|acquire_timed|rlock_\w+)$"),
-    "a PyMutex": re.compile(r"^_?Py(Mutex|RawMutex|RWMutex|RecursiveMutex|ParkingLot|Semaphore|SeqLock)_\w+$"),
-    "a kernel lock": re.compile(r"^(native_queued_spin_lock_\w+|(_raw|queued)_(spin|read|write)_(try)?lock\w*"
-                                r"|__?mutex_lock\w*|mutex_(lock|unlock)\w*|(rwsem_)?down_(read|write)\w*|osq_lock)$"),
-    "a lock": re.compile(r"futex|lll_lock|pthread_(mutex|cond|rwlock|spin)_|^(__new_)?sem_\w*(wait|post)"
-                         r"|lock_(slow|contended)|park_slow|ObjectMonitor|Unsafe_Park"),
-}  # fmt: skip
+_LOST = re.compile(r"lost ([\d.]+)%")
 
 
 class ProfileFailed(GilscopeError):
     """perf could not be started, or left nothing to read."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sample:
-    """One sample: what was counted, how much it stands for, and (symbol, object) of each frame, innermost first."""
-
-    event: str
-    weight: int
-    stack: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hot:
-    """A function, and what the service spent in it.
-
-    symbol, dso:    its name, and the program, library or [kernel] that it is in
-    share:          0..1, of the service's CPU time; every sample counts for one function only
-    switch_share:   0..1, of its context switches; None where none were counted
-    lock:           which lock it takes or gives back, or "". A lock's share includes all that is done for it,
-                    contended or not
-    kernel_counted: False where perf may not look into the kernel
-    """
-
-    symbol: str
-    dso: str
-    share: float
-    switch_share: float | None
-    lock: str
-    kernel_counted: bool = True
 
 
 def available() -> str:
@@ -150,7 +108,8 @@ class Recording:
         self.pid, self.file = pid, file
         self._process_group = process_group
         self._perf: subprocess.Popen[bytes] | None = None
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115
+        # Its ends of the pipes stay open until it has ended: perf 6.1 loses its samples otherwise.
+        self._ends: list[int] = []
 
     def __repr__(self) -> str:
         state = "stopped" if self._perf is None else f"by perf, pid {self._perf.pid}"
@@ -158,6 +117,7 @@ class Recording:
 
     def __enter__(self) -> "Recording":
         """Raises ProfileFailed if perf does not come to count."""
+        self._said = tempfile.TemporaryFile()
         try:
             self._start()
         except BaseException:
@@ -174,7 +134,7 @@ class Recording:
             self._end()
 
     def stop(self) -> None:
-        """End perf in good order; a second time does nothing. Raises ProfileFailed if it left no samples to read."""
+        """End perf in good order; a second time does nothing. Raises ProfileFailed if it does not end."""
         if self._perf is None:
             return
         self._perf.send_signal(signal.SIGINT)
@@ -184,3 +144,80 @@ class Recording:
             raise self._failed(f"did not end within {STOP_DEADLINE_S:.0f} s") from None
         finally:
             self._end()
+
+    def _start(self) -> None:
+        (told, teller), (hearer, heard) = os.pipe(), os.pipe()
+        self._ends = [teller, hearer]
+        try:
+            command = [*_record(str(self.file)), "-D", "-1", "--control", f"fd:{told},{heard}", "-p", str(self.pid)]
+            self._perf = self._popen(command, (told, heard))
+        finally:
+            os.close(told)
+            os.close(heard)
+        self._enable(teller, hearer)
+
+    def _enable(self, teller: int, hearer: int) -> None:
+        try:
+            os.write(teller, b"enable\n")
+            waiting = select.poll()
+            waiting.register(hearer, select.POLLIN)
+            acknowledged = waiting.poll(START_DEADLINE_S * 1000) and os.read(hearer, 16)
+        except BrokenPipeError:
+            acknowledged = b""
+        if not acknowledged:
+            raise self._failed("did not come to count")
+
+    def _popen(self, command: Sequence[str], kept: Sequence[int]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._said,
+                pass_fds=kept,
+                process_group=self._process_group,
+                env=_environment(),
+            )
+        except OSError as error:
+            raise ProfileFailed(f"perf could not be started: {error.strerror}. Install it with: {INSTALL}") from error
+
+    def _failed(self, how: str) -> ProfileFailed:
+        self._said.seek(0)
+        last = _last_line(self._said.read().decode(errors="replace"))
+        return ProfileFailed(f"perf, recording process {self.pid}, {how}. Its last line: {last}")
+
+    def _end(self) -> None:
+        if self._perf is not None and self._perf.poll() is None:
+            self._perf.kill()
+            self._perf.wait()
+        self._perf = None
+        self._said.close()
+        while self._ends:
+            os.close(self._ends.pop())
+
+
+def hottest(perf_data: Path) -> Profile:
+    """What the recording says. Raises ProfileFailed if perf cannot read it or it holds no sample of CPU time."""
+    command = ["perf", "script", "--no-inline", "-F", "event,period,ip,sym,dso", "-i", str(perf_data)]
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        try:
+            profile, status = _read(command, said)
+        except OSError as error:
+            raise ProfileFailed(f"perf could not be started: {error.strerror}. Install it with: {INSTALL}") from error
+        said.seek(0)
+        complaint = said.read()
+    if status != 0 or not profile.samples:
+        last = _last_line(complaint)
+        raise ProfileFailed(f"{perf_data} holds no sample of CPU time that perf could read. Its last line: {last}")
+    lost = _LOST.search(complaint)
+    return replace(profile, lost_share=float(lost[1]) / 100) if lost else profile
+
+
+def _read(command: Sequence[str], said: IO[str]) -> tuple[Profile, int]:
+    """The profile, and perf's exit status. Its output can be long, so it is read as it comes."""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=said, text=True, errors="replace", env=_environment()
+    ) as script:
+        assert script.stdout is not None
+        profile = profile_of(parsed(script.stdout))
+    return profile, script.returncode

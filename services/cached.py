@@ -5,7 +5,7 @@ and gives the connection back.
 """
 
 import threading
-from collections import Counter, deque
+from collections import Counter
 from typing import Any
 
 from core.wire import frame
@@ -39,7 +39,7 @@ class CachedService:
         self._listening = {one.sock.fileno(): one for one in listeners}
         self._cache: dict[int, Connection] = {}
         self._admitting = threading.Lock()
-        self._closed: deque[tuple[str, int]] = deque()
+        self._closed: list[tuple[str, int]] = []
         self._lobby = Lobby()
 
     def __repr__(self) -> str:
@@ -55,7 +55,8 @@ class CachedService:
 
     def counters(self) -> dict[str, Any]:
         """Requests answered: in all, by worker, by listening socket, and how many connections had how many."""
-        ended = list(self._closed) + [(one.listener.address, one.requests) for one in self._cache.values()]
+        held = self._cache.copy()  # workers may change the cache meanwhile; copies are made in one go
+        ended = self._closed.copy() + [(one.listener.address, one.requests) for one in held.values()]
         by_socket = dict.fromkeys((one.address for one in self.listeners), 0)
         for address, requests in ended:
             by_socket[address] += requests
@@ -71,7 +72,7 @@ class CachedService:
         """Count from nought, for workers and connections alike."""
         for worker in self._workers:
             worker.requests = 0
-        for connection in self._cache.values():
+        for connection in self._cache.copy().values():
             connection.requests = 0
         self._closed.clear()
 

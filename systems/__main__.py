@@ -10,9 +10,9 @@ from core.child import (
     exit_at_once,
     next_word,
     read_cell,
+    say_done,
     say_ready,
     say_result,
-    say_warmed,
     stay_on,
 )
 from core.method import Method
@@ -21,7 +21,7 @@ from systems import find
 
 
 def serve() -> None:
-    """Serve until end of file on stdin; `go` says that the timed window begins."""
+    """Serve until end of file on stdin; `reset` says that the warm-up is over and nothing is under way."""
     told = read_cell()
     cell = Cell.from_json(told)
     stay_on(told.get("cpus", ()))
@@ -30,9 +30,10 @@ def serve() -> None:
     usage, ready = Usage(), gil_enabled()
     say_ready([listener.address for listener in service.listeners])
     while word := next_word():
-        if word == "go":
+        if word == "reset":
             service.reset()
             usage = Usage()
+            say_done(word)
     result = {**usage.to_json(), **service.counters(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
     for listener in service.listeners:
         listener.remove_file()
@@ -55,7 +56,7 @@ def call() -> None:
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
         client.warm_up()
-        say_warmed()
+        say_done(word)
     watch, usage = ParentWatch(), Usage()
     counted = client.run()
     watch.say_result_and_stay(

@@ -1,0 +1,106 @@
+"""Raw connections to a service: whatever bytes a test likes. The framing is written out here, not taken from core."""
+
+import json
+import re
+import socket
+import struct
+from types import TracebackType
+from typing import Any
+
+DEADLINE_S = 10.0
+
+
+def framed(body: bytes) -> bytes:
+    """*body* behind its length, as multiprocessing.connection sends it."""
+    return struct.pack("!i", len(body)) + body
+
+
+def request(url: str, method: str = "POST", **params: Any) -> bytes:
+    """The body of a request."""
+    return json.dumps({"method": method, "url": url, "params": params}).encode()
+
+
+CALC = request("/calc", target=7)
+
+
+class Peer:
+    """One connection; waits at most deadline_s each time it reads or writes."""
+
+    def __init__(self, address: str, *, deadline_s: float = DEADLINE_S, receive_buffer_bytes: int = 0) -> None:
+        host, _, port = address.rpartition(":")
+        family, where = (socket.AF_INET, (host, int(port))) if host else (socket.AF_UNIX, address)
+        self.sock = socket.socket(family)
+        try:
+            if host:
+                self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if receive_buffer_bytes:
+                self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
+            self.sock.settimeout(deadline_s)
+            self.sock.connect(where)
+        except BaseException:
+            self.sock.close()
+            raise
+        self._held = bytearray()
+
+    def __enter__(self) -> "Peer":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.sock.close()
+
+    def send(self, data: bytes) -> None:
+        """Send all of *data*."""
+        self.sock.sendall(data)
+
+    def ask(self, body: bytes) -> Any:
+        """Send *body* in a frame; the answer."""
+        self.send(framed(body))
+        return self.answer()
+
+    def answer(self) -> Any:
+        """The next frame's JSON. Raises EOFError at the end of the stream, TimeoutError at the deadline."""
+        (size,) = struct.unpack("!i", self._take(4))
+        return json.loads(self._take(size))
+
+    def response(self) -> tuple[int, Any]:
+        """The next HTTP response: its status, and the JSON of its body."""
+        head = self._take_until(b"\r\n\r\n")
+        length = re.search(rb"\r\nContent-Length: (\d+)", head)
+        assert length is not None, head
+        body = self._take(int(length[1]))
+        return int(head.split()[1]), json.loads(body) if body else None
+
+    def is_closed(self) -> bool:
+        """Whether the service closes the connection without another byte."""
+        if self._held:
+            return False
+        try:
+            return self.sock.recv(1) == b""
+        except ConnectionResetError:
+            return True
+        except TimeoutError:
+            return False
+
+    def _take(self, count: int) -> bytes:
+        while len(self._held) < count:
+            self._receive()
+        taken = bytes(self._held[:count])
+        del self._held[:count]
+        return taken
+
+    def _take_until(self, mark: bytes) -> bytes:
+        while mark not in self._held:
+            self._receive()
+        return self._take(self._held.index(mark) + len(mark))
+
+    def _receive(self) -> None:
+        data = self.sock.recv(1 << 20)
+        if not data:
+            raise EOFError(f"the service closed the connection; not used: {bytes(self._held[:200])!r}")
+        self._held += data

@@ -1,0 +1,194 @@
+"""`runner.py` as a process of its own, and what it leaves behind. Processes are known by their TMPDIR."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from lab.runtimes import REPOSITORY, Runtime
+
+DEADLINE_S = 30.0
+TURN_S = 0.01
+CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request
+SERVICE, CLIENT, JANITOR = "systems service", "systems client", "janitor.py"
+
+
+def plan_flags(runtime: Runtime, **params: Any) -> list[str]:
+    """Flags of a run of system 2 with one service, one client and 20 requests, but for *params*."""
+    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 20, **params}
+    flags = [word for name, value in values.items() for word in ("--" + name.lower().replace("_", "-"), str(value))]
+    return ["--system", "2", "--blocks", "1", *runtime_flags(runtime), *flags]
+
+
+def runtime_flags(runtime: Runtime) -> list[str]:
+    """Flags that name this interpreter, so that no other is looked for."""
+    interpreter = runtime.interpreter
+    return ["--runtime", str(runtime.name), "--interpreter", f"{interpreter.name}={interpreter.executable}"]
+
+
+class Run:
+    """One `runner.py`, leader of its process group. said() and complained() have what it wrote, also while it runs."""
+
+    def __init__(self, arguments: Sequence[str], folder: Path, stdin: int, files: int) -> None:
+        self.folder = folder
+        self._out, self._err = folder / "stdout", folder / "stderr"
+        self.temporary = folder / "t"
+        self.temporary.mkdir(exist_ok=True)
+        limited = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"] if files else []
+        with open(self._out, "wb") as out, open(self._err, "wb") as err:
+            self.process = subprocess.Popen(
+                [*limited, sys.executable, str(REPOSITORY / "runner.py"), *arguments],
+                stdin=stdin,
+                stdout=out,
+                stderr=err,
+                cwd=folder,
+                env={**os.environ, "TMPDIR": str(self.temporary)},
+                start_new_session=True,
+            )
+
+    def said(self) -> str:
+        """Its standard output so far."""
+        return self._out.read_text()
+
+    def complained(self) -> str:
+        """Its standard error so far."""
+        return self._err.read_text()
+
+    def status(self, deadline_s: float = DEADLINE_S) -> int:
+        """Its exit status, when it has ended."""
+        return self.process.wait(deadline_s)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to its process group, as a terminal does."""
+        os.killpg(self.process.pid, number)
+
+    def children(self) -> dict[int, str]:
+        """Command lines of all processes with its TMPDIR but itself, by pid."""
+        return {pid: line for pid, line in processes_with(self.temporary).items() if pid != self.process.pid}
+
+    def wait_for(self, what: str, count: int = 1) -> list[int]:
+        """Wait until *count* children with *what* in their command line are there; their pids."""
+        for _ in self._turns(what):
+            pids = [pid for pid, line in self.children().items() if what in line]
+            if len(pids) >= count:
+                return pids
+        raise AssertionError("turns do not end")
+
+    def wait_until_calling(self) -> dict[int, str]:
+        """Wait until a client is sending its requests; all children then."""
+        for _ in self._turns("a client that calls"):
+            children = self.children()
+            if any(CLIENT in line and switches(pid) > CALLING_SWITCHES for pid, line in children.items()):
+                return children
+        raise AssertionError("turns do not end")
+
+    def lines(self, count: int) -> list[str]:
+        """Wait for *count* lines of its standard output; all there are then."""
+        for _ in self._turns(f"line {count}"):
+            lines = self.said().split("\n")
+            if len(lines) > count:
+                return lines[:-1]
+        raise AssertionError("turns do not end")
+
+    def leaves_nothing(self) -> bool:
+        """Whether all its processes end, and its temporary folder is empty then."""
+        wait_for_ends(self.children())
+        return self.children() == {} and list(self.temporary.iterdir()) == []
+
+    def _turns(self, awaited: str) -> Iterator[None]:
+        """Turns of waiting for its end, which must not come; each a chance to look for what is awaited."""
+        until = monotonic() + DEADLINE_S
+        while monotonic() < until:
+            yield
+            try:
+                status = self.process.wait(TURN_S)
+            except subprocess.TimeoutExpired:
+                continue
+            raise AssertionError(f"ended with status {status} before {awaited}: {self.complained()}{self.said()}")
+        raise TimeoutError(f"no {awaited} within {DEADLINE_S} s: {self.complained()}{self.said()}")
+
+
+@contextmanager
+def started(
+    arguments: Sequence[str], folder: Path, *, stdin: int = subprocess.DEVNULL, files: int = 0
+) -> Iterator[Run]:
+    """A run; whatever is left of it is killed at the end of the block. files: its hard limit on open files."""
+    run = Run(arguments, folder, stdin, files)
+    try:
+        with run.process:
+            try:
+                yield run
+            finally:
+                run.process.kill()
+    finally:
+        for pid in run.children():
+            try:
+                os.kill(pid, 9)
+            except ProcessLookupError:
+                pass
+
+
+def finished(arguments: Sequence[str], folder: Path, *, stdin: int = subprocess.DEVNULL, files: int = 0) -> Run:
+    """A run that has ended."""
+    with started(arguments, folder, stdin=stdin, files=files) as run:
+        run.status()
+    return run
+
+
+def processes_with(temporary: Path) -> dict[int, str]:
+    """Command lines of the processes whose environment has TMPDIR=*temporary*. Source: proc_pid_environ(5)."""
+    mark, found = f"TMPDIR={temporary}".encode(), {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue  # it has ended, or is another user's
+    return found
+
+
+def switches(pid: int) -> int:
+    """How often the threads of a process gave up their processor. Source: proc_pid_status(5)."""
+    count = 0
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        try:
+            lines = status.read_text().splitlines()
+        except OSError:
+            continue  # the thread has ended
+        count += sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:"))
+    return count
+
+
+def wait_for_ends(pids: Iterable[int], deadline_s: float = DEADLINE_S) -> None:
+    """Wait until these processes have ended. Raises TimeoutError. Source: pidfd_open(2)."""
+    until, poll, waiting = monotonic() + deadline_s, select.poll(), set()
+    try:
+        for pid in pids:
+            try:
+                waiting.add(os.pidfd_open(pid))
+            except ProcessLookupError:
+                continue
+        for fd in waiting:
+            poll.register(fd, select.POLLIN)
+        ended: set[int] = set()
+        while ended != waiting:
+            ready = poll.poll(max(0.0, until - monotonic()) * 1000)
+            if not ready:
+                raise TimeoutError(f"{len(waiting - ended)} processes go on after {deadline_s} s")
+            for fd, _ in ready:
+                poll.unregister(fd)
+                ended.add(fd)
+    finally:
+        for fd in waiting:
+            os.close(fd)
+
+
+def result_of(folder: Path) -> Any:
+    """The result.json in a run's folder."""
+    return json.loads((folder / "result.json").read_text())

@@ -1,0 +1,101 @@
+"""A real service of one system under one runtime, without clients: a test is its client."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from core.cell import Cell
+from core.system import System
+from lab.environments import EnvironmentFailed
+from lab.processes import READY, RESULT, Child, Crew
+from lab.runtimes import REPOSITORY, Runtime
+from lab.sandbox import Sandbox
+from systems import find
+from tests.contract.peers import CALC, DEADLINE_S, Peer
+
+SMALL: Mapping[str, Any] = {
+    "NUM_API_SERVICES": 1,
+    "NUM_CLIENTS": 1,
+    "NUM_WORKERS_PER_API_SERVICE": 1,
+    "NUM_REQUESTS_PER_CLIENT": 20,
+    "NUM_THREADS_PER_CLIENT": 2,
+    "NUM_MULTI_SOCKET": 2,
+    "CALC_TARGET": 50,
+}
+
+
+def small_cell(system: System, runtime: Runtime, **params: Any) -> Cell:
+    """A cell of a few requests, one worker and one client, but for *params*."""
+    values = {**SMALL, **params}
+    return Cell.build(system=system.key, runtime=str(runtime.name), reads=system.parameters, values=values)
+
+
+def command_or_skip(runtime: Runtime, system: System, role: str, first: str = "") -> list[str]:
+    """The child's command line; statements in *first* are run in it before anything else.
+
+    The test is skipped where the system's packages could not be installed.
+    """
+    try:
+        command = runtime.command(system, role)
+    except EnvironmentFailed as failed:
+        pytest.skip(str(failed))
+    return prefixed(command, first) if first else command
+
+
+def prefixed(command: list[str], first: str) -> list[str]:
+    """*command* (python ... -m systems ROLE) so that the statements in *first* are run before."""
+    at = command.index("-m")
+    go_on = f"import runpy; runpy.run_module({command[at + 1]!r}, run_name='__main__', alter_sys=True)"
+    return [*command[:at], "-c", f"{first}\n{go_on}", *command[at + 2 :]]
+
+
+class Serving:
+    """A service that listens."""
+
+    def __init__(self, crew: Crew, child: Child, addresses: list[str]) -> None:
+        self._crew = crew
+        self.child = child
+        self.addresses = addresses
+
+    def peer(self, *, deadline_s: float = DEADLINE_S, receive_buffer_bytes: int = 0) -> Peer:
+        """A connection to its first socket."""
+        return Peer(self.addresses[0], deadline_s=deadline_s, receive_buffer_bytes=receive_buffer_bytes)
+
+    def check_it_answers(self, within_s: float) -> None:
+        """A new client gets its answer, on every socket."""
+        for address in self.addresses:
+            with Peer(address, deadline_s=within_s) as peer:
+                answer = peer.ask(CALC)
+            assert (answer["code"], answer["msg"]) == (200, "7")
+
+    def try_once(self) -> str:
+        """What a new client is answered, a number or nothing: a full cache may not yet know who has gone."""
+        with self.peer() as peer:
+            return str(peer.ask(CALC)["msg"])
+
+    def end(self) -> dict[str, Any]:
+        """End it as the orchestrator does; its result. It has complained of nothing, and its socket files are gone."""
+        self.child.end_of_file()
+        (line,) = self._crew.hear_all([self.child], RESULT, "at the end", DEADLINE_S)
+        assert self.child.process.wait(DEADLINE_S) == 0
+        assert self.child.complaints() == ""
+        assert [address for address in self.addresses if os.path.exists(address)] == []
+        result: dict[str, Any] = line[RESULT]
+        return result
+
+
+@contextmanager
+def serving(number: str, runtime: Runtime, sandbox: Sandbox, first: str = "", **params: Any) -> Iterator[Serving]:
+    """A service of system *number*, with one worker unless *params* say otherwise; killed at the end of the block."""
+    system = find(number)
+    command = command_or_skip(runtime, system, "service", first)
+    folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
+    with Crew(sandbox, str(REPOSITORY)) as crew:
+        child = crew.start("Service 1 of 1", str(runtime.name), command)
+        child.tell({**small_cell(system, runtime, **params).to_json(), "service_id": 0, "folder": folder})
+        (ready,) = crew.hear_all([child], READY, "before it was ready", DEADLINE_S)
+        yield Serving(crew, child, ready["addresses"])

@@ -1,0 +1,61 @@
+"""The service with a connection cache, while connections come and go; under every runtime, each in its own process."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from lab.processes import clean_environment
+from lab.runtimes import REPOSITORY, Runtime
+
+DEADLINE_S = 60.0
+CHURN = """
+import json, socket, sys, threading
+from services.cached import CachedService
+from services.listeners import Listener
+from services.watch import make_watch
+
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1])
+listening.listen(1000)
+service = CachedService([Listener(listening, sys.argv[1])], make_watch("auto"), 3, None)
+service.start()
+errors, going = [], threading.Event()
+going.set()
+
+def come_and_go():
+    while going.is_set():
+        peers = [socket.socket(socket.AF_UNIX) for _ in range(20)]
+        for peer in peers:
+            peer.connect(sys.argv[1])
+        for peer in peers:
+            peer.close()
+
+def count():
+    for number in range(1000):
+        try:
+            service.counters() if number % 2 else service.reset()
+        except RuntimeError as error:
+            errors.append(str(error))
+
+threads = [threading.Thread(target=come_and_go) for _ in range(2)]
+for thread in threads:
+    thread.start()
+count()
+going.clear()
+for thread in threads:
+    thread.join()
+print(json.dumps(sorted(set(errors))))
+"""
+
+
+def test_counting_does_not_mind_connections_that_come_and_go(runtime: Runtime, short_folder: Path) -> None:
+    command = [str(runtime.interpreter.executable), "-s", *runtime.name.options, "-c", CHURN, str(short_folder / "s")]
+    done = subprocess.run(
+        command,
+        cwd=REPOSITORY,
+        env=clean_environment(),
+        capture_output=True,
+        timeout=DEADLINE_S,
+        check=True,
+    )
+    assert (json.loads(done.stdout), done.stderr) == ([], b"")
