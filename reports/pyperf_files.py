@@ -7,7 +7,7 @@ Source of the format: pyperf 2.10, _bench.py (version 1.0) and _metadata.py.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,10 @@ from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.result import Run
 from reports.arrangement import value_text
-from reports.samples import FS_PER_S, BlockTime, Sample, Saved, of_run
+from reports.comparable import MACHINE, SURROUNDINGS
+from reports.samples import FS_PER_S, PER_REQUEST, BlockTime, Sample, Saved, of_run
 
 VERSION = "1.0"
-PER_REQUEST = "Time per request: wall time over requests."
 
 
 def export(run: Run, path: Path) -> tuple[list[Path], list[str]]:
@@ -82,7 +82,7 @@ def _common(run: Run, saved: Saved, sample: Sample, timed: bool) -> dict[str, An
         "gilscope_arm": sample.arm,
         "gilscope_runtime": sample.runtime,
         "gilscope_value": PER_REQUEST if timed else saved.reading,
-        "gilscope_machine": json.dumps(saved.machine, sort_keys=True),
+        "gilscope_machine": json.dumps({name: saved.machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
         "gilscope_method": json.dumps(saved.method.to_json(), sort_keys=True),
     }
 

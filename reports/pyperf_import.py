@@ -5,9 +5,9 @@ Source of the format: pyperf 2.10, _bench.py (versions 6 and 1.0) and _collect_m
 
 import gzip
 import json
+import zlib
 from collections import Counter
 from collections.abc import Mapping
-from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,6 +17,7 @@ from core.result import FILE_NAME, load
 from reports.samples import FS_PER_S, BlockTime, Sample, Saved, method_of, of_run
 
 VERSIONS = (6, "1.0")
+MOST_S = 1e9
 READING = "A run of pyperf (one process) counts as one block: the median of its values."
 
 
@@ -41,7 +42,7 @@ def _read(path: Path) -> Any:
     try:
         content = path.read_bytes()
         return json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not JSON ({error}); it must be a file that pyperf or gilscope wrote.") from error
@@ -86,7 +87,7 @@ def _saved(stored: Mapping[str, Any]) -> Saved:
 def _metadata(benchmark: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
     """All that is known of a benchmark: of the file, its own, and its first run's."""
     first: Mapping[str, Any] = benchmark["runs"][0].get("metadata", {}) if benchmark["runs"] else {}
-    return {**first, **common, **benchmark.get("metadata", {})}
+    return {**common, **benchmark.get("metadata", {}), **first}
 
 
 def _machine(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def _sample(benchmark: Mapping[str, Any], common: Mapping[str, Any]) -> Sample:
 def _block_time(block: int, values: list[float], name: str) -> BlockTime:
     """The values of one process are draws of one memory layout and one hash seed, so they count once."""
     for value in values:
-        if type(value) not in (int, float) or not 0 < value < inf:
+        if type(value) not in (int, float) or not 0 < value <= MOST_S:
             raise ValueError(f"{name} has the value {value!r}; it must be seconds above 0")
     time_fs = round(median(values) * FS_PER_S)
     return BlockTime(block=block, completion_fs=time_fs, request_fs=time_fs)

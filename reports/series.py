@@ -105,7 +105,11 @@ def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
-    """Memory of all *processes*: their proportional set sizes, or their peaks where these are not told; None without."""
+    """Memory of all *processes*: proportional set sizes, or peaks where these are not told; None without either."""
     name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
     sizes: list[int] = [one.get(name, 0) for one in processes]
     return sum(sizes) if all(sizes) else None
+
+
+def _without(params: Mapping[str, Value], along: Sequence[str]) -> dict[str, Value]:
+    return {name: value for name, value in params.items() if name not in along}

@@ -1,65 +1,18 @@
 """Processes against threads: what one process of many threads serves beside many processes of one. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import exp, isinf
 from statistics import median
 
+from core.method import SAME
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
+from reports.claims import LOAD, Claim, claims, cores_usable, places, topologies
 from reports.markdown import escaped, markdown_table
-from reports.series import (
-    Series,
-    about,
-    labels,
-    median_requests_per_s,
-    memory_bytes,
-    number,
-    series,
-)
-from reports.stats import FEWEST_FOR_INTERVAL, Estimate, effect, log_ratios
+from reports.series import Series, about, median_requests_per_s, memory_bytes
+from reports.stats import FEWEST_FOR_INTERVAL, Estimate
 
-SERVICES, WORKERS, LOAD = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE", "CALC_TARGET"
-MANY_THREADS = 25
 MIB = 2**20
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where a load was served: so many processes of so many threads each, on one arm. cells: one per block."""
-
-    processes: int
-    threads: int
-    arm: str
-    cells: tuple[CellResult, ...] = ()
-
-    @property
-    def shape(self) -> str:
-        """2 x 1: processes x threads."""
-        return f"{self.processes} x {self.threads}"
-
-    def __str__(self) -> str:
-        many = f"{self.processes} process{'es' * (self.processes > 1)}"
-        return f"{many}{f' of {self.threads} threads' * (self.threads > 1)} on {self.arm}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """At one load: *threaded*, one process without the lock, over *one* of as many threads and *many* with it.
-
-    over_one, over_many: log-ratios of throughput, above 0 where *threaded* serves more; memory: log-ratio of
-    memory, of *threaded* to *many*. None where a cell is missing.
-    """
-
-    label: str
-    load: int
-    clients: int
-    threaded: Place
-    one: Place
-    many: Place
-    over_one: Estimate | None
-    over_many: Estimate | None
-    memory: Estimate | None
 
 
 def sentences(run: Run) -> list[str]:
@@ -77,115 +30,27 @@ def markdown(run: Run) -> str:
     every = topologies(run)
     if not every:
         return ""
-    lines = "\n".join(f"- {escaped(line)}" for line in [*sentences(run), *_NOTES])
+    lines = "\n".join(f"- {escaped(line)}" for line in [*sentences(run), *_notes(run)])
     parts = ["## Topology: processes x threads", lines, *map(_table, every)]
     crossings = [_crossover_table(some) for some in _along_load(claims(run))]
     return "\n\n".join([*parts, *(["### Crossover over CALC_TARGET", *crossings] if crossings else [])]) + "\n"
 
 
-_NOTES = (
-    "Throughput is answered requests over wall time, median over the blocks; ratios are paired by block. A single "
-    "process that is compared with another has as many threads as that.",
-    "Memory is that of all services together at the end of a cell: proportional set size, or peak resident set where "
-    "the system does not tell that.",
-)
-
-
-def topologies(run: Run) -> list[tuple[str, Series]]:
-    """Series in which both the number of processes and that of their threads vary, each with its label."""
-    every = series(run, (SERVICES, WORKERS, LOAD))
-    kept = [one for one in every if len(one.values(SERVICES)) > 1 and len(one.values(WORKERS)) > 1]
-    return list(zip(labels(kept), kept, strict=True))
-
-
-def places(one: Series, load: int) -> list[Place]:
-    """Every topology measured at *load*, in the order of arms, most processes first."""
-    found: dict[tuple[str, int, int], list[CellResult]] = {}
-    for cell in one.cells:
-        if number(cell, LOAD) == load:
-            found.setdefault((cell.arm, number(cell, SERVICES), number(cell, WORKERS)), []).append(cell)
-    order = sorted(found, key=lambda key: (one.arms.index(key[0]), -key[1], key[2]))
-    return [Place(processes=key[1], threads=key[2], arm=key[0], cells=tuple(found[key])) for key in order]
-
-
-def claims(run: Run) -> list[Claim]:
-    """A claim per load, for each free-threaded runtime that has a default build beside it."""
-    return [
-        _claim(label, one, load, pair, _chosen_shape(run, one, pair))
-        for label, one in topologies(run)
-        for pair in _pairs(run, one)
-        for load in one.values(LOAD)
-    ]
-
-
-def _pairs(run: Run, one: Series) -> list[tuple[str, str]]:
-    """Each free-threaded runtime with the default build to compare it with: of its version, or else the last."""
-    known = {arm: RuntimeName.parse(arm) for arm in one.arms if arm in run.runtimes}
-    default = [arm for arm, name in known.items() if not name.free_threaded]
-    free = [arm for arm, name in known.items() if not name.gil_enabled]
-    return [(arm, known[arm].version if known[arm].version in default else default[-1]) for arm in free if default]
+def _notes(run: Run) -> list[str]:
+    client = run.plan.get("method", {}).get("client_runtime", SAME)
+    under = "the service's runtime" if client == SAME else client
+    figures = "Throughput is answered requests over wall time, median over the blocks; ratios are paired by block."
+    single = "A single process that is compared with another has as many threads as that."
+    memory = "Memory is that of all services together at the end of a cell: proportional set size, or peak resident set"
+    return [f"{figures} {single} Clients ran under {under}.", f"{memory} where the system does not tell that."]
 
 
 def _why_none(run: Run) -> list[str]:
     if not topologies(run):
         return []
     arms = ", ".join(dict.fromkeys(arm for _, one in topologies(run) for arm in one.arms))
-    return [
-        "Processes and threads are not compared: it takes a free-threaded runtime and one of the default build, such"
-        f" as 3.14t and 3.14; measured are {arms}."
-    ]
-
-
-def _chosen_shape(run: Run, one: Series, pair: tuple[str, str]) -> tuple[int, int]:
-    """(threads of the one process, number of the many): as many as cores, or else what is there."""
-    cores = run.machine.get("cores_usable") or run.machine.get("cores") or 0
-    shapes = {(cell.arm, number(cell, SERVICES), number(cell, WORKERS)) for cell in one.cells}
-    threads = [each for arm, count, each in shapes if (arm, count) == (pair[0], 1) and each > 1]
-    many = [count for arm, count, each in shapes if (arm, each) == (pair[1], 1) and count > 1]
-    return _first_of(threads, cores, MANY_THREADS), _first_of(many, cores)
-
-
-def _first_of(there: Sequence[int], *wanted: int) -> int:
-    """The first of *wanted* that is there, else the largest; where nothing is, what was wanted, 2 at least."""
-    return next((value for value in wanted if value in there), max(there, default=max(2, wanted[0])))
-
-
-def _claim(label: str, one: Series, load: int, pair: tuple[str, str], shape: tuple[int, int]) -> Claim:
-    measured = {(place.arm, place.processes, place.threads): place for place in places(one, load)}
-
-    def place(arm: str, processes: int, threads: int) -> Place:
-        return measured.get((arm, processes, threads), Place(processes=processes, threads=threads, arm=arm))
-
-    threaded, single, many = place(pair[0], 1, shape[0]), place(pair[1], 1, shape[0]), place(pair[1], shape[1], 1)
-    clients = one.params["NUM_CLIENTS"]
-    assert isinstance(clients, int)
-    return Claim(
-        label=label,
-        load=load,
-        clients=clients,
-        threaded=threaded,
-        one=single,
-        many=many,
-        over_one=_log_ratio(_spent(single), _spent(threaded)),
-        over_many=_log_ratio(_spent(many), _spent(threaded)),
-        memory=_log_ratio(_taken(threaded), _taken(many)),
-    )
-
-
-def _spent(place: Place) -> dict[int, int]:
-    """Wall time of a million requests, ns, by block: integers, yet fine enough for requests of some us."""
-    return {cell.block: cell.wall_ns * 1_000_000 // cell.answered for cell in place.cells if cell.answered}
-
-
-def _taken(place: Place) -> dict[int, int]:
-    """Memory of all services, by block."""
-    sizes = {cell.block: memory_bytes(cell.services) for cell in place.cells}
-    return {block: size for block, size in sizes.items() if size}
-
-
-def _log_ratio(denominator: Mapping[int, int], numerator: Mapping[int, int]) -> Estimate | None:
-    per_block = [*log_ratios(denominator, numerator).values()]
-    return effect(per_block) if per_block else None
+    wanted = "a free-threaded runtime and one of the default build, such as 3.14t and 3.14"
+    return [f"Processes and threads are not compared: that takes {wanted}; measured are {arms}."]
 
 
 def _sentence(claim: Claim) -> str:
@@ -228,21 +93,28 @@ def _along_load(found: Sequence[Claim]) -> list[list[Claim]]:
 
 def crossing(some: Sequence[Claim]) -> str:
     """From which load on the one process serves more than the many; some: claims by rising load, with both sides."""
-    first = some[0]
-    head = f"{about(first.label)}{first.threaded} overtakes {first.many}"
+    first, swept = some[0], [claim.load for claim in some]
+    one, many = f"{about(first.label)}{first.threaded}", first.many
     if all(isinf(claim.over_many.half_width) for claim in some if claim.over_many):
-        return f"{head}: that cannot be told from fewer than {FEWEST_FOR_INTERVAL} blocks."
-    ahead = [claim.load for claim in some if _leader(claim) == claim.threaded.shape]
-    swept = [claim.load for claim in some]
+        return f"{one} cannot be told to overtake {many} or not from fewer than {FEWEST_FOR_INTERVAL} blocks."
+    ahead = [claim.load for claim in some if _leader(claim) == first.threaded.shape]
     if not ahead:
-        best = max(some, key=lambda claim: claim.over_many.value if claim.over_many else 0)
-        seen = _times(best.over_many) if best.over_many else ""
-        return f"{head} never within the sweep; at best it serves {seen} as much, at {LOAD} {best.load}."
-    if len(ahead) == len(swept):
-        return f"{head} at every {LOAD} of the sweep, {swept[0]} to {swept[-1]}."
+        return f"{one} {_never(some)} {many} within the sweep; {_at_best(some)}."
+    if ahead == swept:
+        return f"{one} serves more than {many} at every {LOAD} of the sweep, {swept[0]} to {swept[-1]}."
     if ahead == swept[-len(ahead) :]:
-        return f"{head} between {LOAD} {swept[-len(ahead) - 1]} and {ahead[0]}."
-    return f"{head} at {LOAD} {', '.join(map(str, ahead))} of {', '.join(map(str, swept))}."
+        return f"{one} overtakes {many} between {LOAD} {swept[-len(ahead) - 1]} and {ahead[0]}."
+    return f"{one} serves more than {many} at {LOAD} {', '.join(map(str, ahead))} of {', '.join(map(str, swept))}."
+
+
+def _never(some: Sequence[Claim]) -> str:
+    behind = all(_leader(claim) == claim.many.shape for claim in some)
+    return "never overtakes" if behind else "is not shown to overtake"
+
+
+def _at_best(some: Sequence[Claim]) -> str:
+    value, load = max((claim.over_many.value, claim.load) for claim in some if claim.over_many)
+    return f"at best it serves {exp(value):.2f} x as much, at {LOAD} {load}"
 
 
 def _leader(claim: Claim) -> str:
@@ -255,14 +127,12 @@ def _leader(claim: Claim) -> str:
 
 def _lower_bounds(run: Run, found: Sequence[Claim]) -> list[str]:
     """A process has no more requests under way than there are clients."""
-    cores = run.machine.get("cores_usable") or run.machine.get("cores") or 0
-    few = next((claim for claim in found if claim.clients < min(claim.threaded.threads, cores)), None)
+    few = next((claim for claim in found if claim.clients < min(claim.threaded.threads, cores_usable(run))), None)
     if few is None:
         return []
-    return [
-        f"{few.clients} clients keep no more than {few.clients} requests under way at one process, fewer than it could"
-        f" serve at once: the figures of {few.threaded.shape} are a lower bound. Raise NUM_CLIENTS."
-    ]
+    under_way = f"{few.clients} clients keep no more than {few.clients} requests under way at one process"
+    bound = f"the figures of {few.threaded.shape} are a lower bound. Raise NUM_CLIENTS"
+    return [f"{under_way}, fewer than it could serve at once: {bound}."]
 
 
 def _table(labelled: tuple[str, Series]) -> str:

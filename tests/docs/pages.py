@@ -1,8 +1,10 @@
 """Reading the docs: their code blocks, commands and tables."""
 
+import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 from lab.runtimes import REPOSITORY
 
@@ -36,6 +38,17 @@ def rows(page: Path, heading: str) -> list[list[str]]:
 def named(page: Path, heading: str) -> list[str]:
     """The names in the first column of the tables under a heading."""
     return [name for row in rows(page, heading) for name in re.findall(r"`([^`]+)`", row[0])]
+
+
+def needed(page: Path, heading: str) -> list[str]:
+    """The names in the first column of the lines under a heading that are a must."""
+    return [name for row in rows(page, heading) if row[1] == "must" for name in re.findall(r"`([^`]+)`", row[0])]
+
+
+def lines_of(who: str) -> list[tuple[str, Any]]:
+    """What *who*, a service or a client, reads (<) and writes (>) in child-contract.md: JSON values, or a word."""
+    found = re.findall(rf"^{who} ([<>]) (.*)", "".join(blocks(DOCS / "child-contract.md", "text")), re.MULTILINE)
+    return [(direction, json.loads(text) if text.startswith("{") else text) for direction, text in found]
 
 
 def system_5() -> str:

@@ -7,22 +7,28 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import runner
 import systems
 from config import flags
-from config.load import PLAN_KEYS, ROW_KEYS, load_plan
+from config.load import PLAN_KEYS, ROW_KEYS, experiments, load_plan
 from core.cell import NONE, PARAMETERS, Parameter
 from core.histogram import bounds_ns, bucket_of
-from core.result import CellResult, Run
+from core.method import Method
+from core.result import CellResult, Run, Status
 from core.system import System
 from core.work import answer
+from lab.contract import CLIENT_KINDS, SERVICE_KINDS
 from lab.runtimes import REPOSITORY
 from reports import seed
-from tests.docs.pages import DOCS, NEW_FLAG, PAGES, blocks, commands, named, rows, system_5
+from reports.comparisons import SHORTEST_WINDOW_NS, Comparison
+from reports.evidence import MARGIN, MOST_MARGIN, Word
+from reports.significance import ALPHA, fewest_blocks
+from reports.steps import StepName
+from tests.docs.pages import DOCS, NEW_FLAG, PAGES, blocks, commands, lines_of, named, needed, rows, system_5
 
 DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
 
@@ -68,22 +74,40 @@ def accept(words: list[str]) -> None:
     """Parse the words after `python runner.py` as it does. Raises BadInput, or fails."""
     command = words[0] if words and not words[0].startswith("-") else ""
     assert command in (*runner.COMMANDS, "")
-    parser = flags.Parser(prog="runner.py")
-    parser.add_argument("--json", action="store_true")
-    if command in ("report", "setup"):
-        return
     if command == "runtimes":
+        parser = flags.Parser(prog="runner.py")
+        parser.add_argument("--json", action="store_true")
         flags.add_runtime_flags(parser)
         parser.parse_args(words[1:])
+    if command not in ("", "plan", "serve"):
         return
-    flags.add_plan_flags(parser)
-    for flag in ("--seed", "--out", "--resume") if not command else ():
-        parser.add_argument(flag)
-    given = vars(parser.parse_args(words[1:] if command else words))
+    given = vars(run_parser().parse_args(words[1:] if command else words))
     if given["plan"] and not given["plan"].exists():  # a plan that is named and not shown
         given["plan"] = Path("workers.yaml")
     cells = flags.plan_from(given).cells()
     assert len(cells) == 1 or command != "serve"
+
+
+def run_parser() -> flags.Parser:
+    """The parser of a run's flags, which `plan` shares."""
+    parser = flags.Parser(prog="runner.py")
+    flags.add_plan_flags(parser)
+    for flag in ("--seed", "--out", "--resume"):
+        parser.add_argument(flag)
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+def test_flags_that_shape_a_run_are_documented() -> None:
+    known = {flag for action in run_parser()._actions for flag in action.option_strings if flag.startswith("--")}
+    parameters = {one.flag for one in PARAMETERS.values()}
+    shown = {text.split()[0] for text in named(DOCS / "plans.md", "Flags")}
+    assert shown - parameters == known - parameters - {"--help", "--resume"}
+
+
+def test_plans_that_come_along_are_listed() -> None:
+    first_table = (DOCS / "plans.md").read_text().partition("\nSee what")[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", first_table, re.MULTILINE)) == sorted(experiments())
 
 
 def test_plans_load(examples: Path, with_system_5: None) -> None:
@@ -107,7 +131,7 @@ def test_answers_are_those_of_the_services(page: Path) -> None:
 
 
 def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
-    return {**reply, "calc_ns": None}
+    return {**reply, **{key: None for key in ("calc_ns", "begun_ns") if key in reply}}
 
 
 @pytest.mark.parametrize("row", rows(DOCS / "child-contract.md", "A histogram"), ids=lambda row: row[0])
@@ -119,12 +143,67 @@ def test_buckets_are_those_of_the_histogram(row: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "kind"), [("The run", Run), ("A cell", CellResult), ("What the fields mean", System)]
+    ("heading", "kind"),
+    [("The run", Run), ("A cell", CellResult), ("A comparison", Comparison), ("What the fields mean", System)],
 )
-def test_documented_keys_are_the_fields(heading: str, kind: type[Run | CellResult | System]) -> None:
+def test_documented_keys_are_the_fields(heading: str, kind: type[Run | CellResult | Comparison | System]) -> None:
     page = DOCS / ("add-a-system.md" if kind is System else "result.md")
-    first_table = [name for name in named(page, heading) if not name.startswith("clients.")]
-    assert sorted(first_table) == sorted(one.name for one in fields(kind))
+    assert sorted(named(page, heading)) == sorted(one.name for one in fields(kind))
+
+
+@pytest.mark.parametrize(
+    ("heading", "key", "kind"),
+    [("A cell", "status", Status), ("A comparison", "step", StepName), ("A comparison", "verdict", Word)],
+)
+def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any) -> None:
+    (meaning,) = [row[1] for row in rows(DOCS / "result.md", heading) if row[0] == f"`{key}`"]
+    assert sorted(re.findall(r"`(\w+)`", meaning)) == sorted(get_args(kind))
+
+
+def test_keys_of_the_method_are_documented() -> None:
+    told = Method().to_json()
+    table = rows(DOCS / "result.md", "The method")
+    assert sorted(named(DOCS / "result.md", "The method")) == sorted(told)
+    (warmup,) = [row[1] for row in table if row[0] == "`warmup`"]
+    assert re.findall(r"`(\w+)`", warmup) == list(told["warmup"])
+
+
+@pytest.mark.parametrize(("who", "kinds"), [("service", SERVICE_KINDS), ("client", CLIENT_KINDS)])
+def test_what_children_must_say_is_what_is_checked(who: str, kinds: dict[str, type]) -> None:
+    assert sorted(needed(DOCS / "child-contract.md", f"The result of a {who}")) == sorted(kinds)
+
+
+@pytest.mark.parametrize("who", ["service", "client"])
+def test_keys_of_the_contract_are_those_in_its_lines(who: str) -> None:
+    page = DOCS / "child-contract.md"
+    ((_, told), (_, ready), *_, (_, said)) = lines_of(who)
+    of_the_cell = {"cell_id", "system", "runtime", "params"} if who == "client" else set()
+    assert {*named(page, f"What a {who} is told"), *of_the_cell} == set(told)
+    assert set(named(page, "A service is ready")) == set(ready)
+    assert set(said["result"]) <= set(named(page, f"The result of a {who}"))
+
+
+def test_words_of_findings_are_explained() -> None:
+    page = DOCS / "evidence.md"
+    assert sorted(named(page, "Steps")) == sorted(get_args(StepName))
+    verdicts = [name for name in named(page, "Verdicts") if name in get_args(Word)]
+    assert sorted(verdicts) == sorted(get_args(Word))
+
+
+def test_figures_of_verdicts_are_those_in_use() -> None:
+    page = DOCS / "evidence.md"
+    meaning = {row[0].strip("`"): row[1] for row in rows(page, "Verdicts")}
+    assert f"at most {ALPHA}" in meaning["faster"]
+    assert f"the margin: {MARGIN * 100:.0f} %" in meaning["equivalent"]
+    assert f"at most {MOST_MARGIN * 100:.0f} %" in meaning["equivalent"]
+    (window,) = [row[1] for row in rows(page, "Gates") if row[0] == "window"]
+    assert f"below {SHORTEST_WINDOW_NS // 10**9} s" in window
+    for blocks_there_are, which in rows(page, "What 3 blocks cannot say"):
+        family = re.search(r"for each of (\d+)|for a (single)", which)
+        if family:
+            assert fewest_blocks(int(family[1] or 1)) == int(blocks_there_are)
+        else:
+            assert max(map(int, blocks_there_are.split(", "))) < fewest_blocks(1)
 
 
 def test_keys_of_plans_are_documented() -> None:

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -12,22 +13,22 @@ from typing import Any
 import pytest
 
 import systems
+from core.cell import Cell
+from core.method import Method
 from core.result import FILE_NAME, Run, load
-from lab.processes import clean_environment
+from lab.measure import Bench, measure
+from lab.processes import Child, clean_environment
 from lab.runtimes import REPOSITORY, Runtime
+from reports import findings
 from tests.contract.speaking import Spoken
-from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, named, system_5
+from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, lines_of, named, system_5
 
 PACKAGES = ("core", "services", "clients", "systems", "lab", "config", "reports")
 
-Told = dict[str, Any]
 
-
-def said(who: str, direction: str) -> list[Told]:
-    """The JSON lines of child-contract.md that *who* reads (<) or writes (>)."""
-    lines = "".join(blocks(DOCS / "child-contract.md", "text")).splitlines()
-    texts = [line.partition(f"{who} {direction} ")[2] for line in lines]
-    return [json.loads(text) for text in texts if text.startswith("{")]
+def said(who: str, direction: str) -> list[Any]:
+    """The lines of child-contract.md that *who* reads (<) or writes (>)."""
+    return [line for way, line in lines_of(who) if way == direction]
 
 
 def shape(value: Any) -> Any:
@@ -60,28 +61,54 @@ def copy_with(file: str, folder: Path) -> Path:
 def run_of_5(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A small run of system 5, by the command line."""
     folder = copy_with(system_5(), tmp_path_factory.mktemp("copy"))
-    size = ["--num-api-services", "2", "--num-requests-per-client", "50", "--blocks", "1", "--transport", "unix,tcp"]
+    size = ["--num-api-services", "2", "--num-requests-per-client", "50", "--transport", "unix,tcp"]
+    method = ["--blocks", "1", "--warmup", "10%", "--aa"]
     runtime = ["--runtime", str(any_runtime.name)]
-    output([sys.executable, "runner.py", "--system", "5", *runtime, *size, "--out", "run"], folder)
+    output([sys.executable, "runner.py", "--system", "5", *runtime, *size, *method, "--out", "run"], folder)
     return load(folder / "run" / FILE_NAME)
 
 
 def test_children_say_what_the_contract_shows(any_runtime: Runtime, short_folder: Path) -> None:
-    system, (told_service,), (told_client,) = systems.find("2"), said("service", "<"), said("client", "<")
+    system, (to_service, go), (to_client, *words) = systems.find("2"), said("service", "<"), said("client", "<")
     with (
         Spoken(any_runtime.command(system, "service")) as service,
         Spoken(any_runtime.command(system, "client")) as client,
     ):
-        service.tell({**told_service, "folder": str(short_folder)})
-        ready_service = service.line()
-        client.tell({**told_client, "addresses": [ready_service["addresses"]]})
+        service.tell({**to_service, "folder": str(short_folder)})
+        service_lines = [service.line()]
+        client.tell({**to_client, "addresses": [service_lines[0]["addresses"]]})
         client_lines = [client.line()]
-        client.tell("go")
-        client_lines.append(client.line())
-        _, last, _ = service.end()
-    assert [shape(ready_service), shape(json.loads(last))] == [shape(line) for line in said("service", ">")]
+        for word in words:
+            if word == go:
+                service.tell(go)
+            client.tell(word)
+            client_lines.append(client.line())
+        service_lines.append(json.loads(service.end()[1]))
+        ends = client.end()
+    assert [shape(line) for line in service_lines] == [shape(line) for line in said("service", ">")]
     assert [shape(line) for line in client_lines] == [shape(line) for line in said("client", ">")]
-    assert client_lines[1]["result"]["answered"] == 3
+    assert (client_lines[-1]["result"]["answered"], ends) == (3, (0, b"", ""))
+
+
+def test_the_orchestrator_tells_children_what_the_contract_shows(
+    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = said("client", "<")[0]
+    reads = systems.find("2").parameters
+    cell = Cell.build(system="2", runtime=str(any_runtime.name), reads=reads, values=shown["params"])
+    told: list[tuple[str, Any]] = []
+
+    def tell(child: Child, message: Any) -> None:
+        told.append((child.label.partition(" ")[0].lower(), json.loads(json.dumps(message))))
+        tell_it(child, message)
+
+    tell_it = Child.tell
+    monkeypatch.setattr(Child, "tell", tell)
+    warmed = replace(bench, method=Method.from_json(shown["method"]))
+    assert measure(cell, systems.find("2"), 1, warmed).answered == cell.requests
+    for who in ("service", "client"):
+        assert [shape(message) for to, message in told if to == who] == [shape(line) for line in said(who, "<")]
+    assert [word for _, word in told if isinstance(word, str)] == ["warm", "go", "go"]
 
 
 def test_the_standard_library_can_speak_to_a_service(
@@ -102,6 +129,8 @@ def test_documented_keys_are_those_of_a_run(run_of_5: Run) -> None:
         "A client": cell.clients[0],
         "A service": cell.services[0],
         "The plan": run_of_5.plan,
+        "The method": run_of_5.plan["method"],
+        "A comparison": run_of_5.comparisons[0],
         "The machine": run_of_5.machine,
         "A runtime": facts,
         "A histogram": {**cell.latency, "p999_ns": "from 10 000 values on"},
@@ -111,9 +140,19 @@ def test_documented_keys_are_those_of_a_run(run_of_5: Run) -> None:
     }
 
 
+def test_columns_of_findings_are_explained(run_of_5: Run) -> None:
+    page, text = DOCS / "evidence.md", findings.markdown(run_of_5)
+    shown = {heading: text.partition(f"## {heading}\n")[2] for heading in ("Verdicts", "Where the time goes")}
+    for heading, part in shown.items():
+        heads = [head.strip() for head in re.findall(r"^\|.*", part, re.MULTILINE)[0].strip("|").split("|")]
+        explained = named(page, heading)
+        assert explained[: len(heads)] == heads, heading
+
+
 def test_system_5_is_measured(run_of_5: Run) -> None:
-    assert [(cell.status, cell.reason, cell.answered) for cell in run_of_5.cells] == [("ok", "", 200)] * 2
-    assert sum(service["requests"] for service in run_of_5.cells[0].services) == 200
+    assert [(cell.status, cell.reason, cell.answered) for cell in run_of_5.cells] == [("ok", "", 200)] * 4
+    assert [sum(service["requests"] for service in cell.services) for cell in run_of_5.cells] == [200] * 4
+    assert all(cell.waiting["count"] == 2 * 2 for cell in run_of_5.cells)
 
 
 def test_a_parameter_is_a_declaration_its_name_and_the_line_that_reads_it(any_runtime: Runtime, tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""Synthetic sweeps: cells with a throughput, a memory and counters that one can check by hand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.cell import Value
+from core.result import CellResult
+from tests.reports.sample import MS, cell_of, measured
+
+MIB = 2**20
+TWO_S = 2000 * MS
+
+
+def served(
+    runtime: str,
+    block: int,
+    requests_per_s: float,
+    values: Mapping[str, Value],
+    *,
+    system: str = "2",
+    wall_ns: int = TWO_S,
+    services: Sequence[Mapping[str, Any]] = ({},),
+    clients: Sequence[Mapping[str, Any]] = ({},),
+) -> CellResult:
+    """An ok cell that was timed for two seconds. services, clients: what each of these tells besides."""
+    cell = cell_of(system, runtime, values)
+    answered = round(requests_per_s * wall_ns / 1e9)
+    made = measured(cell, block, [wall_ns])
+    return replace(
+        made,
+        wall_ns=wall_ns,
+        requests=answered,
+        answered=answered,
+        services=[{**made.services[0], "service_id": number, **one} for number, one in enumerate(services)],
+        clients=[{**made.clients[0], "client_id": number, **one} for number, one in enumerate(clients)],
+    )
+
+
+def sized(*sizes_mib: float) -> list[dict[str, int]]:
+    """Processes with these proportional set sizes, MiB."""
+    return [{"pss_bytes": round(size * MIB)} for size in sizes_mib]
