@@ -29,7 +29,6 @@ def enter_environment() -> None:
 if __name__ == "__main__":
     enter_environment()
 
-import argparse
 import json
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -45,12 +44,15 @@ from config.plan import Plan
 from core.errors import BadInput, GilscopeError
 from core.method import SAME
 from core.result import FILE_NAME, Run, load
-from lab import experiment, interpreters, machine
+from lab import experiment, interpreters, machine, quiet
+from lab.doctor import findings
 from lab.measure import Bench, start_services
 from lab.processes import Crew
+from lab.profile import available
 from lab.runtimes import REPOSITORY, Runtime, present
 from lab.sandbox import Sandbox
 
+THRESHOLD_MISSED = 3
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")
 
@@ -102,8 +104,9 @@ def _command(arguments: Sequence[str]) -> int:
 def run(arguments: Sequence[str]) -> int:
     """Measure a plan, or go on with a saved run; report it."""
     parser = flags.Parser(prog="runner.py", description=__doc__, epilog=_epilog())
-    _add_run_flags(parser)
+    flags.add_run_flags(parser)
     parser.add_argument("--resume", metavar="DIR", type=Path, help="go on with the run saved there")
+    parser.add_argument("--profile", choices=["perf"], help="profile one more cell of each kind, which is not counted")
     parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
     given = vars(parser.parse_args(arguments))
     order, saved = _resumed(given) if given["resume"] else _ordered(given, arguments)
@@ -117,12 +120,6 @@ def run(arguments: Sequence[str]) -> int:
     return 1 if saved.failed_cells else 0
 
 
-def _add_run_flags(parser: argparse.ArgumentParser) -> None:
-    flags.add_plan_flags(parser)
-    parser.add_argument("--seed", metavar="N", help="makes the order of the cells repeatable")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="folder of the run (default: a new one in reports/out)")
-
-
 def _epilog() -> str:
     commands = "\n".join(f"  {name:>8}  {(one.__doc__ or '').splitlines()[0]}" for name, one in COMMANDS.items())
     return f"systems:\n{flags.systems_help()}\n\ncommands (each has its own --help):\n{commands}"
@@ -130,11 +127,20 @@ def _epilog() -> str:
 
 def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[experiment.Order, Run]:
     plan = flags.plan_from(given)
-    seed = _seed(given["seed"])
+    seed = flags.seed(given)
     plan, runtimes, missing = _with_present_runtimes(plan, given)
-    order = experiment.Order(plan=plan, runtimes=runtimes, folder=given["out"] or experiment.run_folder(plan))
+    folder = given["out"] or experiment.run_folder(plan)
+    order = experiment.Order(plan=plan, runtimes=runtimes, folder=folder, profile=_profiles(given["profile"]))
     experiment.preflight(plan)
     return order, experiment.new_run(order, seed, ["runner.py", *arguments], missing)
+
+
+def _profiles(asked: str | None) -> bool:
+    """Whether perf was asked for and runs here; a line if it does not."""
+    why_not = available() if asked else ""
+    if why_not:
+        _note(why_not)
+    return bool(asked) and not why_not
 
 
 def _resumed(given: Mapping[str, Any]) -> tuple[experiment.Order, Run]:
@@ -150,14 +156,6 @@ def _resumed(given: Mapping[str, Any]) -> tuple[experiment.Order, Run]:
     experiment.check_same_runtimes(saved, runtimes)
     experiment.preflight(plan)
     return order, saved
-
-
-def _seed(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise BadInput(f"--seed is {text}; it must be a whole number of at least 0.")
-    return int(text)
 
 
 def _with_present_runtimes(plan: Plan, given: Mapping[str, Any]) -> tuple[Plan, dict[str, Runtime], dict[str, str]]:
@@ -286,7 +284,7 @@ def runtimes(arguments: Sequence[str]) -> int:
 def plan(arguments: Sequence[str]) -> int:
     """Print the cells that a run with these flags would measure, and about how long it takes; run nothing."""
     parser = flags.Parser(prog="runner.py plan", description=plan.__doc__)
-    _add_run_flags(parser)
+    flags.add_run_flags(parser)
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
     given = vars(parser.parse_args(arguments))
     asked, _, _ = _with_present_runtimes(flags.plan_from(given), given)
@@ -339,11 +337,74 @@ def setup(arguments: Sequence[str]) -> int:
     return 0
 
 
+def compare(arguments: Sequence[str]) -> int:
+    """Compare two saved runs, or pyperf files: is B faster or slower than A?"""
+    from reports import compare as comparing
+    from reports.compare_text import print_compared
+    from reports.pyperf_import import saved_at
+    from reports.terminal import terminal
+
+    parser = flags.Parser(prog="runner.py compare", description=compare.__doc__)
+    parser.add_argument(
+        "runs", metavar="RUN", type=Path, nargs=2, help="a run's folder, a result.json or a pyperf file"
+    )
+    parser.add_argument("--fail-if-slower", metavar="SHARE", help="exit with 3 if a cell of B is slower by 5%% or more")
+    parser.add_argument(
+        "--anyway", action="store_true", help="compare what should not be: machines, methods, parameters"
+    )
+    parser.add_argument("--json", action="store_true", help="print the comparisons as JSON")
+    given = parser.parse_args(arguments)
+    share = comparing.parse_share(given.fail_if_slower) if given.fail_if_slower is not None else None
+    names = str(given.runs[0]), str(given.runs[1])
+    both = saved_at(given.runs[0]), saved_at(given.runs[1])
+    compared = comparing.compare_runs(*both, names, anyway=given.anyway, share=share)
+    if given.json:
+        print(json.dumps([one.to_json() for one in compared.comparisons], indent=2))
+    else:
+        print_compared(compared, experiment.titles(), terminal())
+    slower = comparing.slower_cells(compared.comparisons, share) if share is not None else []
+    return THRESHOLD_MISSED if slower else 0
+
+
+def export(arguments: Sequence[str]) -> int:
+    """Write a saved run as pyperf JSON, one file per runtime, for `pyperf compare_to`."""
+    from reports import pyperf_files
+
+    parser = flags.Parser(prog="runner.py export", description=export.__doc__)
+    parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
+    parser.add_argument("to", metavar="DIR", type=Path, help="a folder, or NAME.json")
+    given = parser.parse_args(arguments)
+    paths, left_out = pyperf_files.export(load(given.run), given.to)
+    for line in left_out:
+        _note(line)
+    print(*paths, sep="\n")
+    return 0
+
+
+def doctor(arguments: Sequence[str]) -> int:
+    """Show what makes this machine unquiet for benchmarks, and what to do about it."""
+    from reports.doctor import print_findings
+    from reports.terminal import terminal
+
+    parser = flags.Parser(prog="runner.py doctor", description=doctor.__doc__)
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    given = parser.parse_args(arguments)
+    facts = quiet.facts()
+    if given.json:
+        print(json.dumps(facts, indent=2))
+    else:
+        print_findings(findings(facts), terminal())
+    return 0
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "runtimes": runtimes,
     "plan": plan,
     "serve": serve,
     "report": report,
+    "compare": compare,
+    "export": export,
+    "doctor": doctor,
     "setup": setup,
 }
 

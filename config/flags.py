@@ -21,6 +21,8 @@ from core.errors import BadInput
 from core.runtime import RuntimeName
 from systems import every, find
 
+LONGEST_SEED = 19
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are BadInput, like all others."""
@@ -61,6 +63,23 @@ def add_plan_flags(parser: argparse.ArgumentParser) -> None:
             metavar="V",
             help=f"{one.help}: {one.accepted} (default {default})",
         )
+
+
+def add_run_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags that say which cells, in which order, and where the run is saved."""
+    add_plan_flags(parser)
+    parser.add_argument("--seed", metavar="N", help="makes the order of the cells repeatable")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="folder of the run (default: a new one in reports/out)")
+
+
+def seed(flags: Mapping[str, Any]) -> int | None:
+    """The seed that was asked for. Raises BadInput."""
+    text = flags["seed"]
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < LONGEST_SEED):
+        raise BadInput(f"--seed is {text}; it must be a whole number of at least 0.")
+    return int(text)
 
 
 def add_runtime_flags(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from config.plan import Plan, Row, Until, parse_values
+from config.plan import MAX_BLOCKS, Plan, Row, Until, parse_values
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.method import SAME, Method, Warmup, parse_cpus, parse_duration
@@ -72,7 +72,7 @@ def _plan(name: str, content: Any) -> Plan:
     return Plan(
         name=name,
         description=" ".join(str(content.get("description", "")).split()),
-        blocks=_whole("blocks", content.get("blocks", "3")),
+        blocks=_whole("blocks", content.get("blocks", str(MAX_BLOCKS) if "until" in content else "3")),
         runtimes=parse_runtimes(content.get("runtimes", list(DEFAULT_RUNTIMES))),
         rows=tuple(one for row in rows for one in _rows(row, defaults)),
         aa=_claim("aa", content.get("aa", "false")),
@@ -167,8 +167,10 @@ def _topologies(given: Mapping[str, Any]) -> list[dict[str, tuple[Any, ...]]]:
     for name in ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"):
         if name in given:
             raise BadInput(f"{name} is {given[name]} in a row with a topology, which sets it; leave one of them out.")
-    pairs = core_topologies(cores_usable())
-    return [{"NUM_API_SERVICES": (one,), "NUM_WORKERS_PER_API_SERVICE": (each,)} for one, each in pairs]
+    cores = cores_usable()
+    clients = {} if "NUM_CLIENTS" in given else {"NUM_CLIENTS": (max(4, 2 * cores),)}
+    pairs = core_topologies(cores)
+    return [{"NUM_API_SERVICES": (one,), "NUM_WORKERS_PER_API_SERVICE": (each,), **clients} for one, each in pairs]
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:

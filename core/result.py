@@ -23,6 +23,7 @@ class CellResult:
     """What one cell gave in one block. errors counts by code; latency, connect and waiting are Histogram.to_json().
 
     waiting: from sending a request until its handler began, of one request in 64. calc_ns: sum over the requests.
+    disturbances: what on the machine disturbed it, in words.
     client_runtime: the clients' runtime, empty in files from before there was a choice: the service's.
 
     wall_ns: first release to last answer; 0 where the cell failed before. start_ns: spawn to all ready;
@@ -52,6 +53,7 @@ class CellResult:
     waiting: dict[str, Any] = field(default_factory=dict)
     calc_ns: int = 0
     client_runtime: str = ""
+    disturbances: list[str] = field(default_factory=list)
     clients: list[dict[str, Any]] = field(default_factory=list)
     services: list[dict[str, Any]] = field(default_factory=list)
 
@@ -72,6 +74,7 @@ class Run:
     spent_ns: dict[str, int] = field(default_factory=dict)
     cells: list[CellResult] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
+    profiles: list[dict[str, Any]] = field(default_factory=list)
     schema: int = SCHEMA
 
     @property
@@ -131,6 +134,7 @@ class _Head:
     missing: dict[str, str]
     spent_ns: dict[str, int]
     comparisons: list[dict[str, Any]]
+    profiles: list[dict[str, Any]]
 
 
 def load(where: Path) -> Run:

@@ -1,25 +1,29 @@
 """A run: every block of a plan, cell by cell, saved after each."""
 
+import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from config.plan import Plan
+from config.plan import Entry, Plan
 from core.cell import Cell
 from core.errors import BadInput
 from core.result import FILE_NAME, CellResult, Run, RunFile, load
-from lab import machine
+from lab import doctor, machine, quiet
 from lab.environments import EnvironmentFailed
 from lab.measure import Bench, measure
+from lab.profile import ProfileFailed, Recording, hottest
 from lab.runtimes import REPOSITORY, Runtime
 from lab.sandbox import Sandbox
 from systems import every, find
 
 RUNS = REPOSITORY / "reports" / "out"
+QUIET_WINDOW_S = 0.3
 FILES_PER_CHILD = 3
 OWN_FILES = 64
 SPARE_FILES = 32
@@ -39,11 +43,12 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What to run: a plan, the runtimes that are present, and where the run is saved."""
+    """What to run: a plan, the runtimes that are present, where the run is saved; whether perf looks at it too."""
 
     plan: Plan
     runtimes: Mapping[str, Runtime]
     folder: Path
+    profile: bool = False
 
 
 def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, str]) -> Run:
@@ -60,7 +65,7 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
         seed=secrets.randbelow(2**32) if seed is None else seed,
         command=list(command),
         plan=order.plan.to_json(),
-        machine=machine.facts(),
+        machine={**machine.facts(), "quiet": quiet.facts(QUIET_WINDOW_S)},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
     )
@@ -134,15 +139,42 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
                 if (entry.arm, entry.cell.cell_id, block) in done:
                     continue
                 progress.cell_started(entry.cell, block, len(run.cells), total)
-                result = measure(entry.cell, find(entry.cell.system), block, bench, entry.arm)
+                result = _watched(entry, block, bench)
                 run.cells.append(result)
                 file.save(run)
                 progress.cell_ended(result, len(run.cells), total)
             if enough(run, perf_counter_ns() - start_ns):
                 break
+        if order.profile:
+            run.profiles = [_profiled(cell, bench) for cell in order.plan.cells()]
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
+
+
+def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
+    """The cell's result, with what disturbed it on the machine meanwhile."""
+    before = quiet.snapshot()
+    result = measure(entry.cell, find(entry.cell.system), block, bench, entry.arm)
+    window = quiet.between(before, quiet.snapshot())
+    found = doctor.disturbances(window, os.cpu_count())
+    return replace(result, disturbances=[f"{one.name}: {one.value}" for one in found if one.good is False])
+
+
+def _profiled(cell: Cell, bench: Bench) -> dict[str, Any]:
+    """One more cell, which is not counted, with perf on its first service: its hottest functions and locks."""
+    profile = {"cell_id": cell.cell_id, "system": cell.system, "runtime": cell.runtime, "params": cell.params}
+    file = bench.sandbox.folder / "perf.data"
+    watch = partial(Recording, file=file, process_group=bench.sandbox.process_group)
+    result = measure(cell, find(cell.system), 0, replace(bench, watch=watch))
+    if result.status != "ok":
+        return {**profile, "sentence": f"not profiled: {result.reason}"}
+    try:
+        return {**profile, **hottest(file).to_json()}
+    except ProfileFailed as failed:
+        return {**profile, "sentence": f"not profiled: {failed}"}
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:

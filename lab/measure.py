@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from tempfile import mkdtemp
 from time import perf_counter_ns
@@ -29,11 +30,12 @@ _CULPRIT = re.compile(r"GIL\) has been enabled to load module '([^']+)'")
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What every cell of a run is measured with, and how."""
+    """What every cell of a run is measured with, and how. watch(pid of a service) is entered for the timed window."""
 
     sandbox: Sandbox
     runtimes: Mapping[str, Runtime]
     method: Method = Method()  # noqa: RUF009 - frozen
+    watch: Callable[[int], AbstractContextManager[object]] = nullcontext
 
     def client_runtime(self, cell: Cell) -> Runtime:
         """The runtime of the cell's clients."""
@@ -100,10 +102,11 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
     if method.warmup:
         _do(crew, clients, WARM, "during the warm-up", _deadline_s(cell, method))
         _do(crew, services, RESET, "after the warm-up", END_DEADLINE_S)
-    released_ns = perf_counter_ns()
-    for client in clients:
-        client.tell("go")
-    called = crew.hear_all(clients, RESULT, "while the clients were calling", _deadline_s(cell, method))
+    with bench.watch(services[0].process.pid):
+        released_ns = perf_counter_ns()
+        for client in clients:
+            client.tell("go")
+        called = crew.hear_all(clients, RESULT, "while the clients were calling", _deadline_s(cell, method))
     for service in services:
         service.end_of_file()
     served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)

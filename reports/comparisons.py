@@ -1,6 +1,6 @@
 """The comparisons of a run: every step of every system and setting, and over all of them, with verdicts. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import expm1
 from statistics import median
@@ -15,6 +15,8 @@ from reports.summary import completion_ns, runtimes, setting_key
 from reports.verdict import Verdict, judge_family
 
 SHORTEST_WINDOW_NS = 1_000_000_000
+MOST_SATURATION = 0.8
+MOST_DISTURBED = 0.25
 OVER_ALL = "all"
 
 Setting = tuple[str, str]  # system, parameters as text
@@ -174,10 +176,19 @@ def _comparison(run: Run, pair: _Pair, verdict: Verdict, floor: Estimate | None)
     )
 
 
-def _notes(cells: Iterable[CellResult], run: Run) -> list[str]:
+def _notes(cells: Sequence[CellResult], run: Run) -> list[str]:
     pinned = len(run.plan.get("method", {}).get("pin_clients", ()))
     shares = [share for cell in cells if (share := saturation(cell, run.machine, pinned)) is not None]
     worst = median(shares) if shares else 0.0
-    if worst <= 0.8:
+    saturated = (
+        f"the clients used {worst:.0%} of the cores they could have had: the service's figures are a lower bound"
+    )
+    return [*([saturated] if worst > MOST_SATURATION else []), *_disturbances(cells)]
+
+
+def _disturbances(cells: Sequence[CellResult]) -> list[str]:
+    """In how many cells the machine was not quiet, and an example, where that is the case in many of them."""
+    disturbed = [cell.disturbances[0] for cell in cells if cell.disturbances]
+    if len(disturbed) <= len(cells) * MOST_DISTURBED:
         return []
-    return [f"the clients used {worst:.0%} of the cores they could have had: the service's figures are a lower bound"]
+    return [f"the machine was not quiet in {len(disturbed)} of {len(cells)} cells, for example {disturbed[0]}"]

@@ -7,11 +7,13 @@ from rich.console import Console
 from rich.table import Table
 
 from core.result import Run
+from reports import fairness, memory, scaling_report, topology
 from reports.comparisons import OVER_ALL, Comparison, compare
 from reports.costs import Costs, median_costs, what_moved
 from reports.steps import WORDS, not_separated, steps
 from reports.summary import Row, rows, runtimes, setting_key
 
+SPECIAL = (topology, scaling_report, memory, fairness)
 UNMEASURED = "-"
 COST_HEADS = {
     "calc": "calc",
@@ -89,8 +91,14 @@ def print_findings(run: Run, console: Console) -> None:
     console.print()
     console.print(table)
     console.print()
-    for line in [*headline(compared), *validity(run, compared)]:
+    for line in [*headline(compared), *special(run), *validity(run, compared)]:
         console.print(line, markup=False, highlight=False)
+
+
+def special(run: Run) -> list[str]:
+    """Sentences on topology, scaling, memory, fairness and profiles, where the run has them."""
+    told = [line for one in SPECIAL for line in one.sentences(run)]
+    return told + [f"perf, system {one['system']} on {one['runtime']}: {one['sentence']}." for one in run.profiles]
 
 
 def validity(run: Run, compared: Sequence[Comparison]) -> list[str]:
@@ -126,6 +134,9 @@ def markdown(run: Run) -> str:
     parts += ["## Verdicts\n", _verdict_table(run, compared), "\n## What they rest on\n"]
     parts += [f"- {line}" for line in validity(run, compared)]
     parts += ["\n## Where the time goes\n", _cost_table(run)]
+    parts += [text for one in SPECIAL if (text := one.markdown(run))]
+    parts += ["\n## Profiles\n"] if run.profiles else []
+    parts += [f"- system {one['system']} on {one['runtime']}: {one['sentence']}" for one in run.profiles]
     return "\n".join(parts) + "\n"
 
 
@@ -183,11 +194,11 @@ def _costs(costs: Costs) -> list[str]:
 def widest(run: Run) -> float:
     """Width of the widest interval of the steps, as a share of its ratio; infinite while one has none.
 
-    Invalid comparisons do not count: more blocks would not help them.
+    Invalid comparisons do not count, since more blocks would not help them; 0 where there is nothing else.
     """
     widths = [
         (one.high - one.low) / one.ratio if one.low is not None and one.high is not None and one.ratio else float("inf")
         for one in compare(run)
         if one.step != "aa" and one.system != OVER_ALL and one.verdict != "invalid"
     ]
-    return max(widths, default=float("inf"))
+    return max(widths, default=0.0)

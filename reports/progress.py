@@ -39,6 +39,8 @@ def cell_line(result: CellResult) -> str:
     name = f"block {result.block}  system {result.system}  {result.runtime:<9}"
     if result.status != "ok":
         return f"{name} {result.status}: {result.reason}"
+    if not result.clients:
+        return f"{name} idle: no clients"
     rate = result.requests / (result.wall_ns / 1e9)
     return f"{name} {result.wall_ns / 1e9:8.3f} s {rate:9,.0f} requests/s"
 

@@ -96,12 +96,12 @@ def _short(reason: str) -> str:
 def completion_ns(cell: CellResult) -> int:
     """Median over the clients of the time each took for all of its requests."""
     times_ns: list[int] = [client["completion_ns"] for client in cell.clients]
-    return round(median(times_ns))
+    return round(median(times_ns)) if times_ns else 0
 
 
 def completion_max_ns(cell: CellResult) -> int:
     """The time that the slowest client took for all of its requests."""
-    return int(max(client["completion_ns"] for client in cell.clients))
+    return int(max((client["completion_ns"] for client in cell.clients), default=0))
 
 
 def longest_s(all_rows: Iterable[Row]) -> float:
@@ -141,7 +141,7 @@ def rows(run: Run) -> list[Row]:
         group = [
             _row(setting[0], params, title, arm, found.get((*setting, arm), []), run.plan["blocks"]) for arm in arms
         ]
-        made += _with_ratios(group, first)
+        made += _with_ratios(group, first, bool(run.plan.get("method", {}).get("duration_s")))
     return made
 
 
@@ -182,7 +182,7 @@ def _row(
         planned=planned,
         cells=tuple(cells),
         latency=latency,
-        figures=_figures(good, latency) if good else None,
+        figures=_figures(good, latency) if any(cell.clients for cell in good) else None,
     )
 
 
@@ -205,7 +205,14 @@ def _per_request(spent: Sequence[tuple[int | None, int]]) -> float | None:
     return median(known) if known else None
 
 
-def _with_ratios(group: Sequence[Row], first: Sequence[str]) -> list[Row]:
+def _with_ratios(group: Sequence[Row], first: Sequence[str], timed: bool) -> list[Row]:
     """Rows that differ in the runtime alone, each with its ratio to the first runtime's, if that has a figure."""
-    base = next((row.figures.completion_ns for row in group if row.runtime in first and row.figures), None)
-    return [replace(row, ratio=base / row.figures.completion_ns) if base and row.figures else row for row in group]
+    base = next((row.figures for row in group if row.runtime in first and row.figures), None)
+    if base is None:
+        return list(group)
+    return [replace(row, ratio=_ratio(base, row.figures, timed)) if row.figures else row for row in group]
+
+
+def _ratio(base: Figures, figures: Figures, timed: bool) -> float:
+    """Completion time of *base* over the other's; of requests/s, where all cells were timed for the same duration."""
+    return figures.requests_per_s / base.requests_per_s if timed else base.completion_ns / figures.completion_ns

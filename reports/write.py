@@ -22,7 +22,10 @@ def write_all(run: Run, folder: Path, titles: Mapping[str, str]) -> list[Path]:
     """
     all_rows = rows(run)
     try:
-        return [*_write_texts(_texts(run, all_rows, titles), folder), *_write_plots(all_rows, folder / PLOTS, titles)]
+        return [
+            *_write_texts(_texts(run, all_rows, titles), folder),
+            *_write_plots(run, all_rows, folder / PLOTS, titles),
+        ]
     except OSError as error:
         raise BadInput(
             f"{folder} cannot be written: {error.strerror or error}; make room or give write access."
@@ -49,8 +52,8 @@ def _write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
     return paths
 
 
-def _write_plots(all_rows: Sequence[Row], folder: Path, titles: Mapping[str, str]) -> list[Path]:
+def _write_plots(run: Run, all_rows: Sequence[Row], folder: Path, titles: Mapping[str, str]) -> list[Path]:
     from reports.plots.draw import figures, save
 
     folder.mkdir(exist_ok=True)
-    return [path for name, figure in figures(all_rows, titles).items() for path in save(figure, name, folder)]
+    return [path for name, figure in figures(run, all_rows, titles).items() for path in save(figure, name, folder)]

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from core.result import Run
+from reports.comparisons import is_timed
+from reports.plots import memory, scaling
 from reports.plots.completion import completion_figure
 from reports.plots.latency import latency_figure
 from reports.plots.style import DOTS_PER_INCH, styled
@@ -12,16 +15,26 @@ from reports.plots.sweep import sweep_figure, sweeps
 from reports.summary import Row
 
 
-def figures(rows: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Figure]:
-    """The plots that *rows* have something to show in, by file name without ending."""
+def figures(run: Run, every: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Figure]:
+    """The plots that *run* has something to show in, by file name without ending. every: all of its rows.
+
+    Where cells were timed for a duration, completion times say nothing and are not drawn.
+    """
+    rows = [row for row in every if row.figures or row.bad]
     if not any(row.figures for row in rows):
         return {}
     with styled():
-        made = {"completion": completion_figure(rows, titles)}
-        for sweep in sweeps(rows):
-            made[f"sweep-{sweep.name.lower()}-{sweep.system}"] = sweep_figure(sweep, rows, titles)
+        made = {} if is_timed(run) else _completion_figures(rows, titles)
+        made |= scaling.draw(run) | memory.draw(run)
         latency = latency_figure(rows, titles)
     return made if latency is None else {**made, "latency": latency}
+
+
+def _completion_figures(rows: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Figure]:
+    made = {"completion": completion_figure(rows, titles)}
+    for sweep in sweeps(rows):
+        made[f"sweep-{sweep.name.lower()}-{sweep.system}"] = sweep_figure(sweep, rows, titles)
+    return made
 
 
 def save(figure: Figure, name: str, folder: Path) -> list[Path]:

@@ -102,6 +102,38 @@ def test_end_of_file_ends_a_service_with_its_result_and_no_socket_file_left(
         assert list(short_folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("number", ["1", "2", "3", "4"])
+def test_a_service_that_is_reset_counts_from_nought(runtime: Runtime, number: str, short_folder: Path) -> None:
+    with a_service(runtime, number, "tcp" if number == "3" else "unix", short_folder) as (service, ready):
+
+        def ask() -> None:
+            with Peer(ready["addresses"][0]) as peer:
+                if number == "3":
+                    peer.send(HTTP_CALC)
+                    assert peer.response()[0] == 200
+                else:
+                    assert peer.ask(CALC)["msg"] == "7"
+
+        for _ in range(3):
+            ask()
+        service.tell("reset")
+        assert service.line() == {"reset": True}
+        ask()
+        ask()
+        status, said, complaints = service.end()
+    assert (status, complaints) == (0, "")
+    assert json.loads(said)["result"]["requests"] == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this platform does not pin processes")
+def test_a_service_stays_on_the_cpus_that_it_is_told(any_runtime: Runtime, short_folder: Path) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    with Spoken(command_or_skip(any_runtime, find("2"), "service")) as service:
+        service.tell({**cell(any_runtime, "2"), "service_id": 0, "folder": str(short_folder), "cpus": [cpu]})
+        assert os.sched_getaffinity(service.line()["pid"]) == {cpu}
+        assert service.end()[0] == 0
+
+
 def test_a_silent_connection_does_not_keep_a_service_from_ending(runtime: Runtime, short_folder: Path) -> None:
     with a_service(runtime, "1", "unix", short_folder) as (service, ready), Peer(ready["addresses"][0]):
         assert service.end()[0] == 0
@@ -165,7 +197,7 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_and_does_not_count_it
         result = client.line()["result"]
         assert client.end() == (0, b"", "")
         assert (result["requests"], result["answered"], result["latency"]["count"]) == (20, 20, 20)
-        assert service.end()["requests"] == 40  # nobody told the service to go
+        assert service.end()["requests"] == 40  # nobody told the service to count from nought
 
 
 def test_end_of_file_instead_of_go_ends_a_client_without_a_result(

@@ -69,7 +69,7 @@ def run_of_5(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_children_say_what_the_contract_shows(any_runtime: Runtime, short_folder: Path) -> None:
-    system, (to_service, go), (to_client, *words) = systems.find("2"), said("service", "<"), said("client", "<")
+    system, (to_service, reset), (to_client, warm, go) = systems.find("2"), said("service", "<"), said("client", "<")
     with (
         Spoken(any_runtime.command(system, "service")) as service,
         Spoken(any_runtime.command(system, "client")) as client,
@@ -78,11 +78,13 @@ def test_children_say_what_the_contract_shows(any_runtime: Runtime, short_folder
         service_lines = [service.line()]
         client.tell({**to_client, "addresses": [service_lines[0]["addresses"]]})
         client_lines = [client.line()]
-        for word in words:
-            if word == go:
-                service.tell(go)
-            client.tell(word)
-            client_lines.append(client.line())
+        for child, word, lines in (
+            (client, warm, client_lines),
+            (service, reset, service_lines),
+            (client, go, client_lines),
+        ):
+            child.tell(word)
+            lines.append(child.line())
         service_lines.append(json.loads(service.end()[1]))
         ends = client.end()
     assert [shape(line) for line in service_lines] == [shape(line) for line in said("service", ">")]
@@ -108,7 +110,7 @@ def test_the_orchestrator_tells_children_what_the_contract_shows(
     assert measure(cell, systems.find("2"), 1, warmed).answered == cell.requests
     for who in ("service", "client"):
         assert [shape(message) for to, message in told if to == who] == [shape(line) for line in said(who, "<")]
-    assert [word for _, word in told if isinstance(word, str)] == ["warm", "go", "go"]
+    assert [word for _, word in told if isinstance(word, str)] == ["warm", "reset", "go"]
 
 
 def test_the_standard_library_can_speak_to_a_service(
