@@ -76,7 +76,9 @@ def compare(run: Run) -> list[Comparison]:
     Those over all settings come last, where there is more than one.
     """
     found = steps(runtimes(run), second_arms(run))
-    settings = {setting_key(cell.system, cell.params): cell.params for cell in run.cells}
+    measured = {setting_key(cell.system, cell.params): cell.params for cell in run.cells}
+    planned = [setting_key(row["system"], row["params"]) for row in run.plan["rows"]]
+    settings = {key: measured[key] for key in [*planned, *measured] if key in measured}
     pairs = [_pair(run, setting, params, step) for setting, params in settings.items() for step in found]
     if len(settings) > 1:
         pairs += [_over_all([pair for pair in pairs if pair.step == step]) for step in found]
@@ -138,7 +140,7 @@ def _gate(cells: Sequence[CellResult]) -> str:
 
 def _over_all(pairs: Sequence[_Pair]) -> _Pair:
     """The geometric mean over the settings that passed their gates."""
-    passed = [pair for pair in pairs if not pair.gate]
+    passed = [pair for pair in pairs if not pair.gate and pair.ratios]
     return _Pair(
         setting=(OVER_ALL, ""),
         params={},
@@ -187,8 +189,9 @@ def _notes(cells: Sequence[CellResult], run: Run) -> list[str]:
 
 
 def _disturbances(cells: Sequence[CellResult]) -> list[str]:
-    """In how many cells the machine was not quiet, and an example, where that is the case in many of them."""
-    disturbed = [cell.disturbances[0] for cell in cells if cell.disturbances]
+    """In how many cells the machine was not quiet, and why, where that is the case in many of them."""
+    disturbed = [cell.disturbances for cell in cells if cell.disturbances]
     if len(disturbed) <= len(cells) * MOST_DISTURBED:
         return []
-    return [f"the machine was not quiet in {len(disturbed)} of {len(cells)} cells, for example {disturbed[0]}"]
+    names = dict.fromkeys(text.partition(":")[0] for texts in disturbed for text in texts)
+    return [f"the machine was not quiet in {len(disturbed)} of {len(cells)} cells: {', '.join(names)}"]

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from core.result import Run
 from reports import fairness, memory, scaling_report, topology
@@ -13,6 +14,7 @@ from reports.costs import Costs, median_costs, what_moved
 from reports.steps import WORDS, not_separated, steps
 from reports.summary import Row, rows, runtimes, setting_key
 
+MOST_ROWS = 24
 SPECIAL = (topology, scaling_report, memory, fairness)
 UNMEASURED = "-"
 COST_HEADS = {
@@ -82,17 +84,38 @@ def print_findings(run: Run, console: Console) -> None:
     compared = compare(run)
     if not compared:
         return
-    table = Table(box=None, pad_edge=False, title="What changed, and what it is due to", title_justify="left")
-    for head, justify in (("system", "left"), ("step", "left"), ("ratio [95 %]", "right"), ("verdict", "left")):
-        table.add_column(head, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for one in compared:
-        step = f"{one.step}: {one.denominator} -> {one.numerator}"
-        table.add_row(label(one.system, one.params, run), step, figures(one), one.verdict + _limits(one))
+    shown = _most_telling(compared)
+    limits = list(dict.fromkeys(text for one in shown if (text := _limits(one))))
     console.print()
-    console.print(table)
+    console.print(_table(run, shown, limits))
+    for number, text in enumerate(limits, start=1):
+        console.print(f"[{number}] {text.strip(' ()')}", markup=False, highlight=False)
+    if len(shown) < len(compared):
+        console.print(f"{len(compared) - len(shown)} more comparisons are in findings.md.", highlight=False)
     console.print()
     for line in [*headline(compared), *special(run), *validity(run, compared)]:
         console.print(line, markup=False, highlight=False)
+
+
+def _most_telling(compared: Sequence[Comparison]) -> list[Comparison]:
+    """All of them, if they fit on a screen; else those over all cells, and the first that say something."""
+    if len(compared) <= MOST_ROWS:
+        return list(compared)
+    telling = [one for one in compared if one.system == OVER_ALL or one.verdict in ("faster", "slower")]
+    return sorted(telling, key=lambda one: one.system != OVER_ALL)[:MOST_ROWS]
+
+
+def _table(run: Run, shown: Sequence[Comparison], limits: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, title="What changed, and what it is due to", title_justify="left")
+    table.add_column("system", overflow="fold")
+    table.add_column("step", overflow="fold")
+    table.add_column("ratio [95 %]", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for one in shown:
+        step = f"{one.step}: {one.denominator} -> {one.numerator}"
+        mark = f" [{limits.index(_limits(one)) + 1}]" if _limits(one) else ""
+        table.add_row(label(one.system, one.params, run), step, figures(one), Text(one.verdict + mark))
+    return table
 
 
 def special(run: Run) -> list[str]:
@@ -103,7 +126,8 @@ def special(run: Run) -> list[str]:
 
 def validity(run: Run, compared: Sequence[Comparison]) -> list[str]:
     """What the verdicts rest on: blocks, the noise floor, the client, and what cannot be separated."""
-    lines = [f"{len({cell.block for cell in run.cells})} blocks, in random order (seed {run.seed})."]
+    blocks = len({cell.block for cell in run.cells})
+    lines = [f"{blocks} block{'' if blocks == 1 else 's'}, cells in random order (seed {run.seed})."]
     floors = [one.noise_floor for one in compared if one.noise_floor is not None and one.step == "aa"]
     if floors:
         lines.append(f"Noise floor (the same runtime twice): {min(floors):.1%} to {max(floors):.1%}.")
