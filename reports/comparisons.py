@@ -11,7 +11,7 @@ from reports.costs import saturation
 from reports.evidence import equivalence_margin
 from reports.stats import Estimate, effect, log_ratios, mean_over_cells
 from reports.steps import Step, confounds, steps
-from reports.summary import completion_ns, runtimes, setting_key
+from reports.summary import completion_ns, reasons, runtimes, setting_key
 from reports.verdict import Verdict, judge_family
 
 SHORTEST_WINDOW_NS = 1_000_000_000
@@ -76,7 +76,11 @@ def compare(run: Run) -> list[Comparison]:
     Those over all settings come last, where there is more than one.
     """
     found = steps(runtimes(run), second_arms(run))
-    measured = {setting_key(cell.system, cell.params): cell.params for cell in run.cells}
+    measured = {
+        setting_key(cell.system, cell.params): cell.params
+        for cell in run.cells
+        if cell.params.get("NUM_CLIENTS") != 0  # services without clients take up memory, not time
+    }
     planned = [setting_key(row["system"], row["params"]) for row in run.plan["rows"]]
     settings = {key: measured[key] for key in [*planned, *measured] if key in measured}
     pairs = [_pair(run, setting, params, step) for setting, params in settings.items() for step in found]
@@ -127,10 +131,10 @@ def _gate(cells: Sequence[CellResult]) -> str:
     """The gate that these cells do not pass, in words; empty if they pass all."""
     invalid = next((cell for cell in cells if cell.status == "invalid"), None)
     if invalid is not None:
-        return f"{invalid.arm} in block {invalid.block}: {invalid.reason}"
+        return f"{invalid.arm} in block {invalid.block}: {reasons([invalid])[0]}"
     failed = [cell for cell in cells if cell.status == "failed"]
     if failed:
-        return f"{len(failed)} of {len(cells)} cells failed: {failed[0].reason}"
+        return f"{len(failed)} of {len(cells)} cells failed: {reasons(failed)[0]}"
     windows_ns = [cell.wall_ns for cell in cells if cell.clients]
     if windows_ns and median(windows_ns) < SHORTEST_WINDOW_NS:
         seconds = median(windows_ns) / 1e9

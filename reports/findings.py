@@ -11,6 +11,7 @@ from core.result import Run
 from reports import fairness, memory, scaling_report, topology
 from reports.comparisons import OVER_ALL, Comparison, compare
 from reports.costs import Costs, median_costs, what_moved
+from reports.markdown import escaped
 from reports.steps import WORDS, not_separated, steps
 from reports.summary import Row, rows, runtimes, setting_key
 
@@ -114,7 +115,8 @@ def _table(run: Run, shown: Sequence[Comparison], limits: Sequence[str]) -> Tabl
     for one in shown:
         step = f"{one.step}: {one.denominator} -> {one.numerator}"
         mark = f" [{limits.index(_limits(one)) + 1}]" if _limits(one) else ""
-        table.add_row(label(one.system, one.params, run), step, figures(one), Text(one.verdict + mark))
+        texts = (label(one.system, one.params, run), step, figures(one), one.verdict + mark)
+        table.add_row(*map(Text, texts))
     return table
 
 
@@ -181,7 +183,7 @@ def _verdict_table(run: Run, compared: Iterable[Comparison]) -> str:
             one.why + _limits(one),
             _moved(one, by_arm),
         )
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append("| " + " | ".join(map(escaped, cells)) + " |")
     return "\n".join(lines)
 
 

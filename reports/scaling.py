@@ -99,11 +99,18 @@ def line_fit(points: Iterable[tuple[float, float]]) -> Line:
     pairs = np.array([*points], dtype=np.float64)
     if len(pairs) < 3 or len(np.unique(pairs[:, 0])) < 2:
         raise ValueError(f"{len(pairs)} points are too few for a slope; it takes 3, at 2 values at least")
+    if len(np.unique(pairs[:, 1])) == 1:  # linregress has no error for a flat line: nought over nought
+        level = float(pairs[0, 1])
+        return Line(slope=_exactly(0.0, len(pairs)), intercept=_exactly(level, len(pairs)))
     fit = stats.linregress(pairs[:, 0], pairs[:, 1])
     return Line(
         slope=_t_estimate(fit.slope, fit.stderr, len(pairs), 2),
         intercept=_t_estimate(fit.intercept, fit.intercept_stderr, len(pairs), 2),
     )
+
+
+def _exactly(value: float, points: int) -> Estimate:
+    return Estimate(value=value, low=value, high=value, count=points)
 
 
 def jain_index(shares: Sequence[float]) -> float:

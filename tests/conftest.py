@@ -12,7 +12,7 @@ from lab.measure import Bench
 from lab.runtimes import Runtime, present
 from lab.sandbox import Sandbox
 
-for helper in ("peers", "runs", "serving", "speaking"):
+for helper in ("kinds", "peers", "runs", "serving", "speaking"):
     pytest.register_assert_rewrite(f"tests.contract.{helper}")
 
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")

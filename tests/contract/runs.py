@@ -16,7 +16,7 @@ from lab.runtimes import REPOSITORY, Runtime
 DEADLINE_S = 30.0
 TURN_S = 0.01
 CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request
-SERVICE, CLIENT, JANITOR = "systems service", "systems client", "janitor.py"
+SERVICE, CLIENT = "systems service", "systems client"
 
 
 def plan_flags(runtime: Runtime, **params: Any) -> list[str]:

@@ -5,43 +5,19 @@ Every service here has one worker thread, so that a held one shows: nobody else 
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing
-from dataclasses import dataclass
+from contextlib import ExitStack
 from multiprocessing.connection import Client
 from typing import Any
 
 import pytest
 
-from lab.runtimes import Runtime
 from lab.sandbox import Sandbox
-from tests.conftest import RUNTIMES, runtime_or_skip
+from tests.contract.kinds import LARGE, PROMPT_S, SILENT_PEERS, Kind
 from tests.contract.peers import CALC, framed, request
-from tests.contract.serving import Serving, serving
+from tests.contract.serving import Serving
 
-PROMPT_S = 4.0  # below system 1's read deadline of 5 s: who is answered within it did not wait for that
-SILENT_PEERS = 300
 LIMIT_BYTES = 16 * 2**20
 TOO_LONG = [-1, -(2**31), LIMIT_BYTES + 1, 2**31 - 1]
-SERVICES: dict[str, tuple[str, dict[str, Any]]] = {
-    "1 unix": ("1", {"TRANSPORT": "unix"}),
-    "1 tcp": ("1", {"TRANSPORT": "tcp"}),
-    "2 unix": ("2", {"TRANSPORT": "unix"}),
-    "2 tcp": ("2", {"TRANSPORT": "tcp"}),
-    "4 unix": ("4", {"TRANSPORT": "unix"}),
-    "4 tcp": ("4", {"TRANSPORT": "tcp"}),
-}
-OTHER_WATCHES: dict[str, tuple[str, dict[str, Any]]] = {
-    "2 poll": ("2", {"SELECTOR": "poll"}),
-    "4 select": ("4", {"SELECTOR": "select"}),
-    "4 single": ("4", {"SELECT_MODE": "single"}),
-    "4 single select": ("4", {"SELECT_MODE": "single", "SELECTOR": "select"}),
-}
-KINDS = [(runtime, name) for runtime in RUNTIMES for name in SERVICES]
-KINDS += [(runtime, name) for runtime in ("3.14", "3.14t") for name in OTHER_WATCHES]
-CACHED = [kind for kind in KINDS if not kind[1].startswith("1")]
-LARGE = [kind for kind in KINDS if kind[1] in ("1 unix", "2 tcp", "4 unix")]
-
 BAD_BODIES: dict[bytes, int] = {
     b"": 400,
     b" ": 400,
@@ -96,27 +72,6 @@ GOOD_BODIES: dict[bytes, str] = {
     request("/", "GET", msg=""): "",
     json.dumps({"method": "GET", "url": "/", "params": {"msg": "中\n\x00\ud800"}}).encode(): "中\n\x00\ud800",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Kind:
-    """A system with some of its parameters, under a runtime."""
-
-    runtime: Runtime
-    number: str
-    params: dict[str, Any]
-
-    def serving(self, sandbox: Sandbox, first: str = "", **more: Any) -> AbstractContextManager[Serving]:
-        """A service of this kind."""
-        return serving(self.number, self.runtime, sandbox, first=first, **self.params, **more)
-
-
-@pytest.fixture(scope="module", params=KINDS, ids="-".join)
-def kind(request: pytest.FixtureRequest) -> Kind:
-    """Every kind in turn; skipped where its runtime is missing."""
-    runtime, name = request.param
-    number, params = {**SERVICES, **OTHER_WATCHES}[name]
-    return Kind(runtime=runtime_or_skip(runtime), number=number, params=params)
 
 
 @pytest.fixture(scope="module")
@@ -303,126 +258,3 @@ def test_multiprocessing_connection_talks_to_the_service(service: Serving) -> No
         connection.send_bytes(request("/", msg="x" * 100_000))
         assert connection.poll(PROMPT_S)
         assert len(json.loads(connection.recv_bytes())["msg"]) == 100_000
-
-
-# ---- services that are started for one test --------------------------------------------------------------------
-
-RAISING = """
-import core.work
-def fail(params):
-    raise ZeroDivisionError("on purpose")
-core.work.ROUTES["/fail"] = {"POST": fail}
-"""
-IMPATIENT = "import services.threaded; services.threaded.READ_DEADLINE_S = 0.2"
-
-
-@pytest.mark.parametrize("number", ["1", "2", "4"])
-def test_a_handler_that_raises_is_answered_500_and_the_connection_stays_open(
-    runtime: Runtime, sandbox: Sandbox, number: str
-) -> None:
-    with serving(number, runtime, sandbox, first=RAISING) as service, service.peer() as peer:
-        answer = peer.ask(request("/fail"))
-        assert (answer["code"], answer["msg"]) == (500, "")
-        assert "on purpose" in answer["err"]
-        if number != "1":
-            assert peer.ask(CALC)["msg"] == "7"
-        service.check_it_answers(PROMPT_S)
-        service.end()
-
-
-@pytest.mark.parametrize("transport", ["unix", "tcp"])
-def test_system_1_closes_a_connection_whose_request_is_not_whole_by_its_deadline(
-    runtime: Runtime, sandbox: Sandbox, transport: str
-) -> None:
-    with serving("1", runtime, sandbox, first=IMPATIENT, TRANSPORT=transport) as service:
-        with service.peer() as silent, service.peer() as half:
-            half.send(framed(CALC)[:-1])
-            assert silent.is_closed()
-            assert half.is_closed()
-        service.check_it_answers(PROMPT_S)
-        service.end()
-
-
-def test_connections_that_come_and_go_cost_no_worker(kind: Kind, sandbox: Sandbox) -> None:
-    """Four workers, and peers of all kinds at once: a worker that dies complains on stderr."""
-    with kind.serving(sandbox, NUM_WORKERS_PER_API_SERVICE=4) as service:
-
-        def come_and_go(index: int) -> set[str]:
-            answers = set()
-            for turn in range(15):
-                with service.peer() as peer:
-                    if (index + turn) % 4:
-                        answers.add(peer.ask(CALC)["msg"])
-                    elif turn % 2:
-                        peer.send(framed(CALC)[:6])
-            return answers
-
-        with ThreadPoolExecutor(8) as pool:
-            assert list(pool.map(come_and_go, range(8))) == [{"7"}] * 8
-        for _ in range(8):
-            service.check_it_answers(PROMPT_S)
-        service.end()
-
-
-@pytest.mark.parametrize("kind", CACHED, ids="-".join, indirect=True)
-def test_a_connection_over_the_limit_is_answered_503_and_closed_and_the_others_go_on(
-    kind: Kind, sandbox: Sandbox
-) -> None:
-    with kind.serving(sandbox, NUM_MAX_CONNS=3) as service, ExitStack() as peers:
-        inside = [peers.enter_context(service.peer()) for _ in range(3)]
-        assert [peer.ask(CALC)["msg"] for peer in inside] == ["7"] * 3
-        for _ in range(5):
-            with service.peer() as outside:
-                assert outside.answer()["code"] == 503
-                assert outside.is_closed()
-        with service.peer() as asking:
-            asking.send(framed(CALC))
-            assert asking.answer()["code"] == 503
-            assert asking.is_closed()
-        assert [peer.ask(CALC)["msg"] for peer in inside] == ["7"] * 3
-        inside[0].close()
-        with service.peer() as next_one:
-            assert next_one.ask(CALC)["msg"] == "7"
-        peers.close()
-        service.end()
-
-
-@pytest.mark.parametrize("kind", CACHED, ids="-".join, indirect=True)
-def test_silent_connections_over_the_limit_are_refused_by_the_hundred(kind: Kind, sandbox: Sandbox) -> None:
-    with kind.serving(sandbox, NUM_MAX_CONNS=2) as service, ExitStack() as peers:
-        inside = peers.enter_context(service.peer())
-        assert inside.ask(CALC)["msg"] == "7"
-        crowd = [peers.enter_context(service.peer()) for _ in range(SILENT_PEERS)]
-        assert inside.ask(CALC)["msg"] == "7"
-        codes = [peer.answer()["code"] for peer in crowd[1:]]
-        assert codes == [503] * (SILENT_PEERS - 1)
-        assert crowd[0].ask(CALC)["msg"] == "7"
-
-
-def test_a_service_that_ran_out_of_open_files_answers_again_once_its_peers_have_gone(
-    kind: Kind, sandbox: Sandbox
-) -> None:
-    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (40, resource.getrlimit(7)[1]))"
-    with kind.serving(sandbox, first=few) as service:
-        for said in (b"", b"\xff\xff\xff\xff"):
-            with ExitStack() as crowd:
-                for _ in range(60):
-                    crowd.enter_context(service.peer()).send(said)
-            service.check_it_answers(PROMPT_S)
-        with closing(service.peer()) as peer:
-            assert peer.ask(CALC)["msg"] == "7"
-
-
-@pytest.mark.parametrize("number", ["2", "4"])
-def test_a_service_that_waits_by_select_refuses_what_select_cannot_watch(
-    runtime: Runtime, sandbox: Sandbox, number: str
-) -> None:
-    with serving(number, runtime, sandbox, SELECTOR="select") as service, ExitStack() as peers:
-        inside = peers.enter_context(service.peer())
-        crowd = [peers.enter_context(service.peer()) for _ in range(1100)]
-        assert crowd[-1].answer()["code"] == 503
-        assert inside.ask(CALC)["msg"] == "7"
-        assert crowd[0].ask(CALC)["msg"] == "7"
-        peers.close()
-        assert "7" in (service.try_once() for _ in range(SILENT_PEERS))
-        service.end()

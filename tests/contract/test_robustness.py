@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 ENDLESS = 10**7
-LONG, SHORT = 30_000, 20
+LONG, SHORT = 15_000, 20
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
 
 

@@ -14,7 +14,7 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
-from lab import experiment, machine
+from lab import experiment, machine, quiet
 from lab.experiment import (
     RUNS,
     Order,
@@ -83,6 +83,12 @@ class Journal:
         """Note it, and how many cells are saved by now."""
         self.progress.append(("ended", done, total))
         self.saved.append(len(load(self.folder).cells))
+
+
+@pytest.fixture(autouse=True)
+def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How busy the machine is takes a while to see, and is nothing to these tests."""
+    monkeypatch.setattr(quiet, "facts", lambda window_s: {"busy": 0})
 
 
 @pytest.fixture

@@ -1,0 +1,113 @@
+"""How cells are measured: what its texts mean, and that it comes back from JSON as it went."""
+
+import json
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import BadInput
+from core.method import Method, Warmup, parse_cpus, parse_duration
+
+needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no CPU affinity")
+
+
+@pytest.mark.parametrize(
+    ("text", "warmup"),
+    [
+        ("10%", Warmup(share=0.1)),
+        (" 2.5% ", Warmup(share=0.025)),
+        ("100%", Warmup(share=1.0)),
+        ("0.5s", Warmup(seconds=0.5)),
+        ("86400s", Warmup(seconds=86_400)),
+        ("0", Warmup()),
+        ("0%", Warmup()),
+        ("0s", Warmup()),
+    ],
+)
+def test_a_warmup_is_a_share_or_seconds_or_none(text: str, warmup: Warmup) -> None:
+    assert Warmup.parse(text) == warmup
+
+
+@pytest.mark.parametrize("text", ["", "10", "0.1", "101%", "-1%", "86401s", "1m", "ten", "10 %%", "1e3s", "nans", "٣%"])
+def test_another_warmup_is_refused_with_what_is_accepted(text: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        Warmup.parse(text)
+    said = "it must be a share of the requests such as 10%, seconds such as 0.5s, or 0."
+    assert str(caught.value) == f"warmup is {text}; {said}"
+
+
+def test_no_warmup_is_false() -> None:
+    assert not Warmup.parse("0%")
+    assert Warmup.parse("1%")
+    assert Warmup.parse("0.1s")
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("2", 2.0), ("2s", 2.0), (" 0.5 ", 0.5), ("0", 0.0), ("86400", 86_400)])
+def test_a_duration_is_in_seconds(text: str, seconds: float) -> None:
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "-1", "86401", "1min", "5%", "inf", "nan", "1e3", ".5", "٣"])
+def test_another_duration_is_refused_with_what_is_accepted(text: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse_duration(text)
+    assert str(caught.value) == f"duration is {text}; it must be seconds from 0 to 86400, such as 2 or 0.5."
+
+
+@needs_affinity
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [("0", (0,)), ("0-3", (0, 1, 2, 3)), ("0+2", (0, 2)), ("3,1-2", (3, 1, 2)), ("0-1+1-2", (0, 1, 2))],
+)
+def test_cpus_are_numbers_ranges_and_sums_of_these(
+    text: str, cpus: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    assert parse_cpus("clients", text) == cpus
+
+
+@needs_affinity
+@pytest.mark.parametrize("text", ["", "4", "0-4", "3-1", "-1", "0+", "a", "0 1", "99999", "0-9999"])
+def test_cpus_that_are_not_there_are_refused_with_those_that_are(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 0, 1, 2})
+    with pytest.raises(BadInput) as caught:
+        parse_cpus("services", text)
+    assert str(caught.value) == (
+        f"pin services is {text}; it must be CPU numbers such as 0, 0-3 or 0+2, of those there are: 0, 1, 2, 3."
+    )
+
+
+def test_a_system_without_cpu_affinity_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    with pytest.raises(BadInput, match="has no CPU affinity; leave pin out"):
+        parse_cpus("clients", "0")
+
+
+cpu_numbers = st.lists(st.integers(0, 64), max_size=4).map(tuple)
+methods = st.builds(
+    Method,
+    warmup=st.one_of(
+        st.builds(Warmup, share=st.floats(0, 1)), st.builds(Warmup, seconds=st.floats(0, 60, allow_nan=False))
+    ),
+    duration_s=st.floats(0, 60, allow_nan=False),
+    client_runtime=st.sampled_from(["same", "3.14t+gil"]),
+    pin_services=cpu_numbers,
+    pin_clients=cpu_numbers,
+)
+
+
+@given(methods)
+def test_a_method_that_was_stored_is_the_same_method(method: Method) -> None:
+    assert Method.from_json(json.loads(json.dumps(method.to_json()))) == method
+
+
+def test_without_a_word_there_is_no_warmup_no_duration_and_no_pin() -> None:
+    assert Method().to_json() == {
+        "warmup": {"share": 0.0, "seconds": 0.0},
+        "duration_s": 0.0,
+        "client_runtime": "same",
+        "pin_services": (),
+        "pin_clients": (),
+    }

@@ -1,0 +1,97 @@
+"""How far a run has come: plain lines where nobody looks on, one live line on a terminal."""
+
+import io
+import sys
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from core.result import CellResult
+from reports.progress import LiveDisplay, PlainDisplay, cell_line, display
+from reports.terminal import terminal
+from tests.reports.sample import MS, cell_of, faulty, measured
+
+CELL = cell_of("4", "3.14t", {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 1000})
+REASON = "Service 2 of 4 (3.14t, pid 812) [red] exited with status 1"
+
+
+class Terminal(io.StringIO):
+    """A file that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def ok() -> CellResult:
+    """10 000 requests in 2 s."""
+    return replace(measured(CELL, 3, [1999 * MS]), wall_ns=2000 * MS)
+
+
+def failed() -> CellResult:
+    return faulty(CELL, 1, "failed", REASON)
+
+
+def plain(results: list[CellResult], total: int) -> str:
+    out = io.StringIO()
+    with PlainDisplay(terminal(out)) as shown:
+        for done, result in enumerate(results, 1):
+            shown.cell_started(CELL, 1, done - 1, total)
+            shown.cell_ended(result, done, total)
+    return out.getvalue()
+
+
+def live(results: list[CellResult]) -> str:
+    out = Terminal()
+    with LiveDisplay(Console(file=out, force_terminal=True, width=100, color_system=None)) as shown:
+        for done, result in enumerate(results, 1):
+            shown.cell_started(CELL, 2, done - 1, len(results))
+            shown.cell_ended(result, done, len(results))
+    return out.getvalue()
+
+
+def test_a_cells_line_says_what_how_long_and_how_fast() -> None:
+    assert cell_line(ok()) == "block 3  system 4  3.14t        2.000 s     5,000 requests/s"
+
+
+@pytest.mark.parametrize("status", ["failed", "invalid"])
+def test_the_line_of_a_cell_that_is_not_ok_says_why(status: str) -> None:
+    assert cell_line(replace(failed(), status=status)) == f"block 1  system 4  3.14t     {status}: {REASON}"
+
+
+def test_a_cell_without_clients_is_idle() -> None:
+    result = replace(ok(), clients=[], wall_ns=0, requests=0, answered=0)
+    assert cell_line(result) == "block 3  system 4  3.14t     idle: no clients"
+
+
+def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> None:
+    assert plain([failed(), ok()], 12).splitlines() == [
+        f"[ 1/12] block 1  system 4  3.14t     failed: {REASON}",
+        "[ 2/12] block 3  system 4  3.14t        2.000 s     5,000 requests/s",
+    ]
+
+
+def test_a_plain_line_is_not_broken_however_long_it_is() -> None:
+    long = replace(failed(), reason="why " * 50 + "[bold]")
+    assert plain([long], 1) == f"[1/1] {cell_line(long)}\n"
+
+
+def test_a_live_line_shows_the_cell_and_how_many_are_done() -> None:
+    shown = live([ok(), ok()])
+    assert "block 2, system 4, 3.14t" in shown
+    assert "2/2" in shown
+    assert "failed" not in shown
+
+
+def test_cells_that_failed_are_counted_and_kept_above_the_live_line() -> None:
+    shown = live([failed(), ok(), failed()])
+    assert shown.count(REASON) == 2
+    assert "2 failed" in shown
+
+
+def test_the_display_suits_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert isinstance(display(), PlainDisplay)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    assert isinstance(display(), LiveDisplay)
