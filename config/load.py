@@ -155,10 +155,10 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]]) -> list[Row]:
         raise BadInput(f"the row {given} names no system; give it one, such as `system: 4`.")
     own = _parameters({name: value for name, value in given.items() if name in PARAMETERS})
     title = str(given.get("title", ""))
-    return [_row(find(name), {**own, **one}, defaults, title) for name in asked for one in _topologies(given)]
+    return [_row(find(name), {**own, **one}, defaults, title) for name in asked for one in _topologies(given, defaults)]
 
 
-def _topologies(given: Mapping[str, Any]) -> list[dict[str, tuple[Any, ...]]]:
+def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[dict[str, tuple[Any, ...]]]:
     """Of `topology: cores`, what each pair of services and workers sets; nothing where a row has none."""
     if "topology" not in given:
         return [{}]
@@ -168,7 +168,7 @@ def _topologies(given: Mapping[str, Any]) -> list[dict[str, tuple[Any, ...]]]:
         if name in given:
             raise BadInput(f"{name} is {given[name]} in a row with a topology, which sets it; leave one of them out.")
     cores = cores_usable()
-    clients = {} if "NUM_CLIENTS" in given else {"NUM_CLIENTS": (max(4, 2 * cores),)}
+    clients = {} if "NUM_CLIENTS" in given or "NUM_CLIENTS" in defaults else {"NUM_CLIENTS": (max(4, 2 * cores),)}
     pairs = core_topologies(cores)
     return [{"NUM_API_SERVICES": (one,), "NUM_WORKERS_PER_API_SERVICE": (each,), **clients} for one, each in pairs]
 

@@ -101,10 +101,11 @@ class Child:
         return said
 
     def complaints(self) -> str:
-        """The last lines of its stderr."""
+        """The last lines of its stderr, without control codes."""
         size = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, size - STDERR_TAIL_BYTES))
-        return self._stderr.read().decode(errors="replace").strip()
+        text = self._stderr.read().decode(errors="replace")
+        return "".join(one for one in text if one.isprintable() or one in "\n\t").strip()
 
     def obituary(self, when: str) -> str:
         """How it ended too early, in words, with the tail of its stderr."""

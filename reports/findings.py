@@ -53,9 +53,9 @@ def sentence(one: Comparison, where: str) -> str:
     what = f"{WORDS[one.step]} ({one.denominator} -> {one.numerator})"
     what = what[0].upper() + what[1:]
     if one.verdict == "invalid":
-        return f"{what} {where}: no verdict, because {one.why}."
+        return f"{what} {where}: no verdict, because {one.why.rstrip('.')}."
     if one.ratio is None:
-        return f"{what} {where}: not measured; {one.why}."
+        return f"{what} {where}: not measured; {one.why.rstrip('.')}."
     span = figures(one)
     if one.verdict in ("faster", "slower"):
         times = one.ratio if one.verdict == "faster" else 1 / one.ratio
@@ -90,7 +90,7 @@ def print_findings(run: Run, console: Console) -> None:
     console.print()
     console.print(_table(run, shown, limits))
     for number, text in enumerate(limits, start=1):
-        console.print(f"[{number}] {text.strip(' ()')}", markup=False, highlight=False)
+        console.print(f"[{number}] {text.removeprefix(' (').removesuffix(')')}", markup=False, highlight=False)
     if len(shown) < len(compared):
         console.print(f"{len(compared) - len(shown)} more comparisons are in findings.md.", highlight=False)
     console.print()

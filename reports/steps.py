@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from core.runtime import RuntimeName
@@ -15,7 +15,7 @@ WORDS = {
     "lock": "removing the GIL",
     "whole": "the whole way",
     "aa": "nothing (the same runtime twice)",
-    "other": "several causes at once",
+    "other": "the mix of causes",
 }
 
 
@@ -87,7 +87,7 @@ def _between(step: Step) -> list[str]:
     start, end = RuntimeName.parse(step.denominator), RuntimeName.parse(step.numerator)
     names = [str(start)]
     if "version" in step.causes and len(step.causes) > 1:
-        names.append(end.version)
+        names.append(str(replace(start, version=end.version)))
     if "build" in step.causes and "lock" in step.causes:
         names.append(f"{end.version}t+gil")
     return list(dict.fromkeys([*names, str(end)]))

@@ -88,7 +88,8 @@ def reasons(cells: Iterable[CellResult]) -> list[str]:
 
 
 def _short(reason: str) -> str:
-    lines = [" ".join(line.split()) for line in reason.splitlines() if line.strip()] or ["no reason given"]
+    said = "".join(one for one in reason if one.isprintable() or one.isspace())
+    lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()] or ["no reason given"]
     ends = [lines[0], lines[-1]] if len(lines) > 1 else lines
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
 

@@ -21,7 +21,7 @@ from systems import every
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"
-COMMANDS = ("runtimes", "plan", "serve", "report", "setup")
+COMMANDS = ("runtimes", "plan", "serve", "report", "compare", "export", "doctor", "setup")
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if facts()["gil_disabled_build"] else "")
 OWN = ("--runtime", OWN_NAME, "--interpreter", f"{OWN_NAME}={OWN_EXECUTABLE}")
@@ -105,7 +105,7 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["nope"], ["'nope' is not a command", "runtimes, plan, serve, report, setup"]),
+        (["nope"], ["'nope' is not a command", ", ".join(COMMANDS)]),
         ([""], ["'' is not a command"]),
         (["--nope"], ["--nope", "runner.py --help"]),
         (["plan", "--nope"], ["--nope", "runner.py plan --help"]),
@@ -119,7 +119,7 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["--scale", "2"], ["scale is 2", "at most 1"]),
         (["--seed", "-1", *OWN], ["--seed is -1", "a whole number of at least 0"]),
         (["--seed", "x", *OWN], ["--seed is x", "a whole number of at least 0"]),
-        (["--experiment", "nope"], ["Experiment 'nope' is not known", "default, quick, record"]),
+        (["--experiment", "nope"], ["Experiment 'nope' is not known", "default, evidence, memory, quick, record"]),
         (["--plan", "nowhere/none.yaml"], ["nowhere/none.yaml cannot be read", "No such file"]),
         (["--interpreter", "3.11"], ["--interpreter is 3.11", "NAME=PATH"]),
         (["--interpreter", "3.11=/nowhere"], ["--interpreter 3.11=/nowhere", "no such file"]),

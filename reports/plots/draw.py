@@ -20,7 +20,7 @@ def figures(run: Run, every: Sequence[Row], titles: Mapping[str, str]) -> dict[s
 
     Where cells were timed for a duration, completion times say nothing and are not drawn.
     """
-    rows = [row for row in every if row.figures or row.bad]
+    rows = [row for row in every if row.figures or not row.good]
     if not any(row.figures for row in rows):
         return {}
     with styled():

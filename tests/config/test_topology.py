@@ -98,5 +98,5 @@ def test_the_plan_that_comes_along_has_every_topology_at_every_load_on_every_run
     plan = load_experiment("topology")
     cells = plan.cells()
     assert len(cells) == 4 * 3 * 4
-    assert {one.num_clients for one in cells} == {4}
+    assert {one.num_clients for one in cells} == {8}
     assert plan.method.duration_s == 1.0

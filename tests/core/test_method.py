@@ -80,7 +80,7 @@ def test_cpus_that_are_not_there_are_refused_with_those_that_are(text: str, monk
 
 
 def test_a_system_without_cpu_affinity_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.delattr(os, "sched_setaffinity", raising=False)
     with pytest.raises(BadInput, match="has no CPU affinity; leave pin out"):
         parse_cpus("clients", "0")
 

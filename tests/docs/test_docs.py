@@ -16,17 +16,20 @@ import systems
 from config import flags
 from config.load import PLAN_KEYS, ROW_KEYS, experiments, load_plan
 from core.cell import NONE, PARAMETERS, Parameter
+from core.errors import BadInput
 from core.histogram import bounds_ns, bucket_of
 from core.method import Method
 from core.result import CellResult, Run, Status
 from core.system import System
 from core.work import answer
+from lab import doctor, quiet
 from lab.contract import CLIENT_KINDS, SERVICE_KINDS
+from lab.hotspots import Hot, Profile
 from lab.runtimes import REPOSITORY
-from reports import seed
-from reports.comparisons import SHORTEST_WINDOW_NS, Comparison
+from reports import comparable, findings, scaling_report, seed
+from reports.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
 from reports.evidence import MARGIN, MOST_MARGIN, Word
-from reports.significance import ALPHA, fewest_blocks
+from reports.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from reports.steps import StepName
 from tests.docs.pages import DOCS, NEW_FLAG, PAGES, blocks, commands, lines_of, named, needed, rows, system_5
 
@@ -64,11 +67,16 @@ def test_links_lead_to_files(page: Path) -> None:
 
 
 @each_page
-def test_links_within_a_page_lead_to_headings(page: Path) -> None:
+def test_links_to_headings_lead_to_headings(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)\s:#]*)#([^)\s]+)\)", page.read_text())
+    pages = [(page.parent / name if name else page, heading) for name, heading in targets]
+    assert [heading for where, heading in pages if heading not in anchors(where)] == []
+
+
+def anchors(page: Path) -> list[str]:
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    headings = [re.sub(r"[^\w -]", "", title).lower() for title in re.findall(r"^#+ (.*)", text, re.MULTILINE)]
-    targets = re.findall(r"\]\(#([^)\s]+)\)", text)
-    assert [target for target in targets if target not in [one.replace(" ", "-") for one in headings]] == []
+    headings = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in headings]
 
 
 @each_page
@@ -87,6 +95,11 @@ def accept(words: list[str]) -> None:
         parser.add_argument("--json", action="store_true")
         flags.add_runtime_flags(parser)
         parser.parse_args(words[1:])
+    if command in ("compare", "export") and words[1:]:
+        with pytest.raises(BadInput, match="cannot be read"):  # its flags are fine, and it looks for the runs
+            runner.COMMANDS[command](words[1:])
+    if command == "doctor":
+        assert words[1:] in ([], ["--json"])
     if command not in ("", "plan", "serve"):
         return
     given = vars(run_parser().parse_args(words[1:] if command else words))
@@ -99,8 +112,8 @@ def accept(words: list[str]) -> None:
 def run_parser() -> flags.Parser:
     """The parser of a run's flags, which `plan` shares."""
     parser = flags.Parser(prog="runner.py")
-    flags.add_plan_flags(parser)
-    for flag in ("--seed", "--out", "--resume"):
+    flags.add_run_flags(parser)
+    for flag in ("--resume", "--profile"):
         parser.add_argument(flag)
     parser.add_argument("--json", action="store_true")
     return parser
@@ -152,9 +165,15 @@ def test_buckets_are_those_of_the_histogram(row: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("heading", "kind"),
-    [("The run", Run), ("A cell", CellResult), ("A comparison", Comparison), ("What the fields mean", System)],
+    [
+        ("The run", Run),
+        ("A cell", CellResult),
+        ("A comparison", Comparison),
+        ("A hot function", Hot),
+        ("What the fields mean", System),
+    ],
 )
-def test_documented_keys_are_the_fields(heading: str, kind: type[Run | CellResult | Comparison | System]) -> None:
+def test_documented_keys_are_the_fields(heading: str, kind: type[Run | CellResult | Comparison | Hot | System]) -> None:
     page = DOCS / ("add-a-system.md" if kind is System else "result.md")
     first_table = [name for name in named(page, heading) if not name.startswith("clients.")]
     assert sorted(first_table) == sorted(one.name for one in fields(kind))
@@ -175,6 +194,69 @@ def test_keys_of_the_method_are_documented() -> None:
     assert sorted(named(DOCS / "result.md", "The method")) == sorted(told)
     (warmup,) = [row[1] for row in table if row[0] == "`warmup`"]
     assert re.findall(r"`(\w+)`", warmup) == list(told["warmup"])
+
+
+def test_keys_of_a_profile_are_documented() -> None:
+    told = Profile(hot=(), samples=0, kernel_counted=True).to_json()
+    assert sorted(named(DOCS / "result.md", "A profile")) == sorted(["cell_id", "system", "runtime", "params", *told])
+
+
+def test_what_doctor_looks_at_is_documented() -> None:
+    page = DOCS / "machine.md"
+    looked_at = [one.name for one in doctor.findings(quiet.facts(0))]
+    assert named(page, "What each line means") == looked_at
+    (disturbing,) = [line for line in page.read_text().split("\n- ") if line.startswith("`disturbances`")]
+    assert re.findall(r"`([^`]+)`", disturbing)[1:] == [one.name for one in doctor.disturbances({}, None)]
+    assert f"more than {MOST_DISTURBED:.0%}".replace("%", " %") in page.read_text()
+    assert f"more than {MOST_DISTURBED:.0%}".replace("%", " %") in (DOCS / "evidence.md").read_text()
+
+
+def test_what_doctor_accepts_is_documented() -> None:
+    accepted = {row[0].strip("`"): row[1] for row in rows(DOCS / "machine.md", "What each line means")}
+    assert f"at most {doctor.LOAD_PER_CORE} " in accepted["load"]
+    assert f"at most {doctor.OTHERS_SHARE} " in accepted["other processes"]
+    shares = {
+        "CPU pressure": doctor.CPU_PRESSURE_SHARE,
+        "CPU steal": doctor.STEAL_SHARE,
+        "held by the quota": doctor.QUOTA_STALLED_SHARE,
+        "memory pressure": doctor.MEMORY_PRESSURE_SHARE,
+    }
+    for name, share in shares.items():
+        assert f"at most {share * 100:.0f} % " in accepted[name]
+
+
+def test_what_compare_refuses_is_documented() -> None:
+    page = DOCS / "compare.md"
+    (machine, *_), (method, *_), _ = rows(page, "What is refused")
+    assert machine.split(", ") == [*comparable.MACHINE.values()]
+    assert method.split(", ") == [comparable._METHOD[one.name] for one in fields(Method)]
+    prose = " ".join(page.read_text().split())
+    assert all(label[0].lower() + label[1:] in prose for label in comparable.SURROUNDINGS.values())
+
+
+def test_blocks_that_compare_takes_are_those_in_use() -> None:
+    page = DOCS / "compare.md"
+    for blocks_there_are, which in [row for row in rows(page, "In CI") if row[1] != "never"]:
+        family = re.search(r"for each of (\d+)", which)
+        assert fewest_blocks_unpaired(int(family[1]) if family else 1) == int(blocks_there_are)
+    assert str(runner.THRESHOLD_MISSED) in named_exits(page)
+    assert str(runner.THRESHOLD_MISSED) in named_exits(DOCS / "plans.md")
+
+
+def named_exits(page: Path) -> list[str]:
+    return re.findall(r"^\| (\d) \|", page.read_text(), re.MULTILINE)
+
+
+def test_sections_of_findings_are_explained() -> None:
+    headings = re.findall(r"^## (.*)", (DOCS / "evidence.md").read_text(), re.MULTILINE)
+    titles = [f"## {heading}" for heading in headings]
+    for module in findings.SPECIAL:
+        source = Path(str(module.__file__)).read_text()
+        (title,) = re.findall(r'"## ([^"\\]*)', source)
+        assert any(f"## {title}".startswith(one) for one in titles), title
+    assert "Profiles" in headings
+    columns = [name.replace("`", "") for name in named(DOCS / "evidence.md", "Scaling")]
+    assert columns == [*scaling_report._HEADS]
 
 
 @pytest.mark.parametrize(("who", "kinds"), [("service", SERVICE_KINDS), ("client", CLIENT_KINDS)])

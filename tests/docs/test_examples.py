@@ -134,6 +134,8 @@ def test_documented_keys_are_those_of_a_run(run_of_5: Run) -> None:
         "The method": run_of_5.plan["method"],
         "A comparison": run_of_5.comparisons[0],
         "The machine": run_of_5.machine,
+        "How quiet it was": run_of_5.machine["quiet"],
+        "A window": run_of_5.machine["quiet"]["window"],
         "A runtime": facts,
         "A histogram": {**cell.latency, "p999_ns": "from 10 000 values on"},
     }

@@ -47,13 +47,14 @@ def only(cells: Sequence[CellResult], runtimes: Sequence[str] = ("3.11", "3.14")
 def test_a_ratio_above_one_says_that_the_numerator_is_faster() -> None:
     one = only(steady("3.11", 3000) + steady("3.14", 1500))
     assert (one.denominator, one.numerator, one.step) == ("3.11", "3.14", "version")
-    assert (one.ratio, one.low, one.high) == (pytest.approx(2), pytest.approx(2), pytest.approx(2))
+    assert [one.ratio, one.low, one.high] == pytest.approx([2, 2, 2])
     assert (one.verdict, one.p, one.blocks) == ("faster", FEWEST_P, BLOCKS)
 
 
 def test_a_ratio_below_one_says_that_it_is_slower() -> None:
     one = only(steady("3.11", 1500) + steady("3.14", 3000))
-    assert (one.ratio, one.verdict) == (pytest.approx(0.5), "slower")
+    assert one.ratio == pytest.approx(0.5)
+    assert one.verdict == "slower"
 
 
 def test_a_cells_time_is_the_median_over_its_clients() -> None:
@@ -67,7 +68,8 @@ def test_cells_are_compared_within_their_block() -> None:
     slow = [timed("3.11", block, 1000 * 2**block) for block in blocks]
     fast = [timed("3.14", block, 500 * 2**block) for block in blocks if block != 1]
     one = only(slow + fast)
-    assert (one.ratio, one.high, one.blocks) == (pytest.approx(2), pytest.approx(2), 7)
+    assert [one.ratio, one.high] == pytest.approx([2, 2])
+    assert one.blocks == 7
 
 
 def test_the_order_of_the_cells_does_not_matter() -> None:
@@ -88,10 +90,8 @@ def test_systems_and_settings_are_compared_apart() -> None:
         for one in steady("3.11", 4000, {"PAYLOAD_BYTES": sockets}) + steady("3.14", ms, {"PAYLOAD_BYTES": sockets})
     ]
     found = [one for one in compared(cells) if one.system != OVER_ALL]
-    assert [(one.params["PAYLOAD_BYTES"], one.ratio) for one in found] == [
-        (1, pytest.approx(4)),
-        (5, pytest.approx(2)),
-    ]
+    assert [one.params["PAYLOAD_BYTES"] for one in found] == [1, 5]
+    assert [one.ratio for one in found] == pytest.approx([4, 2])
 
 
 def test_settings_come_in_the_plans_order() -> None:
@@ -263,8 +263,8 @@ def test_what_is_within_the_noise_of_the_machine_is_equivalent() -> None:
 
 
 def test_a_a_comes_first_and_is_no_part_of_the_family() -> None:
-    cells = steady("3.11", 2000) + steady("3.14", 1000)
-    found = compared(cells + steady("3.14 again", 500))
+    cells = steady("3.11", 4000) + steady("3.14", 2000)
+    found = compared(cells + steady("3.14 again", 1000))
     assert [one.step for one in found] == ["aa", "version"]
     assert [one.p for one in found] == [FEWEST_P, FEWEST_P]
 
@@ -297,11 +297,8 @@ def test_one_setting_has_no_line_over_all() -> None:
 def test_over_all_settings_stands_the_geometric_mean() -> None:
     """Of 2 and 8: 4."""
     found = compared(two_settings(steady("3.11", 2000) + steady("3.14", 1000)))
-    assert [(one.system, one.ratio) for one in found] == [
-        ("2", pytest.approx(2)),
-        ("2", pytest.approx(8)),
-        (OVER_ALL, pytest.approx(4)),
-    ]
+    assert [one.system for one in found] == ["2", "2", OVER_ALL]
+    assert [one.ratio for one in found] == pytest.approx([2, 8, 4])
     assert (found[-1].params, found[-1].blocks, found[-1].notes) == ({}, BLOCKS, [])
 
 
@@ -335,7 +332,8 @@ def for_two_seconds(rates: Mapping[str, float]) -> Run:
 def test_cells_timed_for_a_duration_are_compared_by_their_time_per_request() -> None:
     """All took two seconds; the one that answered three times as many requests is three times as fast."""
     (one,) = compare(for_two_seconds({"3.11": 1000, "3.14": 3000}))
-    assert (one.ratio, one.verdict) == (pytest.approx(3), "faster")
+    assert one.ratio == pytest.approx(3)
+    assert one.verdict == "faster"
 
 
 def test_the_time_of_a_thousand_requests_is_in_nanoseconds() -> None:
@@ -357,6 +355,7 @@ def idle(arm: str, block: int) -> CellResult:
 def test_idle_cells_have_no_figures_in_any_comparison_and_spoil_none() -> None:
     cells = [idle(arm, block) for arm in ("3.11", "3.14") for block in range(1, 9)]
     found = compared([*cells, *steady("3.11", 3000), *steady("3.14", 1500)])
-    assert {one.verdict for one in found if one.ratio is not None} == {"faster"}
-    assert {one.ratio for one in found if one.ratio is not None} == {pytest.approx(2)}
+    measured_ones = [one for one in found if one.ratio is not None]
+    assert {one.verdict for one in measured_ones} == {"faster"}
+    assert [one.ratio for one in measured_ones] == [pytest.approx(2)] * len(measured_ones)
     assert all("no block has both arms" not in one.why for one in found)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from core.result import CellResult
+from core.result import CellResult, Status
 from reports.progress import LiveDisplay, PlainDisplay, cell_line, display
 from reports.terminal import terminal
 from tests.reports.sample import MS, cell_of, faulty, measured
@@ -55,7 +55,7 @@ def test_a_cells_line_says_what_how_long_and_how_fast() -> None:
 
 
 @pytest.mark.parametrize("status", ["failed", "invalid"])
-def test_the_line_of_a_cell_that_is_not_ok_says_why(status: str) -> None:
+def test_the_line_of_a_cell_that_is_not_ok_says_why(status: Status) -> None:
     assert cell_line(replace(failed(), status=status)) == f"block 1  system 4  3.14t     {status}: {REASON}"
 
 
