@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from core.method import SAME
 from core.result import Run
 from reports.summary import Row, reasons, runtimes, same_work
 
@@ -14,7 +15,7 @@ def troubles(run: Run, rows: Sequence[Row]) -> list[str]:
 
 def readings(run: Run, rows: Sequence[Row]) -> list[str]:
     """How the figures were made, which way the ratio goes, and what confounds it."""
-    return [*_figures(rows), *_unlike_work(rows), *_ratio(run), *_confound(run)]
+    return [*_figures(rows), *_unlike_work(rows), *_ratio(run), *_method(run), *_confound(run)]
 
 
 def _failures(run: Run) -> list[str]:
@@ -61,7 +62,29 @@ def _ratio(run: Run) -> list[str]:
     if len(names) < 2:
         return []
     formula = f"Ratio: completion time under {names[0]} / completion time under the row's runtime."
+    if run.plan.get("method", {}).get("duration_s"):
+        formula = f"Ratio: requests/s under the row's runtime / requests/s under {names[0]}."
     return [f"{formula} Above 1 the row is faster than {names[0]}, below 1 slower."]
+
+
+def _method(run: Run) -> list[str]:
+    """What the plan's method changes: warm-up, duration, CPUs, and whose runtime the clients have."""
+    method = run.plan.get("method", {})
+    warmup = method.get("warmup", {})
+    said = {
+        f"a warm-up of {warmup.get('share', 0):.0%} of the requests": warmup.get("share"),
+        f"a warm-up of {warmup.get('seconds', 0):g} s": warmup.get("seconds"),
+        f"each cell timed for {method.get('duration_s', 0):g} s": method.get("duration_s"),
+        f"services on CPU {_numbers(method, 'pin_services')}": method.get("pin_services"),
+        f"clients on CPU {_numbers(method, 'pin_clients')}": method.get("pin_clients"),
+    }
+    client = method.get("client_runtime", SAME)
+    whose = "the service's runtime" if client == SAME else f"{client} everywhere: only the service changes"
+    return [f"Method: {', '.join([*(text for text, holds in said.items() if holds), f'clients run under {whose}'])}."]
+
+
+def _numbers(method: Mapping[str, Any], name: str) -> str:
+    return ", ".join(map(str, method.get(name, ())))
 
 
 def _confound(run: Run) -> list[str]:

@@ -20,6 +20,7 @@ _IDENTITY: dict[str, Callable[[CellResult], Any]] = {
     "system": lambda cell: cell.system,
     "runtime": lambda cell: cell.runtime,
     "arm": lambda cell: cell.arm,
+    "client_runtime": lambda cell: cell.client_runtime or cell.runtime,
     "status": lambda cell: cell.status,
     "reason": lambda cell: " ".join(cell.reason.split()),
 }
@@ -29,6 +30,7 @@ _COUNTS: dict[str, Callable[[CellResult], Any]] = {
     "wrong": lambda cell: cell.wrong,
     "errors": lambda cell: sum(cell.errors.values()),
     "wall_ns": lambda cell: cell.wall_ns or None,
+    "calc_ns": lambda cell: cell.calc_ns or None,
     "completion_median_ns": lambda cell: completion_ns(cell) if cell.clients else None,
     "completion_max_ns": lambda cell: completion_max_ns(cell) if cell.clients else None,
 }
@@ -52,7 +54,7 @@ def _identity(cell: CellResult) -> dict[str, Any]:
 
 def _measured(cell: CellResult) -> dict[str, Any]:
     line = {name: read(cell) for name, read in _COUNTS.items()}
-    for kind, summary in (("latency", cell.latency), ("connect", cell.connect)):
+    for kind, summary in (("latency", cell.latency), ("connect", cell.connect), ("waiting", cell.waiting)):
         line |= {f"{kind}_{name}": summary.get(name) for name in _LATENCIES}
     for side, processes in (("service", cell.services), ("client", cell.clients)):
         line |= _usage(side, processes)

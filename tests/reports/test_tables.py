@@ -83,6 +83,7 @@ over the clients; medians of 1 block. Latency (p50, p99): of all requests of all
 blocks. CPU: user and system time per request.
 Ratio: completion time under 3.11 / completion time under the row's runtime.
 Above 1 the row is faster than 3.11, below 1 slower.
+Method: clients run under the service's runtime.
 The builds differ, and a ratio between them cannot tell these causes apart:
 version 3.11.9 (3.11), 3.14.2 (3.14t).
 """
