@@ -16,6 +16,7 @@ from reports.steps import WORDS, not_separated, steps
 from reports.summary import Row, rows, runtimes, setting_key
 
 MOST_ROWS = 24
+SMALLEST_IN_HUNDREDTHS = 0.1
 SPECIAL = (topology, scaling_report, memory, fairness)
 UNMEASURED = "-"
 COST_HEADS = {
@@ -70,8 +71,12 @@ def figures(one: Comparison) -> str:
     if one.ratio is None:
         return UNMEASURED
     if one.low is None or one.high is None:
-        return f"{one.ratio:.3g} [no interval]"
-    return f"{one.ratio:.3g} [{one.low:.3g}, {one.high:.3g}]"
+        return f"{_number(one.ratio)} [no interval]"
+    return f"{_number(one.ratio)} [{_number(one.low)}, {_number(one.high)}]"
+
+
+def _number(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio >= SMALLEST_IN_HUNDREDTHS else f"{ratio:.2g}"
 
 
 def _limits(one: Comparison) -> str:
@@ -132,7 +137,8 @@ def validity(run: Run, compared: Sequence[Comparison]) -> list[str]:
     lines = [f"{blocks} block{'' if blocks == 1 else 's'}, cells in random order (seed {run.seed})."]
     floors = [one.noise_floor for one in compared if one.noise_floor is not None and one.step == "aa"]
     if floors:
-        lines.append(f"Noise floor (the same runtime twice): {min(floors):.1%} to {max(floors):.1%}.")
+        least, most = f"{min(floors):.1%}", f"{max(floors):.1%}"
+        lines.append(f"Noise floor (the same runtime twice): {least if least == most else f'{least} to {most}'}.")
     elif not any(one.step == "aa" for one in compared):
         lines.append("No A/A arm was measured, so the noise floor is not known: add --aa.")
     asked = run.plan.get("method", {}).get("client_runtime", "same")

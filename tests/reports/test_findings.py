@@ -88,21 +88,21 @@ def test_slower_says_how_many_times_the_other_way_round() -> None:
         step="build", denominator="3.14", numerator="3.14t+gil", verdict="slower", ratio=0.8, low=0.75, high=0.84
     ) == (
         "The free-threaded build with its GIL on (3.14 -> 3.14t+gil) makes it 1.25 x slower for system 4: "
-        "0.8 [0.75, 0.84]."
+        "0.80 [0.75, 0.84]."
     )
 
 
 @pytest.mark.parametrize("ratio", [0.99, 1.01])
 def test_equivalent_says_that_nothing_matters(ratio: float) -> None:
     assert said(verdict="equivalent", ratio=ratio, low=0.98, high=1.02) == (
-        f"Removing the GIL (3.14t+gil -> 3.14t) changes nothing that matters for system 4: {ratio} [0.98, 1.02]."
+        f"Removing the GIL (3.14t+gil -> 3.14t) changes nothing that matters for system 4: {ratio:.2f} [0.98, 1.02]."
     )
 
 
 @pytest.mark.parametrize("ratio", [0.9, 1.1])
 def test_inconclusive_says_why(ratio: float) -> None:
     assert said(verdict="inconclusive", ratio=ratio, low=0.8, high=1.2, why="5 more blocks are needed") == (
-        f"Removing the GIL (3.14t+gil -> 3.14t) for system 4 is inconclusive: {ratio} [0.8, 1.2]; "
+        f"Removing the GIL (3.14t+gil -> 3.14t) for system 4 is inconclusive: {ratio:.2f} [0.80, 1.20]; "
         "5 more blocks are needed."
     )
 
@@ -155,7 +155,7 @@ def test_every_step_makes_a_sentence(step: str, start: str) -> None:
     ("given", "text"),
     [
         ({}, "1.31 [1.26, 1.37]"),
-        ({"ratio": 12.345, "low": 10.0, "high": 14.04}, "12.3 [10, 14]"),
+        ({"ratio": 12.345, "low": 10.0, "high": 14.04}, "12.35 [10.00, 14.04]"),
         ({"low": None, "high": None}, "1.31 [no interval]"),
         (NO_FIGURES, "-"),
     ],
@@ -204,7 +204,7 @@ def test_one_block_is_one_block() -> None:
 def test_with_a_a_the_noise_floor_is_told() -> None:
     run = two_arms()
     run.cells += steady("3.14t again", 1000)
-    assert rests_on(run)[1] == "Noise floor (the same runtime twice): 0.0% to 0.0%."
+    assert rests_on(run)[1] == "Noise floor (the same runtime twice): 0.0%."
 
 
 def test_a_client_that_is_held_constant_is_named() -> None:
@@ -248,15 +248,15 @@ def test_paper_is_80_columns_wide_and_has_no_control_codes(blocks: int, monkeypa
 def test_the_table_the_answer_and_what_it_rests_on_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     text = on_paper(two_arms(), monkeypatch)
     table, rest = text.strip().split("\n\n")
-    assert in_one_line(table.splitlines()[-1]) == "2 lock: 3.14t+gil -> 3.14t 2 [2, 2] faster"
+    assert in_one_line(table.splitlines()[-1]) == "2 lock: 3.14t+gil -> 3.14t 2.00 [2.00, 2.00] faster"
     assert in_one_line(rest).startswith(
-        "Removing the GIL (3.14t+gil -> 3.14t) makes it 2.00 x faster for system 2: 2 [2, 2]. 8 blocks, cells in"
+        "Removing the GIL (3.14t+gil -> 3.14t) makes it 2.00 x faster for system 2: 2.00 [2.00, 2.00]. 8 blocks, cells in"
     )
 
 
 def test_the_table_says_where_there_is_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     table = on_paper(two_arms(blocks=2), monkeypatch).strip().split("\n\n")[0]
-    assert "2 [no interval]" in table
+    assert "2.00 [no interval]" in table
 
 
 def test_limits_are_footnotes_each_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +305,7 @@ def test_markdown_has_every_verdict_with_its_reason_and_what_moved() -> None:
     before, after = markdown(run).split("## Where the time goes")
     (verdict,) = cells_of(before, "## Verdicts")
     assert verdict == [
-        *["2", "lock", "3.14t+gil", "3.14t", "2 [2, 2]", "0.008", "-", "faster"],
+        *["2", "lock", "3.14t+gil", "3.14t", "2.00 [2.00, 2.00]", "0.008", "-", "faster"],
         "the interval 2 to 2 leaves out 1 and p is 0.0078",
         "What moved most, per request: the service's user time 10.0 -> 30.0 us.",
     ]
