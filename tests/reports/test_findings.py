@@ -250,7 +250,8 @@ def test_the_table_the_answer_and_what_it_rests_on_are_printed(monkeypatch: pyte
     table, rest = text.strip().split("\n\n")
     assert in_one_line(table.splitlines()[-1]) == "2 lock: 3.14t+gil -> 3.14t 2.00 [2.00, 2.00] faster"
     assert in_one_line(rest).startswith(
-        "Removing the GIL (3.14t+gil -> 3.14t) makes it 2.00 x faster for system 2: 2.00 [2.00, 2.00]. 8 blocks, cells in"
+        "Removing the GIL (3.14t+gil -> 3.14t) makes it 2.00 x faster for system 2: 2.00 [2.00, 2.00]. "
+        "8 blocks, cells in"
     )
 
 
