@@ -5,7 +5,7 @@ The keys are DESIGN section 10's; docs/result.md lists them.
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -96,7 +96,7 @@ class RunFile:
     def save(self, run: Run) -> None:
         """Write *run* beside the file, flush it to disk, and put it in the file's place. Raises BadInput."""
         self._cells += [_compact(asdict(cell)) for cell in run.cells[len(self._cells) :]]
-        text = _compact(asdict(_without_cells(run)))
+        text = _compact(_without_cells(run))
         parts = [text[:-1], ',"cells":[\n', ",\n".join(self._cells), "\n]}\n"]
         beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
@@ -116,25 +116,10 @@ def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _without_cells(run: Run) -> Any:
-    return _Head(**{name: value for name, value in vars(run).items() if name != "cells"})
-
-
-@dataclass(kw_only=True)
-class _Head:
-    schema: int
-    run_id: str
-    started_at: str
-    finished_at: str
-    seed: int
-    command: list[str]
-    plan: dict[str, Any]
-    machine: dict[str, Any]
-    runtimes: dict[str, dict[str, Any]]
-    missing: dict[str, str]
-    spent_ns: dict[str, int]
-    comparisons: list[dict[str, Any]]
-    profiles: list[dict[str, Any]]
+def _without_cells(run: Run) -> dict[str, Any]:
+    head = asdict(replace(run, cells=[]))
+    del head["cells"]
+    return head
 
 
 def load(where: Path) -> Run:

@@ -80,9 +80,19 @@ def _number(ratio: float) -> str:
 
 
 def _limits(one: Comparison) -> str:
-    limits = [f"confound: {', '.join(one.confounds)}"] if one.confounds else []
-    limits += one.notes
+    """What limits a comparison, in brackets behind its sentence."""
+    limits = _limiting(one)
     return f" ({'; '.join(limits)})" if limits else ""
+
+
+def _footnote(one: Comparison) -> str:
+    """What limits a comparison, and why it is invalid, below the table."""
+    return "; ".join([*([one.why] if one.verdict == "invalid" else []), *_limiting(one)])
+
+
+def _limiting(one: Comparison) -> list[str]:
+    confound = [f"confound: {', '.join(one.confounds)}"] if one.confounds else []
+    return [*confound, *one.notes]
 
 
 def print_findings(run: Run, console: Console) -> None:
@@ -91,11 +101,11 @@ def print_findings(run: Run, console: Console) -> None:
     if not compared:
         return
     shown = _most_telling(compared)
-    limits = list(dict.fromkeys(text for one in shown if (text := _limits(one))))
+    limits = list(dict.fromkeys(text for one in shown if (text := _footnote(one))))
     console.print()
     console.print(_table(run, shown, limits))
     for number, text in enumerate(limits, start=1):
-        console.print(f"[{number}] {text.removeprefix(' (').removesuffix(')')}", markup=False, highlight=False)
+        console.print(f"[{number}] {text}", markup=False, highlight=False)
     if len(shown) < len(compared):
         console.print(f"{len(compared) - len(shown)} more comparisons are in findings.md.", highlight=False)
     console.print()
@@ -119,7 +129,7 @@ def _table(run: Run, shown: Sequence[Comparison], limits: Sequence[str]) -> Tabl
     table.add_column("verdict", no_wrap=True)
     for one in shown:
         step = f"{one.step}: {one.denominator} -> {one.numerator}"
-        mark = f" [{limits.index(_limits(one)) + 1}]" if _limits(one) else ""
+        mark = f" [{limits.index(_footnote(one)) + 1}]" if _footnote(one) else ""
         texts = (label(one.system, one.params, run), step, figures(one), one.verdict + mark)
         table.add_row(*map(Text, texts))
     return table
