@@ -12,6 +12,7 @@ from reports import fairness, memory, scaling_report, topology
 from reports.comparisons import OVER_ALL, Comparison, compare
 from reports.costs import Costs, median_costs, what_moved
 from reports.markdown import escaped
+from reports.significance import fewest_blocks
 from reports.steps import WORDS, not_separated, steps
 from reports.summary import Row, rows, runtimes, setting_key
 
@@ -234,13 +235,17 @@ def _costs(costs: Costs) -> list[str]:
 
 
 def widest(run: Run) -> float:
-    """Width of the widest interval of the steps, as a share of its ratio; infinite while one has none.
+    """Width of the widest interval of the steps, as a share of its ratio; infinite while one can have no verdict.
 
-    Invalid comparisons do not count, since more blocks would not help them; 0 where there is nothing else.
+    That takes an interval, and so many blocks that p can be small enough for the family. Invalid comparisons do not
+    count, since more blocks would not help them; 0 where there is nothing else.
     """
-    widths = [
-        (one.high - one.low) / one.ratio if one.low is not None and one.high is not None and one.ratio else float("inf")
-        for one in compare(run)
-        if one.step != "aa" and one.system != OVER_ALL and one.verdict != "invalid"
-    ]
-    return max(widths, default=0.0)
+    family = [one for one in compare(run) if one.step != "aa" and one.verdict != "invalid"]
+    fewest = fewest_blocks(max(1, len(family)))
+    return max((_width(one, fewest) for one in family if one.system != OVER_ALL), default=0.0)
+
+
+def _width(one: Comparison, fewest: int) -> float:
+    if one.low is None or one.high is None or not one.ratio or one.blocks < fewest:
+        return float("inf")
+    return (one.high - one.low) / one.ratio

@@ -375,3 +375,8 @@ def test_idle_cells_do_not_keep_a_run_going() -> None:
     idle = [replace(cell, clients=[], wall_ns=0, params={**cell.params, "NUM_CLIENTS": 0}) for cell in run.cells]
     run.cells += idle
     assert widest(run) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_widest_interval_is_infinite_while_too_few_blocks_can_bring_a_verdict() -> None:
+    assert widest(two_arms(blocks=5)) == float("inf")
+    assert widest(two_arms(blocks=6)) == pytest.approx(0, abs=1e-9)
