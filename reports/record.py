@@ -93,7 +93,7 @@ def _legend(run: Run) -> str:
     return (
         "The seed is the record that this experiment follows. Every time is in seconds. Ours: median over the "
         "blocks of the median over the clients, in brackets of the maximum over the clients; "
-        f"{run.plan['blocks']} block{'' if run.plan['blocks'] == 1 else 's'}, every response checked. The seed's: one run on another machine, an "
+        f"{_blocks(run)}, every response checked. The seed's: one run on another machine, an "
         f"{seed.MACHINE}, under {seed.GIL} and {seed.NOGIL} where its record says which. They are there to be "
         "looked at beside ours and are no mark to reach: another processor, other builds."
     )
@@ -164,3 +164,8 @@ def _fits(row: Row, system: str, wanted: SeedRow) -> bool:
 def _likeness(row: Row) -> int:
     """In how many parameters a row agrees with the seed, whose settings are the defaults."""
     return sum(value == PARAMETERS[name].default for name, value in row.params.items() if name in PARAMETERS)
+
+
+def _blocks(run: Run) -> str:
+    number = run.plan["blocks"]
+    return f"{number} block" if number == 1 else f"{number} blocks"
