@@ -11,7 +11,7 @@ import json
 import subprocess
 
 from benchmarks.bench import cell_of, cpu_us, measured, middle, opened, runtime_called
-from lab.processes import clean_environment
+from lab.interpreters import scrubbed_environment
 from lab.runtimes import REPOSITORY, Runtime
 
 PARTS = """
@@ -62,7 +62,9 @@ def main() -> None:
 
 def _alone(runtime: Runtime) -> dict[str, float]:
     command = [str(runtime.interpreter.executable), *runtime.name.options, "-s", "-c", PARTS]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY, env=clean_environment())
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=REPOSITORY, env=scrubbed_environment()
+    )
     parts: dict[str, float] = json.loads(done.stdout)
     return parts
 

@@ -1,6 +1,6 @@
 """What a system is made of: a service and the client that speaks to it. Each file of systems/ declares one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,7 +29,7 @@ class Service(Protocol):
     """A service that is set up but does not serve yet."""
 
     @property
-    def listeners(self) -> Any:
+    def listeners(self) -> Sequence[Listening]:
         """Its listening sockets, in the order in which clients are told them."""
 
     def start(self) -> None:

@@ -93,11 +93,11 @@ def uv() -> Path | None:
 
 
 def scrubbed_environment() -> dict[str, str]:
-    """This process's environment without what changes how another interpreter starts."""
+    """This process's environment without what changes how another interpreter starts or runs."""
     return {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("PYTHON") and name != "__PYVENV_LAUNCHER__"
+        if not name.startswith("PYTHON") and name not in ("__PYVENV_LAUNCHER__", "VIRTUAL_ENV")
     }
 
 

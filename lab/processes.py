@@ -12,19 +12,13 @@ from types import TracebackType
 from typing import IO, Any
 
 from core.errors import ChildFailed
+from lab.interpreters import scrubbed_environment
 from lab.sandbox import Sandbox
 
 STDERR_TAIL_BYTES = 2000
 END_DEADLINE_S = 10.0
 READY, WARM, RESET, RESULT = "ready", "warm", "reset", "result"
 _READ_BYTES = 1 << 20
-
-
-def clean_environment() -> dict[str, str]:
-    """Our environment without what changes how Python runs: a measured child gets no PYTHON* variable."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    kept.pop("VIRTUAL_ENV", None)
-    return kept
 
 
 class Child:
@@ -40,7 +34,7 @@ class Child:
                 stderr=self._stderr,
                 process_group=sandbox.process_group,
                 cwd=cwd,
-                env=clean_environment(),
+                env=scrubbed_environment(),
                 bufsize=0,
             )
         except OSError as error:

@@ -15,8 +15,8 @@ from core.method import Method, Warmup
 from core.result import CellResult
 from core.system import System
 from lab.environments import EnvironmentFailed
+from lab.interpreters import scrubbed_environment
 from lab.measure import Bench, measure
-from lab.processes import clean_environment
 from lab.runtimes import Runtime
 from systems import find
 from tests.conftest import runtime_or_skip
@@ -243,7 +243,7 @@ def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler is None:
         pytest.skip("there is no C compiler: cc was not found on PATH")
     asked = [str(runtime.interpreter.executable), "-c", WHERE]
-    include, suffix = subprocess.check_output(asked, text=True, env=clean_environment()).split()
+    include, suffix = subprocess.check_output(asked, text=True, env=scrubbed_environment()).split()
     if not Path(include, "Python.h").exists():
         pytest.skip(f"3.14t came without its headers: there is no {include}/Python.h")
     folder = tmp_path_factory.mktemp("extension")

@@ -16,8 +16,9 @@ import systems
 from core.cell import Cell
 from core.method import Method
 from core.result import FILE_NAME, Run, load
+from lab.interpreters import scrubbed_environment
 from lab.measure import Bench, measure
-from lab.processes import Child, clean_environment
+from lab.processes import Child
 from lab.runtimes import REPOSITORY, Runtime
 from reports import findings
 from tests.contract.speaking import Spoken
@@ -41,7 +42,7 @@ def shape(value: Any) -> Any:
 def output(command: list[str], folder: Path) -> str:
     """What a command printed. Fails with its stderr if it does."""
     done = subprocess.run(
-        command, check=False, cwd=folder, env=clean_environment(), capture_output=True, text=True, timeout=60
+        command, check=False, cwd=folder, env=scrubbed_environment(), capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

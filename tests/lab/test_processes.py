@@ -12,7 +12,8 @@ from time import monotonic
 import pytest
 
 from core.errors import ChildFailed
-from lab.processes import READY, RESULT, Child, Crew, clean_environment
+from lab.interpreters import scrubbed_environment
+from lab.processes import READY, RESULT, Child, Crew
 from lab.sandbox import Sandbox
 
 DEADLINE_S = 20.0
@@ -227,7 +228,7 @@ def test_a_child_gets_no_variable_that_changes_how_python_runs(crew: Crew, monke
     (line,) = crew.hear_all([child], RESULT, "at the end", DEADLINE_S)
     assert [name for name in line["result"] if name.startswith("PYTHON") or name == "VIRTUAL_ENV"] == []
     assert line["result"]["GILSCOPE_TEST"] == "kept"
-    assert clean_environment()["GILSCOPE_TEST"] == "kept"
+    assert scrubbed_environment()["GILSCOPE_TEST"] == "kept"
 
 
 def test_a_child_joins_the_sandbox_process_group_and_starts_where_it_is_told(

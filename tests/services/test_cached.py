@@ -4,7 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from lab.processes import clean_environment
+from lab.interpreters import scrubbed_environment
 from lab.runtimes import REPOSITORY, Runtime
 
 DEADLINE_S = 60.0
@@ -53,7 +53,7 @@ def test_counting_does_not_mind_connections_that_come_and_go(runtime: Runtime, s
     done = subprocess.run(
         command,
         cwd=REPOSITORY,
-        env=clean_environment(),
+        env=scrubbed_environment(),
         capture_output=True,
         timeout=DEADLINE_S,
         check=True,
