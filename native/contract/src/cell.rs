@@ -1,0 +1,226 @@
+//! What a child is told on the first line of stdin. Source: docs/child-contract.md.
+
+use std::fmt;
+use std::io::{self, BufRead};
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+/// A cell that cannot be read: what is wrong, the value seen, what is accepted.
+#[derive(Debug)]
+pub struct CellError(String);
+
+impl CellError {
+    /// An error that says this.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}
+
+impl fmt::Display for CellError {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CellError {}
+
+/// The parameters of a cell; one that is absent or null has the default that is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Params(pub Map<String, Value>);
+
+impl Params {
+    /// A whole number of at least 0.
+    pub fn whole(&self, name: &str, default: u64) -> Result<u64, CellError> {
+        Ok(self.optional_whole(name)?.unwrap_or(default))
+    }
+
+    /// A whole number of at least 0, or none: NUM_MAX_CONNS.
+    pub fn optional_whole(&self, name: &str) -> Result<Option<u64>, CellError> {
+        self.get(name, "a whole number of at least 0", Value::as_u64)
+    }
+
+    /// A number, whole or not: RATE.
+    pub fn number(&self, name: &str, default: f64) -> Result<f64, CellError> {
+        let found = self.get(name, "a number", Value::as_f64)?;
+        Ok(found.unwrap_or(default))
+    }
+
+    /// true or false.
+    pub fn truth(&self, name: &str, default: bool) -> Result<bool, CellError> {
+        let found = self.get(name, "true or false", Value::as_bool)?;
+        Ok(found.unwrap_or(default))
+    }
+
+    /// A word, such as TRANSPORT.
+    pub fn text(&self, name: &str, default: &str) -> Result<String, CellError> {
+        let found = self.get(name, "a text", |value| value.as_str().map(str::to_owned))?;
+        Ok(found.unwrap_or_else(|| default.to_owned()))
+    }
+
+    fn get<T>(
+        &self,
+        name: &str,
+        accepted: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, CellError> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => read(value)
+                .map(Some)
+                .ok_or_else(|| CellError(format!("{name} is {value}; it must be {accepted}"))),
+        }
+    }
+}
+
+/// How much to ask before `go`: a share of the requests, or so many seconds. Both 0 for none.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Warmup {
+    pub share: f64,
+    pub seconds: f64,
+}
+
+/// How a client is to ask.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Method {
+    pub warmup: Warmup,
+    /// 0 where the number of requests says how much.
+    pub duration_s: f64,
+}
+
+/// The cell, and the child's place in it. A client has a client_id and addresses, a service a service_id and a folder.
+#[derive(Debug, Clone, Default)]
+pub struct Cell {
+    pub cell_id: String,
+    pub system: String,
+    pub params: Params,
+    pub service_id: Option<u64>,
+    pub client_id: Option<u64>,
+    /// For each service, by service_id, the address of each of its sockets.
+    pub addresses: Vec<Vec<String>>,
+    /// Where Unix sockets go.
+    pub folder: PathBuf,
+    /// CPUs that the child may use; empty where the kernel chooses.
+    pub cpus: Vec<usize>,
+    pub method: Method,
+}
+
+/// Read the first line of stdin. Fails if it is not a JSON object, or a key has another type.
+pub fn read_cell() -> Result<Cell, CellError> {
+    let mut line = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(|error| CellError(format!("standard input cannot be read: {error}")))?;
+    parse_cell(&line)
+}
+
+/// The cell in a line.
+pub fn parse_cell(line: &str) -> Result<Cell, CellError> {
+    let told: Value = serde_json::from_str(line).map_err(|error| {
+        CellError(format!(
+            "the first line of standard input is {}; it must be a cell, a JSON object: {error}",
+            line.trim()
+        ))
+    })?;
+    let Value::Object(told) = told else {
+        return Err(CellError(format!(
+            "the first line of standard input is {}; it must be a cell, a JSON object",
+            line.trim()
+        )));
+    };
+    let keys = Params(told);
+    Ok(Cell {
+        cell_id: keys.text("cell_id", "")?,
+        system: keys.text("system", "")?,
+        service_id: keys.optional_whole("service_id")?,
+        client_id: keys.optional_whole("client_id")?,
+        folder: keys.text("folder", "")?.into(),
+        addresses: typed(&keys, "addresses")?,
+        cpus: typed(&keys, "cpus")?,
+        method: method(&Params(typed(&keys, "method")?))?,
+        params: Params(typed(&keys, "params")?),
+    })
+}
+
+fn typed<T: serde::de::DeserializeOwned + Default>(keys: &Params, name: &str) -> Result<T, CellError> {
+    match keys.0.get(name) {
+        None | Some(Value::Null) => Ok(T::default()),
+        Some(value) => serde_json::from_value(value.clone())
+            .map_err(|error| CellError(format!("{name} is {value}: {error}"))),
+    }
+}
+
+fn method(keys: &Params) -> Result<Method, CellError> {
+    let warmup = Params(typed(keys, "warmup")?);
+    Ok(Method {
+        warmup: Warmup {
+            share: warmup.number("share", 0.0)?,
+            seconds: warmup.number("seconds", 0.0)?,
+        },
+        duration_s: keys.number("duration_s", 0.0)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Method, Warmup, parse_cell};
+
+    const CLIENT: &str = r#"{"cell_id": "2-3.14t-aa1f4aed", "system": "2", "runtime": "3.14t",
+        "params": {"CALC_TARGET": 1000, "NUM_MAX_CONNS": null, "REUSE_CLIENT": true, "TRANSPORT": "unix"},
+        "client_id": 0, "addresses": [["/tmp/x/0.0"]], "cpus": [1],
+        "method": {"warmup": {"share": 0.1, "seconds": 0.0}, "duration_s": 0.0, "client_runtime": "same"}}"#;
+
+    #[test]
+    fn a_client_is_told_its_place_and_how_to_ask() {
+        let cell = parse_cell(CLIENT).unwrap();
+        assert_eq!((cell.client_id, cell.service_id), (Some(0), None));
+        assert_eq!(cell.addresses, [["/tmp/x/0.0"]]);
+        assert_eq!(cell.cpus, [1]);
+        let warmup = Warmup {
+            share: 0.1,
+            seconds: 0.0,
+        };
+        assert_eq!(
+            cell.method,
+            Method {
+                warmup,
+                duration_s: 0.0
+            }
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_is_absent_or_null_has_its_default() {
+        let params = parse_cell(CLIENT).unwrap().params;
+        assert_eq!(params.whole("CALC_TARGET", 5).unwrap(), 1000);
+        assert_eq!(params.whole("NUM_MULTI_SOCKET", 1).unwrap(), 1);
+        assert_eq!(params.optional_whole("NUM_MAX_CONNS").unwrap(), None);
+        assert!(params.truth("REUSE_CLIENT", false).unwrap());
+        assert_eq!(params.text("TRANSPORT", "tcp").unwrap(), "unix");
+    }
+
+    #[test]
+    fn a_parameter_of_another_type_is_named_with_what_is_accepted() {
+        let error = parse_cell(CLIENT)
+            .unwrap()
+            .params
+            .whole("TRANSPORT", 1)
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "TRANSPORT is \"unix\"; it must be a whole number of at least 0"
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_no_cell() {
+        assert!(
+            parse_cell("[1, 2]")
+                .unwrap_err()
+                .to_string()
+                .contains("a JSON object")
+        );
+        assert!(parse_cell("this is no JSON").is_err());
+    }
+}

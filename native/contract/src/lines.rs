@@ -1,0 +1,39 @@
+//! The lines that a child says, and the words that it hears. Source: docs/child-contract.md.
+
+use std::io::{self, BufRead, Write};
+
+use serde_json::{Map, Value, json};
+
+/// First line of stdout: where this child listens (a client: nowhere).
+pub fn say_ready(addresses: &[String]) {
+    say(&json!({"ready": true, "pid": std::process::id(), "addresses": addresses, "runtime": {}}));
+}
+
+/// The answer to a word that asks for one, `warm` or `reset`: it is done.
+pub fn say_done(word: &str) {
+    say(&json!({ word: true }));
+}
+
+/// Last line of stdout. A native program has no GIL: the keys about it are added here.
+pub fn say_result(mut result: Map<String, Value>) {
+    for state in ["gil_enabled_ready", "gil_enabled_end"] {
+        result.insert(state.to_owned(), Value::Bool(false));
+    }
+    say(&json!({ "result": result }));
+}
+
+/// The next line of stdin: `warm`, `reset` or `go`; none at end of file, when there is nothing more to do.
+pub fn next_word() -> Option<String> {
+    let mut line = String::new();
+    match io::stdin().lock().read_line(&mut line) {
+        Ok(0) | Err(_) => None,
+        Ok(_) => Some(line.trim().to_owned()),
+    }
+}
+
+/// The orchestrator may be gone: nobody is left to tell of an error here.
+fn say(message: &Value) {
+    let mut out = io::stdout().lock();
+    let _ = writeln!(out, "{message}");
+    let _ = out.flush();
+}

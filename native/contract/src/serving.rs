@@ -1,0 +1,93 @@
+//! The life of a server: as a child, or started by hand.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value};
+
+use crate::affinity::stay_on;
+use crate::cell::{Cell, CellError, read_cell};
+use crate::flags::Flags;
+use crate::lines::{next_word, say_done, say_ready, say_result};
+use crate::stop::StopSignals;
+use crate::usage::Usage;
+
+/// Exit status for a flag or a cell that cannot be read.
+const BAD_INPUT: u8 = 2;
+
+/// What a service tells about itself while other threads serve.
+pub trait Counted {
+    /// Count from nought: the warm-up is over and nothing is under way.
+    fn reset(&self);
+    /// `requests`, answered since the reset, and whatever else is counted.
+    fn counters(&self) -> Map<String, Value>;
+}
+
+/// A service that serves, and its addresses.
+pub type Started<S> = Result<(S, Vec<String>), Box<dyn Error>>;
+
+/// A server's main: options by its flags or, with `--child`, by its cell; then it serves until it is stopped.
+pub fn run_server<O, S: Counted>(
+    name: &str,
+    flags: Result<Flags, CellError>,
+    by_hand: impl FnOnce(&Flags) -> Result<O, CellError>,
+    by_cell: impl FnOnce(&Cell) -> Result<O, CellError>,
+    start: impl FnOnce(O) -> Started<S>,
+) -> ExitCode {
+    let run = || -> Result<(), Box<dyn Error>> {
+        let flags = flags?;
+        if !flags.has("child") {
+            return serve_by_hand(|| start(by_hand(&flags)?));
+        }
+        let cell = read_cell()?;
+        stay_on(&cell.cpus)?;
+        let (service, addresses) = start(by_cell(&cell)?)?;
+        serve_until_stopped(&service, &addresses);
+        Ok(())
+    };
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{name}: {error}");
+            if error.is::<CellError>() {
+                ExitCode::from(BAD_INPUT)
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+fn serve_by_hand<S: Counted>(start: impl FnOnce() -> Started<S>) -> Result<(), Box<dyn Error>> {
+    let signals = StopSignals::hold_back();
+    let (service, addresses) = start()?;
+    eprintln!("listening on {}", addresses.join(" "));
+    signals.wait();
+    remove_files(&addresses);
+    eprintln!("{}", Value::Object(service.counters()));
+    Ok(())
+}
+
+/// Say ready, obey `reset`, and at end of file on stdin remove the socket files and say the result.
+pub fn serve_until_stopped(service: &impl Counted, addresses: &[String]) {
+    let mut usage = Usage::start();
+    say_ready(addresses);
+    while let Some(word) = next_word() {
+        if word == "reset" {
+            service.reset();
+            usage = Usage::start();
+            say_done(&word);
+        }
+    }
+    let mut result = usage.to_json();
+    result.extend(service.counters());
+    remove_files(addresses);
+    say_result(result);
+}
+
+/// Remove the files of the addresses that are Unix paths.
+pub fn remove_files(addresses: &[String]) {
+    for path in addresses.iter().filter(|address| !address.contains(':')) {
+        let _ = std::fs::remove_file(path);
+    }
+}

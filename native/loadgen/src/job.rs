@@ -1,0 +1,53 @@
+//! What is asked, and how: the same for all threads. And a phase of it, the warm-up or the timed one.
+
+use std::sync::Arc;
+
+use crate::lane::Pool;
+use crate::reader::Expect;
+use crate::socket::Options;
+
+const LONGEST_TICK_NS: u64 = 100_000_000;
+
+/// What every connection asks.
+pub struct Job {
+    pub message: Vec<u8>,
+    /// The message that asks when its handler began; sent in place of the first and of every 64th.
+    pub probe: Option<Vec<u8>>,
+    pub expect: Expect,
+    pub options: Options,
+    /// A connection for each request.
+    pub fresh: bool,
+    pub timeout_ns: u64,
+    /// Give up at the first timeout rather than after ten failures.
+    pub one_timeout_is_enough: bool,
+    /// Whether the time to the first byte of each answer is recorded.
+    pub times_first_byte: bool,
+}
+
+impl Job {
+    /// How often timeouts, signals and the end of time are looked for.
+    pub fn tick_ns(&self) -> u64 {
+        (self.timeout_ns / 20).clamp(1_000_000, LONGEST_TICK_NS)
+    }
+}
+
+/// How much a phase asks.
+#[derive(Clone)]
+pub enum Amount {
+    /// So many requests in all, whichever lane is free.
+    Pool(Arc<Pool>),
+    /// So many requests, divided among the lanes that belong together.
+    Divided(u64),
+    /// As many as fit; each lane stops after so many ns.
+    Time(u64),
+}
+
+/// One phase.
+#[derive(Clone)]
+pub struct Phase {
+    pub amount: Amount,
+    /// Requests per second of all threads; none for a closed loop.
+    pub rate: Option<f64>,
+    /// When it begins, ns on the monotonic clock.
+    pub start_ns: u64,
+}

@@ -1,0 +1,224 @@
+//! The report of ApacheBench, field by field. Times in ms with three decimals, where ab has none.
+
+use super::{errors, ms, open_loop, options};
+use crate::flags::{Flags, Protocol};
+use crate::reader::Expect;
+use crate::recorder::Recorder;
+use crate::run::Finished;
+
+const SHARES: [(u32, f64); 8] = [
+    (50, 0.5),
+    (66, 0.66),
+    (75, 0.75),
+    (80, 0.8),
+    (90, 0.9),
+    (95, 0.95),
+    (98, 0.98),
+    (99, 0.99),
+];
+
+/// The line before the run, on stderr.
+pub fn announce(flags: &Flags) {
+    eprintln!(
+        "Benchmarking {} (be patient)",
+        flags.target.as_deref().unwrap_or_default()
+    );
+}
+
+/// The whole report.
+pub fn text(finished: &Finished, flags: &Flags) -> String {
+    let mut lines = Vec::new();
+    if finished.stopped_by.is_none() && flags.requests.is_some() {
+        eprintln!("Finished {} requests", finished.tally.answered);
+    }
+    lines.extend(server(finished, flags));
+    lines.push(String::new());
+    lines.extend(totals(finished, flags));
+    lines.extend(rates(finished, flags));
+    lines.push(String::new());
+    lines.extend(options_and_errors(finished, flags));
+    lines.push(String::new());
+    lines.extend(times(finished));
+    for (title, recorder) in served(finished) {
+        lines.push(String::new());
+        lines.extend(percentages(title, recorder));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn field(name: &str, value: impl std::fmt::Display) -> String {
+    format!("{:<24}{value}", format!("{name}:"))
+}
+
+fn server(finished: &Finished, flags: &Flags) -> Vec<String> {
+    let software = match &finished.job.expect {
+        Expect::Http(expect) => expect.server.get().cloned().unwrap_or_default(),
+        _ => String::new(),
+    };
+    let path = match (flags.protocol, flags.calc_target) {
+        (Protocol::Http, None) => finished.target.path.as_str(),
+        (Protocol::Http, Some(_)) | (Protocol::Framed, _) => "/calc",
+        (Protocol::Echo, _) => "",
+    };
+    vec![
+        field("Server Software", software),
+        field("Server Hostname", &finished.target.host),
+        field("Server Port", finished.target.port),
+        String::new(),
+        field("Document Path", path),
+        field("Document Length", format!("{} bytes", document_bytes(finished))),
+    ]
+}
+
+/// The length that is expected, or else the mean of those that came.
+fn document_bytes(finished: &Finished) -> u64 {
+    let tally = &finished.tally;
+    let expected = match &finished.job.expect {
+        Expect::Http(expect) => expect.length.get().copied(),
+        _ => None,
+    };
+    expected.unwrap_or(tally.body_bytes / tally.answered.max(1))
+}
+
+fn totals(finished: &Finished, flags: &Flags) -> Vec<String> {
+    let tally = &finished.tally;
+    let mut lines = vec![
+        field("Concurrency Level", flags.connections),
+        field("Threads", finished.threads),
+        field(
+            "Time taken for tests",
+            format!("{:.3} seconds", finished.wall_s()),
+        ),
+        field("Complete requests", tally.answered),
+        field("Failed requests", finished.failed()),
+        field("Keep-Alive requests", tally.kept),
+        field("Total transferred", format!("{} bytes", tally.received_bytes)),
+    ];
+    if flags.protocol != Protocol::Http || flags.method() != "GET" || flags.calc_target.is_some() {
+        lines.push(field("Total body sent", tally.sent_bytes));
+    }
+    lines.push(field("HTML transferred", format!("{} bytes", tally.body_bytes)));
+    lines
+}
+
+fn rates(finished: &Finished, flags: &Flags) -> Vec<String> {
+    let tally = &finished.tally;
+    let per_request_ms = finished.wall_s() * 1e3 / tally.answered.max(1) as f64;
+    let received = tally.received_bytes as f64 / 1024.0 / finished.wall_s();
+    vec![
+        field(
+            "Requests per second",
+            format!("{:.2} [#/sec] (mean)", finished.answers_per_s()),
+        ),
+        field(
+            "Time per request",
+            format!("{:.3} [ms] (mean)", per_request_ms * flags.connections as f64),
+        ),
+        field(
+            "Time per request",
+            format!("{per_request_ms:.3} [ms] (mean, across all concurrent requests)"),
+        ),
+        field("Transfer rate", format!("{received:.2} [Kbytes/sec] received")),
+    ]
+}
+
+fn options_and_errors(finished: &Finished, flags: &Flags) -> Vec<String> {
+    let cpu_ns = |key: &str| finished.usage[key].as_f64().unwrap_or(0.0);
+    let cpu_us = (cpu_ns("cpu_user_ns") + cpu_ns("cpu_system_ns")) / 1e3;
+    let kept = if finished.job.fresh {
+        "a connection for each request"
+    } else {
+        "kept"
+    };
+    let per_request_us = cpu_us / finished.tally.answered.max(1) as f64;
+    let mut lines = vec![
+        field("Connections", kept),
+        field("Options", options(finished)),
+        field("Client CPU", format!("{per_request_us:.2} [us] per request")),
+    ];
+    lines.extend(open_loop(finished, flags));
+    if finished.failed() > 0 {
+        lines.push(field("Errors", errors(finished)));
+    }
+    lines
+}
+
+fn times(finished: &Finished) -> Vec<String> {
+    let mut connect = finished.connects();
+    // a request on a connection that was kept has a connect time of nought, as ab counts
+    connect.record_n(0, finished.tally.answered.saturating_sub(connect.count()));
+    let tally = &finished.tally;
+    let mut lines = vec![
+        "Connection Times (ms)".to_owned(),
+        row("", ["min", "mean", "[+/-sd]", "median", "max"]),
+    ];
+    lines.push(figures("Connect", &connect));
+    lines.push(figures("Processing", &tally.latency));
+    lines.push(figures("Waiting", &tally.first_byte));
+    lines.push(figures("Total", total(finished)));
+    if tally.corrected.count() > 0 {
+        lines.push(figures("Corrected", &tally.corrected));
+    }
+    lines
+}
+
+fn row(name: &str, cells: [&str; 5]) -> String {
+    let [min, mean, deviation, median, max] = cells;
+    format!("{name:<12}{min:>10}{mean:>10} {deviation:>9}{median:>10}{max:>11}")
+}
+
+fn figures(name: &str, recorder: &Recorder) -> String {
+    let shown = [
+        recorder.min_ns() as f64,
+        recorder.mean_ns(),
+        recorder.deviation_ns(),
+        recorder.quantile_ns(0.5) as f64,
+        recorder.max_ns() as f64,
+    ]
+    .map(ms);
+    row(&format!("{name}:"), shown.each_ref().map(String::as_str))
+}
+
+/// Connect and processing together; on connections that are kept that is the processing alone.
+fn total(finished: &Finished) -> &Recorder {
+    if finished.job.fresh {
+        &finished.tally.total
+    } else {
+        &finished.tally.latency
+    }
+}
+
+fn served(finished: &Finished) -> Vec<(&'static str, &Recorder)> {
+    let corrected = &finished.tally.corrected;
+    if corrected.count() == 0 {
+        return vec![(
+            "Percentage of the requests served within a certain time (ms)",
+            total(finished),
+        )];
+    }
+    vec![
+        (
+            "Percentage of the requests served within a certain time (ms), from the intended send",
+            corrected,
+        ),
+        (
+            "Percentage of the requests served within a certain time (ms), from the actual send",
+            total(finished),
+        ),
+    ]
+}
+
+fn percentages(title: &str, recorder: &Recorder) -> Vec<String> {
+    let mut lines = vec![title.to_owned()];
+    for (percent, share) in SHARES {
+        lines.push(format!(
+            "{percent:>4}% {:>10}",
+            ms(recorder.quantile_ns(share) as f64)
+        ));
+    }
+    lines.push(format!(
+        " 100% {:>10} (longest request)",
+        ms(recorder.max_ns() as f64)
+    ));
+    lines
+}

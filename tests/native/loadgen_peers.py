@@ -1,0 +1,197 @@
+"""Scripted servers for loadgen, in threads of the test: they answer late, wrong, in halves, not at all, or die."""
+
+import json
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tests.contract.peers import framed
+from tests.native.programs import program_or_skip
+
+DEADLINE_S = 20.0
+HELLO = b"HTTP/1.1 200 OK\r\nServer: scripted/1\r\nContent-Length: 5\r\n\r\nhello"
+Read = Callable[[socket.socket], bytes]
+
+
+class Scripted:
+    """A server that answers as its script says.
+
+    script: told the server, a connection and its request; whether the connection is kept
+    requests: how many have come; connections: how many were accepted
+    stopped: set at the end; waiting for it is how a script stalls
+    """
+
+    def __init__(self, read: Read, script: "Script", folder: Path | None = None) -> None:
+        self._read = read
+        self._script = script
+        self._counter = count(1)
+        self.requests = 0
+        self.connections = 0
+        self.stopped = threading.Event()
+        self._open: list[socket.socket] = []
+        self._listener = socket.socket(socket.AF_UNIX if folder else socket.AF_INET)
+        self._listener.bind(str(folder / "scripted") if folder else ("127.0.0.1", 0))
+        self._listener.listen(256)
+        name = self._listener.getsockname()
+        self.address = name if folder else f"127.0.0.1:{name[1]}"
+        self.url = f"unix:{name}:/a" if folder else f"http://{self.address}/a"
+        self._threads = [threading.Thread(target=self._accept)]
+        self._threads[0].start()
+
+    def stall(self, wait_s: float) -> None:
+        """Do nothing for a while, unless it ends before."""
+        self.stopped.wait(wait_s)
+
+    def die(self) -> None:
+        """Close all connections, and accept no more."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for connection in self._open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def stop(self) -> None:
+        """End, and wait for all threads."""
+        self.stopped.set()
+        self.die()
+        for thread in self._threads:
+            thread.join(DEADLINE_S)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                self.connections += 1
+                self._open.append(connection)
+                thread = threading.Thread(target=self._serve, args=(connection,))
+                self._threads.append(thread)
+                thread.start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError, EOFError):
+            if connection.family == socket.AF_INET:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while True:
+                request = self._read(connection)
+                self.requests = next(self._counter)
+                if not self._script(self, connection, request):
+                    return
+
+
+Script = Callable[[Scripted, socket.socket, bytes], bool]
+
+
+@contextmanager
+def scripted(script: Script, read: Read, folder: Path | None = None) -> Iterator[Scripted]:
+    """A scripted server on loopback TCP, or on a Unix socket in *folder*."""
+    server = Scripted(read, script, folder)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+# ---- reading requests -----------------------------------------------------------------------------------------
+
+
+def exactly(connection: socket.socket, size_bytes: int) -> bytes:
+    """The next bytes. Raises EOFError."""
+    data = b""
+    while len(data) < size_bytes:
+        more = connection.recv(size_bytes - len(data))
+        if not more:
+            raise EOFError
+        data += more
+    return data
+
+
+def read_http(connection: socket.socket) -> bytes:
+    """A request with its body; there is never more than one under way."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = connection.recv(65536)
+        if not more:
+            raise EOFError
+        data += more
+    head, _, body = data.partition(b"\r\n\r\n")
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            data += exactly(connection, int(line[15:]) - len(body))
+    return data
+
+
+def read_frame(connection: socket.socket) -> bytes:
+    """The body of a frame."""
+    (size_bytes,) = struct.unpack("!i", exactly(connection, 4))
+    return exactly(connection, size_bytes)
+
+
+def read_message(connection: socket.socket) -> bytes:
+    """An echo message of 100 bytes."""
+    return exactly(connection, 100)
+
+
+# ---- answers ----------------------------------------------------------------------------------------------------
+
+
+def says(answer: bytes, *, keep: bool = True) -> Script:
+    """A script that always gives this answer."""
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        connection.sendall(answer)
+        return keep
+
+    return script
+
+
+def in_parts(*parts: bytes, gap_s: float) -> Script:
+    """A script that gives its answer piece by piece."""
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        for part in parts:
+            connection.sendall(part)
+            server.stall(gap_s)
+        return True
+
+    return script
+
+
+def counted(code: int, msg: str) -> bytes:
+    """An answer to /calc as a frame."""
+    return framed(json.dumps({"code": code, "msg": msg, "err": "", "calc_ns": 5}).encode())
+
+
+def reset(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """A script that resets the connection."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    return False
+
+
+def silent(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """A script that never answers."""
+    server.stall(DEADLINE_S)
+    return False
+
+
+# ---- loadgen ----------------------------------------------------------------------------------------------------
+
+
+def loadgen(*flags: str | int) -> subprocess.CompletedProcess[str]:
+    """loadgen with these flags, run to its end."""
+    command = [program_or_skip("loadgen"), *map(str, flags)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+
+
+def reported(*flags: str | int, status: int) -> dict[str, Any]:
+    """Its JSON report. Its exit status is as expected, and it has complained of nothing."""
+    done = loadgen("--report", "json", *flags)
+    assert (done.stderr, done.returncode) == ("", status)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report

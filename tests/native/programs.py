@@ -1,0 +1,44 @@
+"""The native programs as tests start them: as a child that is told a cell, or by hand."""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.processes import READY, Crew
+from lab.runtimes import REPOSITORY
+from lab.sandbox import Sandbox
+from tests.contract.peers import DEADLINE_S
+from tests.contract.serving import Serving
+
+RUNTIME = "native"
+
+
+def program_or_skip(name: str) -> str:
+    """The path of a program in native/bin. The test is skipped where it has not been built."""
+    path = REPOSITORY / "native" / "bin" / name
+    if not path.exists():
+        pytest.skip(f"{name} is not built. Build it with: make native")
+    return str(path)
+
+
+def told_service(folder: str | Path, params: Mapping[str, Any], *, system: str = "", **more: Any) -> dict[str, Any]:
+    """What a service is told: its cell, and its place in it."""
+    named = {"cell_id": "a-test", "system": system, "runtime": RUNTIME, "params": dict(params)}
+    return {**named, "service_id": 0, "folder": str(folder), "cpus": [], **more}
+
+
+@contextmanager
+def native_serving(
+    command: list[str], sandbox: Sandbox, params: Mapping[str, Any], *, system: str = ""
+) -> Iterator[Serving]:
+    """A native service that listens; killed at the end of the block."""
+    folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
+    with Crew(sandbox, str(REPOSITORY)) as crew:
+        child = crew.start("Service 1 of 1", RUNTIME, command)
+        child.tell(told_service(folder, params, system=system))
+        (ready,) = crew.hear_all([child], READY, "before it was ready", DEADLINE_S)
+        yield Serving(crew, child, ready["addresses"])

@@ -1,0 +1,221 @@
+"""loadgen against servers that answer late, wrong, in halves, not at all, and that die: it counts, and it ends."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.native.loadgen_peers import (
+    HELLO,
+    Script,
+    Scripted,
+    counted,
+    in_parts,
+    loadgen,
+    read_frame,
+    read_http,
+    read_message,
+    reported,
+    reset,
+    says,
+    scripted,
+    silent,
+)
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n"
+UNTIL_CLOSED = b"HTTP/1.1 200 OK\r\n\r\nhello"
+REFUSED = b"HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n"
+CALC = ("--protocol", "framed", "--calc-target", 50)
+ECHO = ("--protocol", "echo", "--message-bytes", 100)
+
+
+def bytewise(answer: bytes) -> Script:
+    """Each byte in a write of its own."""
+    return in_parts(*(bytes([byte]) for byte in answer), gap_s=0.0)
+
+
+@pytest.fixture(params=["tcp", "unix"])
+def folder(request: pytest.FixtureRequest, short_folder: Path) -> Path | None:
+    """Where the server's Unix socket goes; None for TCP."""
+    return short_folder if request.param == "unix" else None
+
+
+RIGHT: dict[str, Script] = {
+    "at once": says(HELLO),
+    "in halves": in_parts(HELLO[:30], HELLO[30:], gap_s=0.002),
+    "head and body": in_parts(HELLO[:-5], HELLO[-5:], gap_s=0.002),
+    "byte by byte": bytewise(HELLO),
+    "chunked": says(CHUNKED),
+    "chunked, byte by byte": bytewise(CHUNKED),
+    "until closed": says(UNTIL_CLOSED, keep=False),
+    "after 100 Continue": says(b"HTTP/1.1 100 Continue\r\n\r\n" + HELLO),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_an_answer_is_right_however_it_comes(name: str, folder: Path | None) -> None:
+    with scripted(RIGHT[name], read_http, folder) as server:
+        report = reported("-c", 2, "-n", 20, server.url, status=0)
+    assert (report["answered"], report["wrong"], report["errors"]) == (20, 0, {})
+    assert (report["body_bytes"], report["latency"]["count"], server.requests) == (100, 20, 20)
+
+
+def test_a_late_answer_is_waited_for_and_timed(folder: Path | None) -> None:
+    with scripted(in_parts(b"", HELLO, gap_s=0.03), read_http, folder) as server:
+        report = reported("-n", 5, server.url, status=0)
+    assert report["answered"] == 5
+    assert 30_000_000 <= report["latency"]["min_ns"] < report["latency"]["max_ns"] < 1_000_000_000
+
+
+HTTP_FAULTS: dict[str, tuple[Script, dict[str, object]]] = {
+    "another status": (says(REFUSED), {"answered": 20, "errors": {"503": 20}, "given_up": 0}),
+    "no HTTP": (says(b"what?\r\n\r\n"), {"answered": 0, "errors": {"garbled": 10}, "given_up": 1}),
+    "twice": (says(HELLO * 2), {"answered": 0, "errors": {"extra": 10}, "given_up": 1}),
+    "half, then closed": (says(HELLO[:-2], keep=False), {"answered": 0, "errors": {"closed": 10}}),
+    "closed": (says(b"", keep=False), {"answered": 0, "errors": {"closed": 10}, "given_up": 1}),
+    "reset": (reset, {"answered": 0, "errors": {"reset": 10}, "given_up": 1}),
+}
+
+
+@pytest.mark.parametrize("name", HTTP_FAULTS)
+def test_a_fault_is_counted_by_its_code_and_ten_in_a_row_are_enough(name: str) -> None:
+    script, expected = HTTP_FAULTS[name]
+    with scripted(script, read_http) as server:
+        report = reported("-n", 20, server.url, status=1)
+    assert {key: report[key] for key in expected} == expected
+
+
+def test_no_answer_at_all_is_a_timeout(folder: Path | None) -> None:
+    with scripted(silent, read_http, folder) as server:
+        report = reported("-n", 20, "--timeout", "50ms", server.url, status=1)
+    assert (report["answered"], report["errors"], report["given_up"]) == (0, {"timeout": 10}, 1)
+    assert report["wall_ns"] < 5_000_000_000
+
+
+def test_an_answer_of_another_length_than_the_first_is_wrong() -> None:
+    def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        connection.sendall(HELLO if server.requests == 1 else HELLO.replace(b": 5", b": 6") + b"!")
+        return True
+
+    with scripted(growing, read_http) as server:
+        report = reported("-n", 5, server.url, status=1)
+    assert (report["answered"], report["wrong"], report["errors"]) == (5, 4, {})
+
+
+def test_status_and_length_can_be_told() -> None:
+    with scripted(says(REFUSED), read_http) as server:
+        flags = ("-n", 5, "--expect-status", 503, server.url)
+        assert reported(*flags, status=0)["answered"] == 5
+        assert reported("--expect-length", 7, *flags, status=1)["wrong"] == 5
+
+
+def test_a_server_that_dies_is_given_up() -> None:
+    def dying(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        if server.requests > 5:
+            server.die()
+            return False
+        connection.sendall(HELLO)
+        return True
+
+    with scripted(dying, read_http) as server:
+        report = reported("-n", 20, server.url, status=1)
+    assert (report["answered"], report["given_up"]) == (5, 1)
+    assert report["errors"].pop("connect") == 9
+    assert list(report["errors"]) in (["closed"], ["reset"])
+
+
+def test_a_server_that_closes_after_each_answer_is_connected_to_again() -> None:
+    closing = HELLO.replace(b"Server", b"Connection: close\r\nServer")
+    with scripted(says(closing, keep=False), read_http) as server:
+        report = reported("-n", 10, server.url, status=0)
+    assert (report["answered"], report["kept"], report["connect"]["count"]) == (10, 0, 10)
+    assert server.connections == 10
+
+
+def test_without_keep_alive_each_request_has_a_connection_and_says_so(folder: Path | None) -> None:
+    asked = []
+
+    def noting(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        asked.append(request)
+        connection.sendall(HELLO)
+        return True
+
+    with scripted(noting, read_http, folder) as server:
+        report = reported("-n", 10, "--keep-alive", "false", server.url, status=0)
+    assert (report["answered"], report["connect"]["count"], server.connections) == (10, 10, 10)
+    assert report["total"]["min_ns"] > report["latency"]["min_ns"]
+    assert all(b"\r\nConnection: close\r\n" in request for request in asked)
+
+
+def test_a_request_is_what_the_flags_say(tmp_path: Path) -> None:
+    asked = []
+
+    def noting(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        asked.append(request)
+        connection.sendall(HELLO)
+        return True
+
+    body = tmp_path / "body"
+    body.write_bytes(b"\x00\xff")
+    with scripted(noting, read_http) as server:
+        reported("-n", 1, "-H", "X-A: b", "-H", "Host: h", "--body-file", str(body), server.url, status=0)
+        reported("-n", 1, server.url, status=0)
+    assert asked == [
+        b"POST /a HTTP/1.1\r\nX-A: b\r\nHost: h\r\nContent-Length: 2\r\n\r\n\x00\xff",
+        b"GET /a HTTP/1.1\r\nHost: " + server.address.encode() + b"\r\n\r\n",
+    ]
+
+
+FRAMED_FAULTS: dict[str, tuple[Script, dict[str, object]]] = {
+    "right": (says(counted(200, "50")), {"answered": 20, "wrong": 0, "errors": {}, "calc_ns": 100}),
+    "byte by byte": (bytewise(counted(200, "50")), {"answered": 20, "wrong": 0, "errors": {}}),
+    "wrong": (says(counted(200, "51")), {"answered": 20, "wrong": 20, "errors": {}}),
+    "refused": (says(counted(500, "")), {"answered": 20, "wrong": 0, "errors": {"500": 20}}),
+    "no JSON": (says(b"\x00\x00\x00\x04\xff{]["), {"answered": 20, "errors": {"garbled": 20}}),
+    "twice": (says(counted(200, "50") * 2), {"answered": 0, "errors": {"extra": 10}}),
+    "oversize": (says(b"\x40\x00\x00\x00x"), {"answered": 0, "errors": {"garbled": 10}}),
+    "half, then closed": (says(counted(200, "50")[:9], keep=False), {"answered": 0, "errors": {"closed": 10}}),
+}
+
+
+@pytest.mark.parametrize("name", FRAMED_FAULTS)
+def test_frames_are_judged_as_the_python_client_judges_them(name: str, folder: Path | None) -> None:
+    script, expected = FRAMED_FAULTS[name]
+    status = 0 if expected.get("errors") == {} and not expected.get("wrong") else 1
+    with scripted(script, read_frame, folder) as server:
+        report = reported(*CALC, "-n", 20, server.address, status=status)
+    assert {key: report[key] for key in expected} == expected
+
+
+def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """The bytes as they came, in halves."""
+    connection.sendall(request[:50])
+    connection.sendall(request[50:])
+    return True
+
+
+def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """As many bytes, the last two exchanged."""
+    connection.sendall(request[:98] + request[99:] + request[98:99])
+    return True
+
+
+def test_an_echo_is_right_when_all_its_bytes_are(folder: Path | None) -> None:
+    with scripted(echo, read_message, folder) as server:
+        report = reported(*ECHO, "-n", 20, "-c", 3, server.address, status=0)
+    assert (report["answered"], report["received_bytes"], report["sent_bytes"]) == (20, 2000, 2000)
+
+
+def test_an_echo_of_other_bytes_is_wrong_and_one_of_more_is_extra() -> None:
+    with scripted(shifted, read_message) as server:
+        assert reported(*ECHO, "-n", 5, server.address, status=1)["wrong"] == 5
+    with scripted(says(bytes(101)), read_message) as server:
+        assert reported(*ECHO, "-n", 5, server.address, status=1)["errors"] == {"extra": 5}
+
+
+def test_where_nothing_listens_it_says_so() -> None:
+    with scripted(says(HELLO), read_http) as server:
+        url = server.url
+    done = loadgen("-n", 1, url)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"cannot connect to {server.address}: Connection refused" in done.stderr

@@ -1,0 +1,233 @@
+"""What loadgen's reports hold, its figures against known ones, and how a run is stopped."""
+
+import base64
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+from itertools import accumulate
+from typing import Any
+
+import pytest
+
+from tests.contract.speaking import read_to_end, wait_readable
+from tests.native.loadgen_peers import (
+    DEADLINE_S,
+    HELLO,
+    Scripted,
+    loadgen,
+    read_http,
+    read_message,
+    reported,
+    says,
+    scripted,
+)
+from tests.native.programs import program_or_skip
+
+NUMBER = r"[0-9]+\.[0-9]{3}"
+AB = {
+    "Server Software": r"scripted/1",
+    "Server Hostname": r"127\.0\.0\.1",
+    "Server Port": r"[0-9]+",
+    "Document Path": r"/a",
+    "Document Length": r"5 bytes",
+    "Concurrency Level": r"2",
+    "Time taken for tests": rf"{NUMBER} seconds",
+    "Complete requests": r"100",
+    "Failed requests": r"0",
+    "Keep-Alive requests": r"100",
+    "Total transferred": r"6300 bytes",
+    "HTML transferred": r"500 bytes",
+    "Requests per second": r"[0-9.]+ \[#/sec\] \(mean\)",
+    "Time per request": rf"{NUMBER} \[ms\] \(mean\)",
+    "Transfer rate": r"[0-9.]+ \[Kbytes/sec\] received",
+    "Options": r"TCP_NODELAY true; socket buffers kernel default",
+}
+
+
+def test_the_report_ab_has_every_field_of_ab() -> None:
+    with scripted(says(HELLO), read_http) as server:
+        done = loadgen("-c", 2, "-n", 100, server.url)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    for name, value in AB.items():
+        (first, *_) = (line for line in lines if line.startswith(f"{name}:"))
+        assert re.fullmatch(rf"{re.escape(name)}: +{value}", first)
+    assert re.search(rf"Time per request: +{NUMBER} \[ms\] \(mean, across all concurrent requests\)", done.stdout)
+    table = lines.index("Connection Times (ms)")
+    assert lines[table + 1].split() == ["min", "mean", "[+/-sd]", "median", "max"]
+    rows = [line.split() for line in lines[table + 2 : table + 6]]
+    assert [row[0] for row in rows] == ["Connect:", "Processing:", "Waiting:", "Total:"]
+    assert all(re.fullmatch(NUMBER, cell) for row in rows for cell in row[1:])
+    shares = [line.split()[0] for line in lines if re.match(r" *[0-9]+% ", line)]
+    assert shares == ["50%", "66%", "75%", "80%", "90%", "95%", "98%", "99%", "100%"]
+    assert lines[-1].endswith("(longest request)")
+
+
+def test_each_tenth_is_told_while_it_runs() -> None:
+    with scripted(says(HELLO), read_http) as server:
+        done = loadgen("-n", 50, server.url)
+    tenths = [f"Completed {5 * tenth} requests" for tenth in range(1, 11)]
+    assert done.stderr.splitlines() == [
+        f"Benchmarking {server.url} (be patient)",
+        *tenths,
+        "Finished 50 requests",
+    ]
+
+
+def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """The bytes as they came."""
+    connection.sendall(request)
+    return True
+
+
+def test_the_report_vmbench_has_the_form_of_the_record() -> None:
+    flags = ("--protocol", "echo", "--message-bytes", 100, "--report", "vmbench", "-c", 3, "-n", 500)
+    with scripted(echo, read_message) as server:
+        done = loadgen(*flags, "--nodelay", "false", "--buffer-bytes", 65536, server.address)
+    first, latency, shares, rate, transfer, product, options = done.stdout.splitlines()
+    assert re.fullmatch(r"500 0\.1KiB messages in [0-9.]+ seconds", first)
+    assert re.fullmatch(
+        rf"Latency: min {NUMBER}ms; max {NUMBER}ms; mean {NUMBER}ms; std: {NUMBER}ms \([0-9.]+%\)", latency
+    )
+    percents = "; ".join(rf"{percent}% under {NUMBER}ms" for percent in (25, 50, 75, 90, 99))
+    assert re.fullmatch(f"Latency distribution: {percents}", shares)
+    assert re.fullmatch(r"Requests/sec: [0-9.]+", rate)
+    assert re.fullmatch(r"Transfer/sec: [0-9.]+MiB", transfer)
+    assert re.fullmatch(r"Requests/sec x mean latency = [0-9.]+ \(concurrency 3\)", product)
+    assert options == "TCP_NODELAY false; socket buffers 65536 bytes"
+
+
+def test_no_percentile_is_below_the_minimum_and_the_product_is_the_concurrency() -> None:
+    flags = ("--protocol", "echo", "--message-bytes", 100, "--report", "vmbench", "-c", 3, "-n", 3000)
+    with scripted(echo, read_message) as server:
+        done = loadgen(*flags, server.address)
+    lowest = re.search(r"min ([0-9.]+)ms", done.stdout)
+    quarter = re.search(r"25% under ([0-9.]+)ms", done.stdout)
+    product = re.search(r"mean latency = ([0-9.]+)", done.stdout)
+    assert lowest
+    assert quarter
+    assert product
+    assert float(lowest[1]) <= float(quarter[1])
+    assert 2.5 < float(product[1]) <= 3.01
+
+
+# ---- figures ------------------------------------------------------------------------------------------------------
+
+SHARES = {"p25_ns": 0.25, "p50_ns": 0.5, "p75_ns": 0.75, "p90_ns": 0.9, "p99_ns": 0.99}
+
+
+def test_the_json_report_has_its_histogram_and_percentiles_are_nearest_ranks_of_it() -> None:
+    with scripted(says(HELLO), read_http) as server:
+        report = reported("-c", 2, "-n", 1000, server.url, status=0)
+    for name in ("latency", "first_byte", "connect"):
+        check_figures(report[name])
+    assert report["latency"]["count"] == 1000
+    assert report["connect"]["count"] == 2
+    assert {"cpu_user_ns", "cpu_system_ns", "max_rss_bytes", "wall_ns", "sent", "flags"} <= set(report)
+    assert report["requests_per_s"] == pytest.approx(1000 / report["wall_ns"] * 1e9)
+    assert {"p999_ns", "p9999_ns"} & set(report["latency"]) == set()
+
+
+def check_figures(summary: dict[str, Any]) -> None:
+    """Bounds, mean and percentiles fit to the counts, within the thousandth that three digits promise."""
+    counts = summary["counts"]
+    seen = list(accumulate(number for _, number in counts))
+    assert seen[-1] == summary["count"]
+    assert summary["min_ns"] == pytest.approx(counts[0][0], rel=1e-3)
+    assert summary["max_ns"] == pytest.approx(counts[-1][0], rel=1e-3)
+    mean_ns = sum(value * number for value, number in counts) / seen[-1]
+    assert summary["mean_ns"] == pytest.approx(mean_ns, rel=1e-3)
+    for name in SHARES.keys() & summary.keys():
+        rank = -(-int(SHARES[name] * 10_000) * summary["count"] // 10_000)
+        exact = next(value for (value, _), so_far in zip(counts, seen, strict=True) if so_far >= rank)
+        assert summary[name] == pytest.approx(exact, rel=1e-3)
+        assert summary["min_ns"] <= summary[name] <= summary["max_ns"]
+
+
+def test_the_encoded_histogram_is_v2_of_hdrhistogram() -> None:
+    with scripted(says(HELLO), read_http) as server:
+        latency = reported("-n", 300, server.url, status=0)["latency"]
+    cookie, size_bytes, offset, digits, low, _high, ratio = struct.unpack_from(
+        "!iiiiqqd", encoded := base64.b64decode(latency["hdr_v2_base64"])
+    )
+    assert (cookie & ~0xF0, offset, digits, low, ratio) == (0x1C849303, 0, 3, 1, 1.0)
+    assert len(encoded) == 40 + size_bytes
+    assert sum(number for number in zigzags(encoded[40:]) if number > 0) == 300
+
+
+def zigzags(data: bytes) -> list[int]:
+    """The numbers in ZigZag LEB128. Source: HdrHistogram's wiki, V2 encoding."""
+    numbers, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append((value >> 1) ^ -(value & 1))
+            value = shift = 0
+    return numbers
+
+
+def test_a_warm_up_is_not_counted() -> None:
+    with scripted(says(HELLO), read_http) as server:
+        report = reported("-c", 2, "-n", 100, "--warmup", 40, server.url, status=0)
+        assert (report["answered"], report["latency"]["count"], server.requests) == (100, 100, 140)
+        timed = reported("-d", "100ms", "--warmup", "100ms", server.url, status=0)
+    assert 100_000_000 <= timed["wall_ns"] < 1_000_000_000
+    assert timed["answered"] == timed["sent"] < server.requests - 140
+
+
+def test_connections_divide_all_requests_among_threads() -> None:
+    with scripted(says(HELLO), read_http) as server:
+        report = reported("-c", 5, "-t", 3, "-n", 1001, server.url, status=0)
+    assert (report["answered"], report["flags"]["threads"], server.requests) == (1001, 3, 1001)
+    assert server.connections == 5
+
+
+# ---- the end ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_run_with_the_report_of_what_there_is(number: signal.Signals, status: int) -> None:
+    with scripted(says(HELLO), read_http) as server:
+        command = [program_or_skip("loadgen"), "-c", "2", "-n", "1000000", server.url]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            wait_readable(process.stderr.fileno())
+            while server.requests < 50:
+                server.stall(0.001)
+            os.kill(process.pid, number)
+            said = read_to_end(process.stdout.fileno()).decode()
+            assert process.wait(DEADLINE_S) == status
+    complete = re.search(r"Complete requests: +([0-9]+)", said)
+    assert complete
+    assert 48 <= int(complete[1]) < 1_000_000
+    assert " 100% " in said
+
+
+WRONG_FLAGS = [
+    (["http://127.0.0.1:1/"], "give --requests 10000 or --duration 10s"),
+    (["-n", "1"], "there is no target"),
+    (["-n", "0", "http://127.0.0.1:1/"], "0 is not in 1.."),
+    (["-n", "1", "-d", "1s", "http://127.0.0.1:1/"], "cannot be used with"),
+    (["-n", "1", "--rate", "x", "http://127.0.0.1:1/"], "requests per second"),
+    (["-n", "1", "-H", "x", "http://127.0.0.1:1/"], "it must be `Name: value`"),
+    (["-n", "1", "--protocol", "smoke", "http://127.0.0.1:1/"], "http, framed, echo"),
+]
+
+
+@pytest.mark.parametrize(("flags", "remedy"), WRONG_FLAGS)
+def test_a_flag_that_cannot_be_is_refused_with_what_can(flags: list[str], remedy: str) -> None:
+    done = loadgen(*flags)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert remedy in done.stderr
+
+
+def test_a_target_that_is_none_is_refused_with_what_is() -> None:
+    done = loadgen("-n", 1, "ftp://x")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "it must be http://host:port/path or unix:/path.sock:/path" in done.stderr
