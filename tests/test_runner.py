@@ -21,7 +21,7 @@ from systems import every
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"
-COMMANDS = ("runtimes", "plan", "serve", "report", "compare", "export", "doctor", "setup")
+COMMANDS = ("runtimes", "plan", "serve", "report", "list", "compare", "export", "doctor", "audit", "native", "setup")
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if facts()["gil_disabled_build"] else "")
 OWN = ("--runtime", OWN_NAME, "--interpreter", f"{OWN_NAME}={OWN_EXECUTABLE}")
@@ -119,7 +119,7 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["--scale", "2"], ["scale is 2", "at most 1"]),
         (["--seed", "-1", *OWN], ["--seed is -1", "a whole number of at least 0"]),
         (["--seed", "x", *OWN], ["--seed is x", "a whole number of at least 0"]),
-        (["--experiment", "nope"], ["Experiment 'nope' is not known", "default, evidence, memory, quick, record"]),
+        (["--experiment", "nope"], ["Experiment 'nope' is not known", "default, echo, evidence"]),
         (["--plan", "nowhere/none.yaml"], ["nowhere/none.yaml cannot be read", "No such file"]),
         (["--interpreter", "3.11"], ["--interpreter is 3.11", "NAME=PATH"]),
         (["--interpreter", "3.11=/nowhere"], ["--interpreter 3.11=/nowhere", "no such file"]),
@@ -127,7 +127,12 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["--resume", "nowhere", "--blocks", "5"], ["--resume", "--blocks cannot change it"]),
         (["--resume", "nowhere", "--num-clients", "5"], ["--resume", "--num-clients cannot change it"]),
         (["report", "nowhere"], ["nowhere", "cannot be read", "No such file"]),
-        (["report", "a", "b"], ["b", "runner.py report --help"]),
+        (["report", "nowhere", "b"], ["nowhere", "cannot be read"]),
+        (["report", "--json", "--quiet"], ["--quiet", "runner.py report --help"]),
+        (["list", "nowhere"], ["nowhere is not a folder"]),
+        (["list", "a", "b"], ["b", "runner.py list --help"]),
+        (["export", "a", "b", "--format", "xml"], ["--format is xml", "parquet"]),
+        (["compare", "a", "b", "--json", "--github"], ["--github", "runner.py compare --help"]),
         (["serve", "--system", "1,2", *OWN], ["one cell", "these flags make 2"]),
         (["--require", ABSENT], [f"Runtime {ABSENT} was not found", f"uv python install {ABSENT}"]),
         (["plan", "--runtime", ABSENT], [f"None of the runtimes {ABSENT} was found", "uv python install"]),

@@ -1,0 +1,24 @@
+"""Show what makes this machine unquiet for benchmarks, and what to do about it."""
+
+import json
+from collections.abc import Sequence
+
+from config import flags
+from lab import quiet
+from lab.doctor import findings
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Show what makes this machine unquiet for benchmarks, and what to do about it."""
+    from reports.doctor import print_findings
+    from reports.terminal import terminal
+
+    parser = flags.Parser(prog="runner.py doctor", description=main.__doc__)
+    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
+    given = parser.parse_args(arguments)
+    facts = quiet.facts()
+    if given.json:
+        print(json.dumps(facts, indent=2))
+    else:
+        print_findings(findings(facts), terminal())
+    return 0

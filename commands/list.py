@@ -1,0 +1,33 @@
+"""Show the saved runs, newest first, with what came out of each."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from commands.saying import note, short
+from config import flags
+from lab import experiment
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Show the saved runs, newest first, with what came out of each."""
+    from reports.listing import print_list, saved_runs
+    from reports.terminal import terminal
+
+    parser = flags.Parser(prog="runner.py list", description=main.__doc__)
+    parser.add_argument(
+        "folder", metavar="FOLDER", type=Path, nargs="?", help="where runs are saved (default: reports/out)"
+    )
+    parser.add_argument("--json", action="store_true", help="print them as JSON")
+    given = parser.parse_args(arguments)
+    if given.folder is None:
+        experiment.RUNS.mkdir(parents=True, exist_ok=True)
+    folder = short(given.folder or experiment.RUNS)
+    runs = saved_runs(folder)
+    if given.json:
+        print(json.dumps([one.to_json() for one in runs], indent=2))
+    elif runs:
+        print_list(runs, terminal())
+    else:
+        note(f"There is no run in {folder} yet; make one with: make run")
+    return 0

@@ -1,0 +1,34 @@
+"""Build the native programs and the extensions for each runtime; say what a missing toolchain keeps away."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from config import flags
+from core.errors import BadInput
+from lab import interpreters, natives, wheels
+
+FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Build the native programs and extensions, or those named; say of each whether it is there."""
+    parser = flags.Parser(prog="runner.py native", description=main.__doc__)
+    known = (*natives.BUILDS, *wheels.EXTENSIONS)
+    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(known)} (default: all)")
+    names = parser.parse_args(arguments).names or known
+    for name in names:
+        if name not in known:
+            raise BadInput(f"{name!r} is not a native program or extension; accepted are {', '.join(known)}.")
+    broken = False
+    for what, why_not in _made(names):
+        print(f"{what}: {why_not or 'built'}", flush=True)
+        broken |= why_not.startswith(natives.BROKEN)
+    return 1 if broken else 0
+
+
+def _made(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    programs = [name for name in names if name in natives.BUILDS]
+    extensions = [name for name in names if name in wheels.EXTENSIONS]
+    if programs:
+        yield from natives.make(programs)
+    if extensions:
+        yield from wheels.make(extensions, interpreters.find(FOR_RUNTIMES).values())

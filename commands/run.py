@@ -1,0 +1,101 @@
+"""Measure a plan, or go on with a saved run; report it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+from commands import summaries
+from commands.chosen import with_present_runtimes, without_absent
+from commands.report import show, write
+from commands.saying import note
+from config import flags
+from config.plan import Plan
+from core.errors import BadInput
+from core.result import Run
+from lab import experiment
+from lab.profile import available
+
+TITLE = "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure a plan, or go on with a saved run; report it."""
+    parser = flags.Parser(prog="runner.py", description=TITLE, epilog=_epilog())
+    flags.add_run_flags(parser)
+    parser.add_argument("--resume", metavar="DIR", type=Path, help="go on with the run saved there")
+    parser.add_argument("--profile", choices=["perf"], help="profile one more cell of each kind, which is not counted")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
+    parser.add_argument("--quiet", action="store_true", help="print what went wrong and the run's folder, no more")
+    given = vars(parser.parse_args(arguments))
+    order, saved = _resumed(given) if given["resume"] else _ordered(given, arguments)
+    _carry_out(order, saved, quiet=given["quiet"])
+    start_ns = perf_counter_ns()
+    written = write(order.folder, saved)
+    experiment.note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
+    show(written, as_json=given["json"], quiet=given["quiet"])
+    return 1 if saved.failed_cells else 0
+
+
+def _epilog() -> str:
+    return f"systems:\n{flags.systems_help()}\n\ncommands (each has its own --help):\n{summaries()}"
+
+
+def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[experiment.Order, Run]:
+    plan = flags.plan_from(given)
+    seed = flags.seed(given)
+    plan, runtimes, missing = with_present_runtimes(plan, given)
+    plan = without_absent(plan, runtimes)
+    folder = given["out"] or experiment.run_folder(plan)
+    order = experiment.Order(plan=plan, runtimes=runtimes, folder=folder, profile=_profiles(given["profile"]))
+    experiment.preflight(plan)
+    return order, experiment.new_run(order, seed, ["runner.py", *arguments], missing)
+
+
+def _profiles(asked: str | None) -> bool:
+    """Whether perf was asked for and runs here; a line if it does not."""
+    why_not = available() if asked else ""
+    if why_not:
+        note(why_not)
+    return bool(asked) and not why_not
+
+
+def _resumed(given: Mapping[str, Any]) -> tuple[experiment.Order, Run]:
+    allowed = ("resume", "json", "quiet", "interpreter")
+    for name, value in given.items():
+        if value not in (None, False, []) and name not in allowed:
+            raise BadInput(
+                f"--resume goes on with the saved plan; --{name.lower().replace('_', '-')} cannot change it."
+            )
+    saved = experiment.resumed(given["resume"])
+    plan, runtimes, _ = with_present_runtimes(Plan.from_json(saved.plan), {**given, "require": None})
+    order = experiment.Order(plan=without_absent(plan, runtimes), runtimes=runtimes, folder=given["resume"])
+    experiment.check_same_runtimes(saved, runtimes)
+    experiment.preflight(plan)
+    return order, saved
+
+
+def _enough(plan: Plan) -> experiment.Enough:
+    """Whether a run has all the blocks it needs, by the plan's `until`."""
+
+    def enough(saved: Run, spent_ns: int) -> bool:
+        from reports.findings import widest
+
+        until = plan.until
+        if until.seconds and spent_ns >= until.seconds * 1e9:
+            return True
+        return bool(until.width) and widest(saved) <= until.width
+
+    return enough
+
+
+def _carry_out(order: experiment.Order, saved: Run, *, quiet: bool) -> None:
+    from reports.progress import display
+
+    try:
+        until = order.plan.until
+        with display(quiet=quiet, open_ended=bool(until.width or until.seconds)) as progress:
+            experiment.carry_out(order, saved, progress, _enough(order.plan))
+    except KeyboardInterrupt:
+        note(f"Stopped. {len(saved.cells)} cells are saved; go on with: python runner.py --resume {order.folder}")
+        raise

@@ -1,0 +1,55 @@
+"""`runner.py audit` as it is called; what it finds is tested in tests/lab/test_audit.py."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commands.audit import main
+from core.errors import BadInput
+from lab import interpreters
+from tests.conftest import runtime_or_skip
+from tests.lab.test_audit import wheel
+
+pytestmark = pytest.mark.skipif(interpreters.uv() is None, reason="audit installs with uv; make setup has it")
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> str:
+    """A wheel that passes."""
+    runtime_or_skip("3.14t")
+    wheel(tmp_path, "plain", {"plain.py": b"x = 1\n"})
+    return str(tmp_path / "plain-1.0-py3-none-any.whl")
+
+
+def test_a_package_that_passes_exits_with_0(plain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--package", plain]) == 0
+    assert "plain passes: " in capsys.readouterr().out
+
+
+def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runtime_or_skip("3.14t")
+    wheel(tmp_path, "raising", {"raising.py": b"1 / 0\n"})
+    (tmp_path / "requirements.txt").write_text(f"--no-index\n--find-links {tmp_path}\nraising\n")
+    assert main(["-r", str(tmp_path / "requirements.txt"), "--json"]) == 3
+    (package,) = json.loads(capsys.readouterr().out)["packages"]
+    assert package["problems"][0]["detail"] == "importing raising fails: ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ([], "required"),
+        (["--package", "a", "-r", "b"], "not allowed with"),
+        (["--package", "a", "--runtime", "3.14"], "always has its GIL"),
+        (["--package", "a", "--runtime", "3.99t"], "Runtime 3.99t was not found"),
+        (["-r", "none.txt"], "none.txt cannot be read"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused(arguments: list[str], why: str) -> None:
+    runtime_or_skip("3.14")
+    runtime_or_skip("3.14t")
+    with pytest.raises(BadInput, match=why):
+        main(arguments)
