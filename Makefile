@@ -5,6 +5,8 @@ PYTHON := $(VENV)/bin/python
 RUN_STAMP := $(VENV)/.run-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
 RUNTIMES_STAMP := $(VENV)/.runtimes-stamp
+LIMIT_STAMP := $(VENV)/.limit-stamp
+NATIVE_STAMP := $(VENV)/.native-stamp
 
 # Who may carry .venv, first choice first: `make setup BASE_PYTHON=/opt/python/bin/python3.12` names another.
 # 3.15 is out of bounds because the pinned packages have no wheels for it. It can still be measured.
@@ -12,21 +14,21 @@ BASE_PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test lint check bench report pins clean look-again
+.PHONY: help setup run record test lint check bench report native native-peers native-libraries pins clean look-again
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
 	@echo "ARGS is passed on:  make run ARGS='--blocks 1'   make test ARGS='-k wire'"
 
 setup: $(RUN_STAMP) $(RUNTIMES_STAMP) ## Make .venv, look for runtimes, make an environment for each
 
-run: $(RUNTIMES_STAMP) ## Run the quick experiment
+run: $(RUNTIMES_STAMP) $(LIMIT_STAMP) ## Run the quick experiment
 	@$(PYTHON) runner.py --experiment quick $(ARGS)
 
-record: $(RUNTIMES_STAMP) ## Run the seed's whole set of cells: 20 x 20 x 1000, takes long
+record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) ## Run the seed's whole set of cells: 20 x 20 x 1000, takes long
 	@$(PYTHON) runner.py --experiment record $(ARGS)
 
-test: $(DEV_STAMP) $(RUNTIMES_STAMP) ## Run the tests
+test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Build the native programs and run the tests
 	@$(PYTHON) -m pytest $(ARGS)
 
 lint: $(DEV_STAMP) ## Check format, rules and types: ruff, mypy strict
@@ -42,12 +44,28 @@ bench: $(RUNTIMES_STAMP) ## Measure the speed of our own parts
 report: $(RUN_STAMP) ## Write a saved run's report again: make report RUN=reports/out/...
 	@$(PYTHON) runner.py report $(RUN) $(ARGS)
 
+native: $(RUN_STAMP) ## Build native programs and extensions; says what a missing toolchain keeps away
+	@$(PYTHON) runner.py native $(ARGS)
+
+native-peers: ## Install the load generators that the experiment loadgen compares ours with
+	@sh native/peers.sh
+
+native-libraries: ## Install what the C and C++ programs need from the system's packages
+	@sh native/libraries.sh
+
 pins: $(RUN_STAMP) ## Write requirements*.txt from *.in; newer versions: make pins ARGS=--upgrade
 	@$(compile) requirements.in -o requirements.txt
 	@echo tornado | $(compile) --no-annotate - -o requirements-tornado.txt
+	@for one in aiohttp anyio cheroot gunicorn httpx pyro5 pyzmq requests rpyc uvloop waitress; do \
+		echo $$one | $(compile) --no-annotate - -o requirements-$$one.txt; done
+	@echo 'uvicorn[standard]' | $(compile) --no-annotate - -o requirements-uvicorn.txt
+	@echo 'granian[uvloop]' | $(compile) --no-annotate - -o requirements-granian.txt
+	@printf 'flask\ngunicorn\nwaitress\n' | $(compile) --no-annotate - -o requirements-flask.txt
+	@echo grpcio | $(compile) --no-annotate --only-binary grpcio --emit-build-options - -o requirements-grpcio.txt
 	@$(compile) requirements-dev.in -o requirements-dev.txt
 
-clean: ## Remove .venv, .runtimes and caches; saved runs in reports/out stay
+clean: ## Remove .venv, .runtimes, native programs and caches; saved runs in reports/out stay
+	@rm -rf native/bin native/build native/target native/wheels native/*/target native/echo/*/target
 	@rm -rf $(VENV) .runtimes .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -path ./.git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
@@ -69,6 +87,18 @@ $(DEV_STAMP): requirements-dev.txt $(RUN_STAMP)
 $(RUNTIMES_STAMP): requirements-tornado.txt $(RUN_STAMP) $(if $(filter setup,$(MAKECMDGOALS)),look-again)
 	@$(alone); if $(fresh); then exit 0; fi; \
 	echo 'set-up: runtimes'; $(PYTHON) runner.py setup; touch $@
+
+# The sources of native programs; without a toolchain there is nothing to build, and reports have no limit row.
+native_sources := $(shell find native -type f -not -path '*/target/*' -not -path '*/build/*' -not -path 'native/bin/*' \
+	-not -path 'native/wheels/*' -not -name Cargo.lock 2>/dev/null)
+
+$(LIMIT_STAMP): $(native_sources) $(RUN_STAMP)
+	@$(alone); if $(fresh); then exit 0; fi; \
+	echo 'set-up: the native limit'; $(PYTHON) runner.py native loadgen calc-service; touch $@
+
+$(NATIVE_STAMP): $(native_sources) $(RUNTIMES_STAMP)
+	@$(alone); if $(fresh); then exit 0; fi; \
+	echo 'set-up: native programs'; $(PYTHON) runner.py native; touch $@ $(LIMIT_STAMP)
 
 # Begins a recipe: stop at the first failure, and one set-up at a time, also when two makes start together
 # (not where flock is missing, as on macOS). The lock goes when the recipe's processes end, however they end.

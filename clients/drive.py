@@ -258,6 +258,8 @@ class Client:
 
 
 def _task(system: System, cell: Cell, client_id: int, sockets: list[str]) -> Task:
+    assert system.caller is not None, f"{system.name} has no client in Python"
+    assert system.message is not None, f"{system.name} has no request in Python"
     tally = Tally()
     caller = system.caller(cell, client_id, sockets, tally.connect.record)
     caller.open()

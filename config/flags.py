@@ -19,6 +19,7 @@ from config.plan import MAX_BLOCKS, Plan, Row, parse_values
 from core.cell import PARAMETERS, Value
 from core.errors import BadInput
 from core.runtime import RuntimeName
+from core.system import System
 from systems import every, find
 
 LONGEST_SEED = 19
@@ -149,9 +150,9 @@ def _chosen(flags: Mapping[str, Any]) -> Plan:
 
 
 def _narrowed(plan: Plan, asked: str | None, anew: bool) -> Plan:
-    if asked is None or asked == "all":
+    if asked is None or (asked == "all" and not anew):
         return plan
-    keys = [find(name.strip()).key for name in asked.split(",")]
+    keys = [one.key for name in asked.split(",") for one in _systems(name.strip())]
     if anew:
         return replace(plan, rows=tuple(Row(system=key, values={}) for key in dict.fromkeys(keys)))
     rows = tuple(row for row in plan.rows if row.system in keys)
@@ -159,6 +160,10 @@ def _narrowed(plan: Plan, asked: str | None, anew: bool) -> Plan:
         there = ", ".join(sorted({row.system for row in plan.rows}))
         raise BadInput(f"--system is {asked}, which plan {plan.name} has no row for; it has rows for system {there}.")
     return replace(plan, rows=rows)
+
+
+def _systems(name: str) -> list[System]:
+    return [one for one in every() if one.group == "systems"] if name == "all" else [find(name)]
 
 
 def _blocks(text: str) -> int:

@@ -19,7 +19,8 @@ from systems import find
 
 FOLDER = Path(__file__).parent
 METHOD_KEYS = ("warmup", "duration", "client_runtime", "pin")
-PLAN_KEYS = ("description", "blocks", "until", "runtimes", "aa", *METHOD_KEYS, "parameters", "rows")
+PLAN_KEYS = ("description", "view", "blocks", "until", "runtimes", "aa", *METHOD_KEYS, "parameters", "rows")
+VIEWS = ("echo", "loadgen", "http-clients", "league")
 ROW_KEYS = ("system", "title", "topology")
 
 
@@ -78,7 +79,14 @@ def _plan(name: str, content: Any) -> Plan:
         aa=_claim("aa", content.get("aa", "false")),
         until=parse_until(content["until"]) if "until" in content else Until(),
         method=parse_method({key: content[key] for key in METHOD_KEYS if key in content}),
+        view=_view(content.get("view", "")),
     )
+
+
+def _view(text: Any) -> str:
+    if text and text not in VIEWS:
+        raise BadInput(f"view is {text!r}; it must be one of {', '.join(VIEWS)}, or left out.")
+    return str(text)
 
 
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}

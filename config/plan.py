@@ -3,14 +3,15 @@
 import itertools
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
 from core.method import Method
-from core.runtime import RuntimeName
-from systems import find
+from core.runtime import NATIVE, RuntimeName
+from core.system import System
+from systems import find, readers
 
 MAX_BLOCKS = 10_000
 
@@ -63,7 +64,8 @@ class Plan:
 
     runtimes: names in the order of display, the first is what ratios refer to.
     aa: the last runtime takes part twice, under two names: what differs between these is noise.
-    description: one line on what it answers.
+    description: one line on what it answers. view: how its report tells it; empty for runtimes side by side.
+    absent: why a system cannot be measured under a runtime; it has no cells there.
     """
 
     name: str
@@ -75,6 +77,8 @@ class Plan:
     method: Method = Method()  # noqa: RUF009 - frozen
     aa: bool = False
     until: Until = Until()
+    view: str = ""
+    absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:
@@ -88,17 +92,24 @@ class Plan:
         """Every cell once, row by row, runtime by runtime; the same work is never there twice."""
         found: dict[str, Cell] = {}
         for row in self.rows:
+            system = find(row.system)
             for values in row.combinations(self.scale):
                 for runtime in self.runtimes:
-                    reads = find(row.system).parameters
-                    cell = Cell.build(system=find(row.system).key, runtime=runtime, reads=reads, values=values)
-                    found.setdefault(cell.cell_id, cell)
+                    if self._has(system, runtime):
+                        cell = _cell(system, runtime, values)
+                        found.setdefault(cell.cell_id, cell)
         return list(found.values())
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(system, runtime) of all that the plan asks for and that can be, whether it is there or not."""
+        systems = dict.fromkeys(find(row.system) for row in self.rows)
+        return [(one.key, runtime) for one in systems for runtime in self.runtimes if one.runs_under(runtime)]
 
     def entries(self) -> list[Entry]:
         """Every cell under its runtime's name, and those of the last runtime once more where aa is on."""
         cells = self.cells()
-        again = [Entry(arm=aa_arm(cell.runtime), cell=cell) for cell in cells if cell.runtime == self.runtimes[-1]]
+        last = [name for name in self.runtimes if name != NATIVE][-1:]
+        again = [Entry(arm=aa_arm(cell.runtime), cell=cell) for cell in cells if cell.runtime in last]
         return [Entry(arm=cell.runtime, cell=cell) for cell in cells] + (again if self.aa else [])
 
     def block(self, number: int, seed: int) -> list[Entry]:
@@ -117,7 +128,7 @@ class Plan:
                 systems = sorted({find(row.system).key for row in self.rows})
                 raise BadInput(
                     f"{parameter(name).flag} ({name}) is not read by system {' or '.join(systems)}; "
-                    f"it is read by system {', '.join(_readers(name))}. Leave it out or choose another system."
+                    f"it is read by system {', '.join(readers(name))}. Leave it out or choose another system."
                 )
         return replace(self, rows=tuple(replace(row, values={**row.values, **_read(row, given)}) for row in self.rows))
 
@@ -132,6 +143,8 @@ class Plan:
             "aa": self.aa,
             "until": asdict(self.until),
             "method": self.method.to_json(),
+            "view": self.view,
+            "absent": [{"system": key[0], "runtime": key[1], "reason": why} for key, why in self.absent.items()],
             "rows": self._combinations(),
         }
 
@@ -139,10 +152,17 @@ class Plan:
         """Every combination of values once, whatever the runtime, with the title of its row if that has one."""
         found: dict[str, dict[str, Any]] = {}
         for row in self.rows:
-            for cell in replace(self, rows=(row,), runtimes=self.runtimes[:1]).cells():
-                title = {"title": row.title} if row.title else {}
-                found.setdefault(cell.cell_id, {**title, "system": cell.system, "params": cell.params})
+            system, title = find(row.system), {"title": row.title} if row.title else {}
+            names = [name for name in self.runtimes if self._has(system, name)]
+            for values in row.combinations(self.scale):
+                cell = _cell(system, "", values)
+                stored = {**title, "system": cell.system, "params": cell.params, "runtimes": names}
+                found.setdefault(cell.cell_id, stored)
         return list(found.values())
+
+    def _has(self, system: System, runtime: str) -> bool:
+        """Whether there are cells of *system* under *runtime*."""
+        return system.runs_under(runtime) and (system.key, runtime) not in self.absent
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
@@ -164,7 +184,12 @@ class Plan:
             aa=stored["aa"],
             until=Until(**stored["until"]),
             method=Method.from_json(stored["method"]),
+            view=stored.get("view", ""),
         )
+
+
+def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:
+    return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
 
 
 def aa_arm(runtime: str) -> str:
@@ -174,12 +199,6 @@ def aa_arm(runtime: str) -> str:
 
 def _read(row: Row, given: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
     return {name: values for name, values in given.items() if name in find(row.system).parameters}
-
-
-def _readers(name: str) -> list[str]:
-    from systems import every
-
-    return [system.key for system in every() if name in system.parameters]
 
 
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:

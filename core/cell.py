@@ -131,6 +131,24 @@ class Cell:
     )
     transport: str = _choice("unix", "Unix sockets or TCP on loopback", "unix", "tcp")
     payload_bytes: int = _whole(0, "filler text in each request", low=0, high=16 * 2**20 - 4096, unit="bytes")
+    num_connections_per_client: int = _whole(
+        1, "connections of one client, which divide its requests among them", low=1, high=100_000
+    )
+    num_server_threads: int = _whole(1, "event-loop threads of a server", low=1, high=1000)
+    message_bytes: int = _whole(1000, "size of one echoed message", low=1, high=16 * 2**20, unit="bytes")
+    keep_alive: bool = _claim(True, "keep a connection for many requests (true) or open one per request (false)")
+    nodelay: bool = _claim(True, "TCP_NODELAY on both sides: small messages do not wait for an acknowledgement")
+    buffer_bytes: int = _whole(
+        0, "send and receive buffers of each connection; 0 = the kernel's choice", low=0, high=2**30, unit="bytes"
+    )
+    rate: int = _whole(
+        0,
+        "requests per second of one client, at fixed times whatever the answers; 0 = after each answer the next",
+        low=0,
+        high=10**8,
+        unit="1/s",
+    )
+    delay_us: int = _whole(0, "time that a server waits before each answer", low=0, high=10**8, unit="us")
 
     def __post_init__(self) -> None:
         for parameter in PARAMETERS.values():

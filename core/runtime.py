@@ -11,12 +11,16 @@ from core.errors import BadInput
 _NAME = re.compile(r"(?P<version>3\.[0-9]{1,2})(?P<free_threaded>t?)(?P<forced>\+gil)?")
 OLDEST_MINOR = 11
 OLDEST_FREE_THREADED_MINOR = 13
-ACCEPTED_NAMES = "3.11, 3.14, 3.14t, 3.14t+gil or another 3.N, 3.Nt, 3.Nt+gil"
+NATIVE = "native"
+ACCEPTED_NAMES = f"3.11, 3.14, 3.14t, 3.14t+gil or another 3.N, 3.Nt, 3.Nt+gil, and {NATIVE}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeName:
-    """A runtime's name taken apart: '3.14t+gil' is the free-threaded 3.14 with the GIL switched on."""
+    """A runtime's name taken apart: '3.14t+gil' is the free-threaded 3.14 with the GIL switched on.
+
+    'native' is no interpreter: programs of machine code take both parts. It has no version and no GIL.
+    """
 
     version: str
     free_threaded: bool
@@ -25,6 +29,8 @@ class RuntimeName:
     @classmethod
     def parse(cls, text: str) -> "RuntimeName":
         """Raises BadInput for a name of another form, or for `+gil` on a default build."""
+        if text == NATIVE:
+            return cls(version="", free_threaded=False, gil_forced=False)
         match = _NAME.fullmatch(text)
         if match is None:
             raise BadInput(f"Runtime {text!r} is not a runtime's name; accepted are {ACCEPTED_NAMES}.")
@@ -46,9 +52,14 @@ class RuntimeName:
         return name
 
     @property
+    def native(self) -> bool:
+        """Whether it is no interpreter at all."""
+        return not self.version
+
+    @property
     def interpreter(self) -> str:
         """Name of the binary without its GIL mode: what `uv python find` and PATH know it by."""
-        return self.version + ("t" if self.free_threaded else "")
+        return NATIVE if self.native else self.version + ("t" if self.free_threaded else "")
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -58,7 +69,7 @@ class RuntimeName:
     @property
     def gil_enabled(self) -> bool:
         """Whether the name promises a GIL."""
-        return not self.free_threaded or self.gil_forced
+        return not self.native and (not self.free_threaded or self.gil_forced)
 
     def __str__(self) -> str:
         return self.interpreter + ("+gil" if self.gil_forced else "")

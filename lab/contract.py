@@ -6,7 +6,7 @@ from typing import Any
 from core.errors import ChildFailed
 from core.histogram import Histogram
 from lab.processes import RESULT, Child
-from lab.runtimes import Runtime
+from lab.runtimes import AnyRuntime
 
 GIL_KINDS = {"gil_enabled_ready": bool, "gil_enabled_end": bool}
 CLIENT_KINDS = {
@@ -29,12 +29,12 @@ def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
     return told
 
 
-def check_runtime(runtime: Runtime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
+def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
     """Raises ChildFailed if a Python child does not run under the interpreter that it was started with."""
-    expected = runtime.interpreter.facts["version"]
+    expected = runtime.version
     for child, line in zip(children, lines, strict=True):
         facts = _checked(line, child, {"runtime": dict})["runtime"]
-        if facts.get("implementation") == "cpython" and facts.get("version") != expected:
+        if expected and facts.get("implementation") == "cpython" and facts.get("version") != expected:
             raise ChildFailed(f"{child.label} runs under version {facts.get('version')}; it was to be {expected}.")
 
 

@@ -1,4 +1,4 @@
-"""One virtual environment for each interpreter and package file, made when it is first needed."""
+"""One virtual environment for each interpreter, package file and wheels, made when it is first needed."""
 
 import fcntl
 import hashlib
@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -23,17 +24,37 @@ class EnvironmentFailed(GilscopeError):
     """Packages that a system needs could not be installed for a runtime."""
 
 
-def environment(interpreter: Interpreter, requirements_file: Path, folder: Path) -> Path:
-    """Python of the environment with the packages of *requirements_file*; makes it unless it is ready.
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """What is installed: a requirements file with hashes, wheels of our own (lab.wheels), or both."""
 
-    folder: where environments live, one for each executable and package file
+    requirements_file: Path | None = None
+    wheels: tuple[Path, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What messages call it: the names of the files."""
+        files = [self.requirements_file] if self.requirements_file else []
+        return " and ".join(path.name for path in (*files, *self.wheels))
+
+
+def environment(
+    interpreter: Interpreter, requirements_file: Path | None, folder: Path, wheels: Sequence[Path] = ()
+) -> Path:
+    """Python of the environment with the packages of *requirements_file* and *wheels*; makes it unless it is ready.
+
+    folder: where environments live, one for each executable, package file and names of wheels
     A ready one is known by its stamp alone: no process is started. Runs that need one at once wait for one.
     Raises BadInput for a package file that cannot be read, EnvironmentFailed when it cannot be made.
     """
-    place = folder.absolute() / _folder_name(interpreter, requirements_file)
-    stamp = _stamp(interpreter, requirements_file)
+    contents = Contents(
+        requirements_file=requirements_file.absolute() if requirements_file else None,
+        wheels=tuple(path.absolute() for path in wheels),
+    )
+    place = folder.absolute() / _folder_name(interpreter, contents)
+    stamp = _stamp(interpreter, contents)
     if not _is_ready(place, stamp):
-        _make_once(interpreter, requirements_file.absolute(), place, stamp)
+        _make_once(interpreter, contents, place, stamp)
     return _python(place)
 
 
@@ -44,27 +65,33 @@ def installed_packages(python: Path) -> dict[str, str]:
     return dict(sorted((package.name, package.version) for package in found))
 
 
-def _folder_name(interpreter: Interpreter, requirements_file: Path) -> str:
-    what = f"{interpreter.executable}\0{requirements_file.name}"
+def _folder_name(interpreter: Interpreter, contents: Contents) -> str:
+    named = contents.requirements_file.name if contents.requirements_file else ""
+    what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
     return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
 
 
-def _stamp(interpreter: Interpreter, requirements_file: Path) -> str:
+def _stamp(interpreter: Interpreter, contents: Contents) -> str:
     """All that an environment was made from: another digest, executable or build needs another one."""
-    try:
-        requirements = requirements_file.read_bytes()
-    except OSError as error:
-        raise BadInput(
-            f"Package file {requirements_file} cannot be read ({error.strerror}); "
-            "it must be a requirements file with hashes."
-        ) from None
+    requirements = _read(contents.requirements_file) if contents.requirements_file else b""
     facts = {
         "requirements": hashlib.sha256(requirements).hexdigest(),
+        "wheels": [hashlib.sha256(_read(path)).hexdigest() for path in contents.wheels],
         "executable": str(interpreter.executable),
         "version": interpreter.facts["version"],
         "build": interpreter.facts["build"],
     }
     return json.dumps(facts, indent=1)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(
+            f"Package file {path} cannot be read ({error.strerror}); "
+            "it must be a requirements file with hashes, or a wheel."
+        ) from None
 
 
 def _python(place: Path) -> Path:
@@ -78,13 +105,13 @@ def _is_ready(place: Path, stamp: str) -> bool:
         return False
 
 
-def _make_once(interpreter: Interpreter, requirements_file: Path, place: Path, stamp: str) -> None:
+def _make_once(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> None:
     """Make the environment unless another run did so while this one waited for the lock."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with _locked(place.with_name(place.name + ".lock")) as lock:
             if not _is_ready(place, stamp):
-                _make(interpreter, requirements_file, place, stamp, lock)
+                _make(interpreter, contents, place, stamp, lock)
     except OSError as error:
         raise EnvironmentFailed(
             f"The environment of runtime {interpreter.name} could not be made in {place.parent}: "
@@ -99,16 +126,16 @@ def _locked(path: Path) -> Iterator[int]:
         yield lock.fileno()
 
 
-def _make(interpreter: Interpreter, requirements_file: Path, place: Path, stamp: str, lock: int) -> None:
+def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
     """Build beside and rename, so that what stands at *place* is whole and an old one lasts until then."""
     building = place.with_name(place.name + ".new")
     shutil.rmtree(building, ignore_errors=True)
-    for command in _commands(interpreter.executable, requirements_file, building):
+    for command in _commands(interpreter.executable, contents, building):
         failure = _failure(command, lock)
         if failure:
             shutil.rmtree(building, ignore_errors=True)
             raise EnvironmentFailed(
-                f"The packages of {requirements_file.name} could not be installed for runtime "
+                f"The packages of {contents.label} could not be installed for runtime "
                 f"{interpreter.name}: {failure}. Check the network and the package index, then run again."
             )
     (building / STAMP_FILE).write_text(stamp)
@@ -116,21 +143,22 @@ def _make(interpreter: Interpreter, requirements_file: Path, place: Path, stamp:
     building.rename(place)
 
 
-def _commands(executable: Path, requirements_file: Path, building: Path) -> list[list[str]]:
+def _commands(executable: Path, contents: Contents, building: Path) -> list[list[str]]:
     """Commands that make the environment; byte code too, or each first import of it would be timed compiling."""
     python = str(_python(building))
     tool = interpreters.uv()
     if tool is None:
-        pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-        return [
-            [str(executable), "-m", "venv", str(building)],
-            [*pip, "--require-hashes", "-r", str(requirements_file)],
-        ]
-    install = [str(tool), "pip", "install", "--python", python, "--compile-bytecode"]
-    return [
-        [str(tool), "venv", "--no-project", "--python", str(executable), str(building)],
-        [*install, "--require-hashes", "-r", str(requirements_file)],
-    ]
+        make = [str(executable), "-m", "venv", str(building)]
+        install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+    else:
+        make = [str(tool), "venv", "--no-project", "--python", str(executable), str(building)]
+        install = [str(tool), "pip", "install", "--python", python, "--compile-bytecode"]
+    commands = [make]
+    if contents.requirements_file:
+        commands.append([*install, "--require-hashes", "-r", str(contents.requirements_file)])
+    if contents.wheels:
+        commands.append([*install, "--no-index", "--no-deps", *map(str, contents.wheels)])
+    return commands
 
 
 def _failure(command: list[str], lock: int) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -13,12 +13,16 @@ from typing import Any, Protocol
 from config.plan import Entry, Plan
 from core.cell import Cell
 from core.errors import BadInput
+from core.method import Method
 from core.result import FILE_NAME, CellResult, Run, RunFile, load
+from core.runtime import NATIVE
+from core.system import CLIENT, SERVICE, System
 from lab import doctor, machine, quiet
 from lab.environments import EnvironmentFailed
 from lab.measure import Bench, measure
+from lab.natives import ProgramMissing
 from lab.profile import ProfileFailed, Recording, hottest
-from lab.runtimes import REPOSITORY, Runtime
+from lab.runtimes import REPOSITORY, AnyRuntime, runtime_of
 from lab.sandbox import Sandbox
 from systems import every, find
 
@@ -46,7 +50,7 @@ class Order:
     """What to run: a plan, the runtimes that are present, where the run is saved; whether perf looks at it too."""
 
     plan: Plan
-    runtimes: Mapping[str, Runtime]
+    runtimes: Mapping[str, AnyRuntime]
     folder: Path
     profile: bool = False
 
@@ -82,29 +86,39 @@ def titles() -> dict[str, str]:
     return {system.key: system.title for system in every()}
 
 
-def prepare(runtimes: Mapping[str, Runtime], requirements: Iterable[str]) -> list[str]:
-    """Make the environments with *requirements* under every runtime; a line for each that cannot be made.
+def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
+    """The plan with the reason of each system that cannot be measured under a runtime; it has no cells there.
 
-    What cannot be made fails its cells, not the run.
+    Makes the environments that systems need: packages that cannot be installed are a reason, like a program that
+    is not built. `native` is no runtime of the plan where none of its programs is there.
     """
+    reasons = {pair: _why_absent(find(pair[0]), pair[1], runtimes, plan.method) for pair in plan.pairs()}
+    absent = {pair: why for pair, why in reasons.items() if why}
+    useless = all(pair in absent for pair in plan.pairs() if pair[1] == NATIVE) and len(plan.runtimes) > 1
+    names = tuple(name for name in plan.runtimes if not (useless and name == NATIVE))
+    return replace(plan, runtimes=names, absent=absent)
+
+
+def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> str:
+    for role in (SERVICE, CLIENT):
+        try:
+            runtime_of(role, system, runtimes, runtime, method).command(system, role)
+        except (ProgramMissing, EnvironmentFailed) as error:
+            return str(error)
+    return ""
+
+
+def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[str]:
+    """Make the environments that the four systems need; a line for each that cannot be made."""
     lines = []
-    for file in filter(None, dict.fromkeys(requirements)):
+    for system in every():
         for name, runtime in runtimes.items():
             try:
-                runtime.python(file)
+                if system.group == "systems" and system.requirements:
+                    runtime.command(system, SERVICE)
             except EnvironmentFailed as error:
                 lines.append(f"{name}: {error}")
     return lines
-
-
-def requirements_of(plan: Plan) -> list[str]:
-    """The requirements files of the plan's systems."""
-    return [find(cell.system).requirements for cell in plan.cells()]
-
-
-def all_requirements() -> list[str]:
-    """The requirements files of all systems."""
-    return [system.requirements for system in every()]
 
 
 def preflight(plan: Plan) -> None:
@@ -115,7 +129,7 @@ def preflight(plan: Plan) -> None:
 def files_needed(cell: Cell) -> int:
     """Open files of the process of *cell* that needs most: the orchestrator, a service or a client."""
     sockets = cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1
-    per_pair = sockets if cell.client_binding == "random" else 1
+    per_pair = cell.num_connections_per_client * (sockets if cell.client_binding == "random" else 1)
     service = sockets + cell.num_clients * per_pair
     client = cell.num_api_services * per_pair
     orchestrator = OWN_FILES + FILES_PER_CHILD * (cell.num_api_services + cell.num_clients)
@@ -196,7 +210,7 @@ def resumed(folder: Path) -> Run:
     return run
 
 
-def check_same_runtimes(run: Run, runtimes: Mapping[str, Runtime]) -> None:
+def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
     """Raises BadInput if a runtime of *run* is gone or is another build now."""
     for name, stored in run.runtimes.items():
         here: dict[str, Any] = runtimes[name].to_json() if name in runtimes else {}

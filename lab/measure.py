@@ -12,12 +12,12 @@ from typing import Any
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.histogram import Histogram
-from core.method import SAME, Method
+from core.method import Method
 from core.result import CellResult, Status
-from core.system import System
+from core.system import CLIENT, SERVICE, System
 from lab.contract import addresses, check_runtime, client_results, service_results
 from lab.processes import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Crew
-from lab.runtimes import REPOSITORY, Runtime
+from lab.runtimes import REPOSITORY, AnyRuntime, runtime_of
 from lab.sandbox import Sandbox
 from systems import find
 
@@ -33,14 +33,13 @@ class Bench:
     """What every cell of a run is measured with, and how. watch(pid of a service) is entered for the timed window."""
 
     sandbox: Sandbox
-    runtimes: Mapping[str, Runtime]
+    runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
 
-    def client_runtime(self, cell: Cell) -> Runtime:
-        """The runtime of the cell's clients."""
-        asked = self.method.client_runtime
-        return self.runtimes[cell.runtime if asked == SAME else asked]
+    def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
+        """What the *role* of the cell's *system* runs under."""
+        return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +64,7 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
         "system": cell.system,
         "runtime": cell.runtime,
         "arm": arm or cell.runtime,
-        "client_runtime": str(bench.client_runtime(cell).name),
+        "client_runtime": str(bench.runtime(cell, system, CLIENT).name),
         "block": block,
         "params": cell.params,
     }
@@ -87,11 +86,12 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
 
 
 def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
-    runtime, client_runtime, method = bench.runtimes[cell.runtime], bench.client_runtime(cell), bench.method
+    runtime, client_runtime = (bench.runtime(cell, system, role) for role in (SERVICE, CLIENT))
+    method = bench.method
     started_ns = perf_counter_ns()
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
-    services = _start(crew, runtime, system, "service", cell.num_api_services)
-    clients = _start(crew, client_runtime, system, "client", cell.num_clients)
+    services = _start(crew, runtime, system, SERVICE, cell.num_api_services)
+    clients = _start(crew, client_runtime, system, CLIENT, cell.num_clients)
     served_cell = {**cell.to_json(), "folder": folder, "cpus": method.pin_services}
     sockets = ready_services(crew, runtime, services, served_cell)
     for client_id, client in enumerate(clients):
@@ -111,7 +111,10 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
         service.end_of_file()
     served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)
     by_client, by_service = client_results(called, clients), service_results(served, services)
-    faults = [*_gil_faults(runtime, services, by_service), *_gil_faults(client_runtime, clients, by_client)]
+    faults = [
+        *_gil_faults(runtime.name.gil_enabled, services, by_service),
+        *_gil_faults(_client_gil(client_runtime, system), clients, by_client),
+    ]
     return Observed(
         start_ns=ready_ns - started_ns,
         released_ns=released_ns,
@@ -121,7 +124,7 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
     )
 
 
-def _start(crew: Crew, runtime: Runtime, system: System, role: str, count: int) -> list[Child]:
+def _start(crew: Crew, runtime: AnyRuntime, system: System, role: str, count: int) -> list[Child]:
     command = runtime.command(system, role)
     name = role.capitalize()
     return [crew.start(f"{name} {number + 1} of {count}", str(runtime.name), command) for number in range(count)]
@@ -134,7 +137,7 @@ def _do(crew: Crew, children: Sequence[Child], word: str, when: str, deadline_s:
     crew.hear_all(children, word, when, deadline_s)
 
 
-def ready_services(crew: Crew, runtime: Runtime, services: list[Child], told: Mapping[str, Any]) -> list[list[str]]:
+def ready_services(crew: Crew, runtime: AnyRuntime, services: list[Child], told: Mapping[str, Any]) -> list[list[str]]:
     """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
     for service_id, service in enumerate(services):
         service.tell({**told, "service_id": service_id})
@@ -158,8 +161,12 @@ def _deadline_s(cell: Cell, method: Method) -> float:
     return DEADLINE_FLOOR_S + timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
 
 
-def _gil_faults(runtime: Runtime, children: Iterable[Child], results: Iterable[dict[str, Any]]) -> list[str]:
-    promised = runtime.name.gil_enabled
+def _client_gil(runtime: AnyRuntime, system: System) -> bool:
+    """Whether the clients' GIL is to be on."""
+    return runtime.name.gil_enabled or (system.turns_gil_on and not runtime.name.native)
+
+
+def _gil_faults(promised: bool, children: Iterable[Child], results: Iterable[dict[str, Any]]) -> list[str]:
     faults = []
     for child, result in zip(children, results, strict=True):
         states = {"when ready": result["gil_enabled_ready"], "at the end": result["gil_enabled_end"]}

@@ -4,6 +4,7 @@ Every worker waits on the watch itself. What is readable goes to one worker, whi
 and gives the connection back.
 """
 
+import socket
 import threading
 from collections import Counter
 from typing import Any
@@ -89,9 +90,7 @@ class CachedService:
     def _serve(self, connection: Connection, worker: Worker) -> None:
         bodies = connection.receive()
         if bodies is None:
-            self._forget(connection)
-            self._watch.forget(connection.fd)
-            connection.close()
+            self._drop(connection)
             return
         for body in bodies:
             reply = frame(answer(body))
@@ -121,9 +120,12 @@ class CachedService:
         self._watch.arm(fd)
         if sock is None:
             return
-        connection = Connection(sock, listener)
+        connection = self._connection(sock, listener)
         if not self._admit(connection):
             self._lobby.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
+
+    def _connection(self, sock: socket.socket, listener: Listener) -> Connection:
+        return Connection(sock, listener)
 
     def _admit(self, connection: Connection) -> bool:
         with self._admitting:
@@ -139,6 +141,11 @@ class CachedService:
         if not self._admit(connection):
             connection.refuse(503, f"the connection cache is full: {len(self._cache)} connections")
             self._lobby.close(connection)
+
+    def _drop(self, connection: Connection) -> None:
+        self._forget(connection)
+        self._watch.forget(connection.fd)
+        connection.close()
 
     def _forget(self, connection: Connection) -> None:
         del self._cache[connection.fd]

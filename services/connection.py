@@ -10,6 +10,15 @@ from services.listeners import Listener
 READ_BYTES = 64 * 1024
 
 
+def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0) -> None:
+    """TCP_NODELAY where it is TCP, and both buffers; 0 leaves them to the kernel, which may double what it is given."""
+    if sock.family != socket.AF_UNIX:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, nodelay)
+    if buffer_bytes:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer_bytes)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
+
+
 class Connection:
     """One accepted connection. Only the thread that holds it may touch it; unsent is what the peer has not taken;
     until is the deadline (monotonic seconds) of a peer that keeps us waiting, None while none does.
@@ -18,8 +27,7 @@ class Connection:
     __slots__ = ("fd", "frames", "listener", "requests", "sock", "unsent", "until")
 
     def __init__(self, sock: socket.socket, listener: Listener) -> None:
-        if sock.family != socket.AF_UNIX:
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        set_options(sock)
         self.sock = sock
         self.fd = sock.fileno()
         self.listener = listener

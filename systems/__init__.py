@@ -10,13 +10,13 @@ from core.system import System
 
 
 def find(asked: str) -> System:
-    """The system with that number or name. Imports no other where the file is named s<number>_*.
+    """The system with that number or name. Imports no other where the file is named s<number>_*, or by the name.
 
     Raises BadInput with the systems there are.
     """
-    for module in _modules(f"s{asked}_") or _modules(""):
+    for module in _modules(f"s{asked}_") or _modules(str(asked).replace("-", "_")) or _modules(""):
         system = _system(module)
-        if asked in (system.number, system.name):
+        if asked in (system.key, system.name):
             return system
     known = ", ".join(f"{one.number} ({one.name})" if one.number else one.name for one in every())
     raise BadInput(f"System {asked!r} is not known; accepted are {known}, and all.")
@@ -26,7 +26,13 @@ def find(asked: str) -> System:
 def every() -> tuple[System, ...]:
     """All systems, those with a number first, in its order."""
     systems = (_system(module) for module in _modules(""))
-    return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.name)))
+    return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.group, one.name)))
+
+
+def readers(name: str) -> list[str]:
+    """Who reads the parameter *name*: the four systems by number, the others by the group they belong to."""
+    reading = [one for one in every() if name in one.parameters]
+    return list(dict.fromkeys(one.key if one.group == "systems" else one.group for one in reading))
 
 
 def _modules(prefix: str) -> list[str]:

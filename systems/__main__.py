@@ -1,6 +1,7 @@
 """A measured child process: `python -m systems service` or `python -m systems client`. See docs/child-contract.md."""
 
 import sys
+from functools import partial
 
 from core.cell import Cell
 from core.child import (
@@ -17,6 +18,7 @@ from core.child import (
 )
 from core.method import Method
 from core.runtime import gil_enabled
+from core.system import ClientFactory, System
 from systems import find
 
 
@@ -25,7 +27,9 @@ def serve() -> None:
     told = read_cell()
     cell = Cell.from_json(told)
     stay_on(told.get("cpus", ()))
-    service = find(cell.system).service(cell, told["service_id"], told["folder"])
+    make = find(cell.system).service
+    assert make is not None, "the orchestrator starts the program of a system whose service is not Python"
+    service = make(cell, told["service_id"], told["folder"])
     service.start()
     usage, ready = Usage(), gil_enabled()
     say_ready([listener.address for listener in service.listeners])
@@ -34,7 +38,8 @@ def serve() -> None:
             service.reset()
             usage = Usage()
             say_done(word)
-    result = {**usage.to_json(), **service.counters(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
+    gil = {"gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
+    result = {**usage.to_json(), **gil, **service.counters()}  # a service whose work is elsewhere knows better
     for listener in service.listeners:
         listener.remove_file()
     say_result(result)
@@ -43,13 +48,11 @@ def serve() -> None:
 
 def call() -> None:
     """Warm up if told to, wait for go, send all requests, say what came of them."""
-    from clients.drive import Client
-
     told = read_cell()
     cell = Cell.from_json(told)
     stay_on(told.get("cpus", ()))
     method = Method.from_json(told["method"]) if "method" in told else Method()
-    client = Client(find(cell.system), cell, told["client_id"], told["addresses"], method)
+    client = _client(find(cell.system))(cell, told["client_id"], told["addresses"], method)
     ready = gil_enabled()
     say_ready([])
     while (word := next_word()) != "go":
@@ -62,6 +65,15 @@ def call() -> None:
     watch.say_result_and_stay(
         {**usage.to_json(), **counted, "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
     )
+
+
+def _client(system: System) -> ClientFactory:
+    """The system's own client, or else the common loop around its caller."""
+    if system.client is not None:
+        return system.client
+    from clients.drive import Client
+
+    return partial(Client, system)
 
 
 ROLES = {"service": serve, "client": call}

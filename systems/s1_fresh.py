@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from clients.channel import FramedChannel, framed_message
 from clients.fresh import FreshCaller
+from clients.native import FRESH
 from core.cell import Cell
-from core.system import Caller, Service, System
+from core.system import Caller, Program, Service, System
 
 
 def _service(cell: Cell, service_id: int, folder: str) -> Service:
@@ -27,5 +28,7 @@ SYSTEM = System(
     service=_service,
     caller=_caller,
     message=framed_message,
+    native_service=Program(name="calc-service", arguments=("--child", "--fresh")),
+    native_client=FRESH,
     request_cpu_us=110,
 )

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from clients.cached import CachedCaller
 from clients.channel import FramedChannel, framed_message
 from clients.fresh import FreshCaller
+from clients.native import FRAMED
 from core.cell import Cell
-from core.system import Caller, Service, System
+from core.system import Caller, Program, Service, System
 
 
 def _service(cell: Cell, service_id: int, folder: str) -> Service:
@@ -35,5 +36,7 @@ SYSTEM = System(
     service=_service,
     caller=_caller,
     message=framed_message,
+    native_service=Program(name="calc-service", arguments=("--child",)),
+    native_client=FRAMED,
     request_cpu_us=65,
 )

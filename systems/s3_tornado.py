@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from clients.cached import CachedCaller
 from clients.channel import HttpChannel, http_message
+from clients.native import CALC_BY_HTTP
 from core.cell import Cell
 from core.system import Caller, Service, System
 
@@ -26,6 +27,7 @@ SYSTEM = System(
     service=_service,
     caller=_caller,
     message=http_message,
+    native_client=CALC_BY_HTTP,
     request_cpu_us=400,
     requirements="requirements-tornado.txt",
 )

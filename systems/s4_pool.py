@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from clients.cached import CachedCaller
 from clients.channel import FramedChannel, framed_message
+from clients.native import FRAMED
 from clients.pool import PoolCaller
 from core.cell import Cell
-from core.system import Caller, Service, System
+from core.system import Caller, Program, Service, System
 
 
 def _service(cell: Cell, service_id: int, folder: str) -> Service:
@@ -44,5 +45,7 @@ SYSTEM = System(
     service=_service,
     caller=_caller,
     message=framed_message,
+    native_service=Program(name="calc-service", arguments=("--child",)),
+    native_client=FRAMED,
     request_cpu_us=70,
 )

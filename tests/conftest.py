@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import interpreters
+from core.system import Program
+from lab import interpreters, natives
 from lab.measure import Bench
 from lab.runtimes import Runtime, present
 from lab.sandbox import Sandbox
@@ -29,6 +30,14 @@ def runtime_or_skip(name: str) -> Runtime:
     if name not in found():
         pytest.skip(interpreters.missing_line(name))
     return found()[name]
+
+
+def native_or_skip(name: str) -> list[str]:
+    """The command line of a native program or a load generator; where it is missing the test is skipped, with why."""
+    why_not = natives.missing(name)
+    if why_not:
+        pytest.skip(f"{name}: {why_not}")
+    return natives.command(Program(name=name))
 
 
 @pytest.fixture(scope="session", params=RUNTIMES)

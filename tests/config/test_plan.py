@@ -185,7 +185,7 @@ def test_a_value_that_no_system_of_the_plan_reads_is_refused_with_who_reads_it()
     some = plan(Row(system="1", values={}), Row(system="3", values={}))
     with pytest.raises(BadInput) as caught:
         some.with_values({"SELECTOR": ("poll",)})
-    assert "--selector (SELECTOR) is not read by system 1 or 3; it is read by system 2, 4." in str(caught.value)
+    assert "--selector (SELECTOR) is not read by system 1 or 3; it is read by system 2, 4" in str(caught.value)
 
 
 def test_clients_follow_the_services_of_each_combination() -> None:
@@ -223,3 +223,66 @@ def test_a_plan_of_defaults_has_the_seeds_values() -> None:
     (cell,) = plan(Row(system="4", values={})).cells()
     assert cell.requests == 400_000
     assert set(cell.params) == set(find("4").parameters) <= set(PARAMETERS)
+
+
+# ---- native programs, and what is not there ------------------------------------------------------------------------
+
+
+def test_a_system_has_cells_only_under_the_runtimes_that_it_can_run_under() -> None:
+    """libuv's server has no Python code, uvloop's has no native one, system 2 has both."""
+    rows = [Row(system=name, values={}) for name in ("echo-libuv", "echo-uvloop", "2")]
+    cells = plan(*rows, runtimes=("native", "3.14t")).cells()
+    assert [(cell.system, cell.runtime) for cell in cells] == [
+        *[("echo-libuv", "native"), ("echo-uvloop", "3.14t")],
+        *[("2", "native"), ("2", "3.14t")],
+    ]
+
+
+def test_the_pairs_of_a_plan_are_its_systems_under_the_runtimes_that_can_be() -> None:
+    rows = [Row(system=name, values={"NUM_CLIENTS": (1, 2)}) for name in ("pool", "echo-uvloop", "4")]
+    assert plan(*rows, runtimes=("3.11", "native")).pairs() == [
+        *[("4", "3.11"), ("4", "native")],
+        ("echo-uvloop", "3.11"),
+    ]
+
+
+def test_what_is_absent_has_no_cells_but_stays_a_pair() -> None:
+    why = "not built: needs cargo"
+    some = plan(Row(system="2", values={}), runtimes=("native", "3.14t"), absent={("2", "native"): why})
+    assert [cell.runtime for cell in some.cells()] == ["3.14t"]
+    assert some.pairs() == [("2", "native"), ("2", "3.14t")]
+    stored = some.to_json()
+    assert stored["absent"] == [{"system": "2", "runtime": "native", "reason": why}]
+    assert [row["runtimes"] for row in stored["rows"]] == [["3.14t"]]
+
+
+def test_a_plan_whose_programs_are_absent_is_stored_without_its_cells_under_them() -> None:
+    """A plan that is read again is asked again what is here: the reason may be gone."""
+    some = plan(Row(system="2", values={}), runtimes=("native", "3.14t"), absent={("2", "native"): "not built"})
+    back = Plan.from_json(json.loads(json.dumps(some.to_json())))
+    assert back.absent == {}
+    assert [cell.runtime for cell in back.cells()] == ["native", "3.14t"]
+
+
+def test_the_view_of_a_plan_is_stored_and_read_again() -> None:
+    some = plan(Row(system="echo-libuv", values={}), runtimes=("native",), view="echo")
+    assert Plan.from_json(json.loads(json.dumps(some.to_json()))).view == "echo"
+
+
+def test_a_plan_that_was_stored_before_there_were_views_has_none() -> None:
+    stored = plan(Row(system="1", values={})).to_json()
+    del stored["view"], stored["absent"]
+    for row in stored["rows"]:
+        del row["runtimes"]
+    assert (Plan.from_json(stored).view, Plan.from_json(stored).absent) == ("", {})
+
+
+@pytest.mark.parametrize("runtimes", [("3.11", "3.14t", "native"), ("native", "3.11", "3.14t")])
+def test_the_arm_against_itself_is_the_last_runtime_that_is_an_interpreter(runtimes: tuple[str, ...]) -> None:
+    entries = plan(Row(system="2", values={}), runtimes=runtimes, aa=True).entries()
+    assert [entry.arm for entry in entries] == [*runtimes, "3.14t again"]
+
+
+def test_a_plan_of_native_programs_alone_has_no_arm_against_itself() -> None:
+    entries = plan(Row(system="2", values={}), runtimes=("native",), aa=True).entries()
+    assert [entry.arm for entry in entries] == ["native"]

@@ -11,8 +11,9 @@ import pytest
 from core.cell import Cell
 from core.system import System
 from lab.environments import EnvironmentFailed
+from lab.natives import ProgramMissing
 from lab.processes import READY, RESULT, Child, Crew
-from lab.runtimes import REPOSITORY, Runtime
+from lab.runtimes import REPOSITORY, AnyRuntime
 from lab.sandbox import Sandbox
 from systems import find
 from tests.contract.peers import CALC, DEADLINE_S, Peer
@@ -28,20 +29,20 @@ SMALL: Mapping[str, Any] = {
 }
 
 
-def small_cell(system: System, runtime: Runtime, **params: Any) -> Cell:
+def small_cell(system: System, runtime: AnyRuntime, **params: Any) -> Cell:
     """A cell of a few requests, one worker and one client, but for *params*."""
     values = {**SMALL, **params}
     return Cell.build(system=system.key, runtime=str(runtime.name), reads=system.parameters, values=values)
 
 
-def command_or_skip(runtime: Runtime, system: System, role: str, first: str = "") -> list[str]:
-    """The child's command line; statements in *first* are run in it before anything else.
+def command_or_skip(runtime: AnyRuntime, system: System, role: str, first: str = "") -> list[str]:
+    """The child's command line; statements in *first* are run in a Python child before anything else.
 
-    The test is skipped where the system's packages could not be installed.
+    The test is skipped where the system's packages could not be installed, or there is no such native program.
     """
     try:
         command = runtime.command(system, role)
-    except EnvironmentFailed as failed:
+    except (EnvironmentFailed, ProgramMissing) as failed:
         pytest.skip(str(failed))
     return prefixed(command, first) if first else command
 
@@ -89,7 +90,7 @@ class Serving:
 
 
 @contextmanager
-def serving(number: str, runtime: Runtime, sandbox: Sandbox, first: str = "", **params: Any) -> Iterator[Serving]:
+def serving(number: str, runtime: AnyRuntime, sandbox: Sandbox, first: str = "", **params: Any) -> Iterator[Serving]:
     """A service of system *number*, with one worker unless *params* say otherwise; killed at the end of the block."""
     system = find(number)
     command = command_or_skip(runtime, system, "service", first)

@@ -1,4 +1,4 @@
-"""The child contract (DESIGN section 6), spoken by hand to every system under every runtime."""
+"""The child contract (DESIGN section 6), spoken by hand to every system under every runtime, native ones too."""
 
 import json
 import os
@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from core.method import Method, Warmup
-from lab.runtimes import Runtime
+from core.runtime import NATIVE
+from lab.runtimes import AnyRuntime, Native, Runtime
 from lab.sandbox import Sandbox
 from systems import find
+from tests.conftest import RUNTIMES, runtime_or_skip
 from tests.contract.peers import CALC, Peer, framed
 from tests.contract.serving import command_or_skip, serving, small_cell
 from tests.contract.speaking import DEADLINE_S, REPOSITORY, Spoken, read_to_end, wait_readable
@@ -27,13 +29,19 @@ GIL = {"gil_enabled_ready", "gil_enabled_end"}
 HTTP_CALC = b'POST /calc HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{"target": 7}'
 
 
-def cell(runtime: Runtime, number: str, **params: Any) -> dict[str, Any]:
+@pytest.fixture(scope="session", params=[*RUNTIMES, NATIVE])
+def runtime(request: pytest.FixtureRequest) -> AnyRuntime:
+    """Every runtime in turn; under the last, programs of machine code take both parts."""
+    return Native() if request.param == NATIVE else runtime_or_skip(request.param)
+
+
+def cell(runtime: AnyRuntime, number: str, **params: Any) -> dict[str, Any]:
     """A cell as a child is told it."""
     return small_cell(find(number), runtime, **params).to_json()
 
 
 @contextmanager
-def a_service(runtime: Runtime, number: str, transport: str, folder: Path) -> Iterator[tuple[Spoken, Any]]:
+def a_service(runtime: AnyRuntime, number: str, transport: str, folder: Path) -> Iterator[tuple[Spoken, Any]]:
     """A service that has been told its cell, and its first line."""
     with Spoken(command_or_skip(runtime, find(number), "service")) as service:
         service.tell({**cell(runtime, number, TRANSPORT=transport), "service_id": 0, "folder": str(folder)})
@@ -41,7 +49,7 @@ def a_service(runtime: Runtime, number: str, transport: str, folder: Path) -> It
 
 
 @contextmanager
-def a_client(runtime: Runtime, listener: socket.socket, folder: Path) -> Iterator[tuple[Spoken, Any]]:
+def a_client(runtime: AnyRuntime, listener: socket.socket, folder: Path) -> Iterator[tuple[Spoken, Any]]:
     """A client of system 2 that asks thrice of a service that the test plays; and its first line."""
     address = str(folder / "0.0")
     listener.bind(address)
@@ -62,7 +70,7 @@ def listener() -> Iterator[socket.socket]:
 
 @pytest.mark.parametrize(("number", "transport"), SERVICES)
 def test_a_services_first_line_says_where_it_listens_and_what_it_runs_under(
-    runtime: Runtime, number: str, transport: str, short_folder: Path
+    runtime: AnyRuntime, number: str, transport: str, short_folder: Path
 ) -> None:
     with a_service(runtime, number, transport, short_folder) as (service, ready):
         assert set(ready) == {"ready", "pid", "addresses", "runtime"}
@@ -72,6 +80,9 @@ def test_a_services_first_line_says_where_it_listens_and_what_it_runs_under(
             assert address.startswith("127.0.0.1:" if transport == "tcp" else str(short_folder) + "/")
             Peer(address).close()
         facts = ready["runtime"]
+        if not isinstance(runtime, Runtime):
+            assert facts == {}
+            return
         assert facts["gil_enabled"] is runtime.name.gil_enabled
         assert facts["gil_disabled_build"] is runtime.name.free_threaded
         assert facts["version"] == runtime.interpreter.facts["version"]
@@ -82,7 +93,7 @@ def test_a_services_first_line_says_where_it_listens_and_what_it_runs_under(
 
 @pytest.mark.parametrize(("number", "transport"), SERVICES)
 def test_end_of_file_ends_a_service_with_its_result_and_no_socket_file_left(
-    runtime: Runtime, number: str, transport: str, short_folder: Path
+    runtime: AnyRuntime, number: str, transport: str, short_folder: Path
 ) -> None:
     with a_service(runtime, number, transport, short_folder) as (service, ready):
         with Peer(ready["addresses"][-1]) as peer:
@@ -97,13 +108,13 @@ def test_end_of_file_ends_a_service_with_its_result_and_no_socket_file_left(
         result = json.loads(line)["result"]
         assert result["requests"] == 1
         assert {name for name in USAGE if type(result[name]) is not int or result[name] < 0} == set()
-        assert result["max_rss_bytes"] > 1_000_000
+        assert result["max_rss_bytes"] > (1_000_000 if isinstance(runtime, Runtime) else 500_000)
         assert {result[name] for name in GIL} == {runtime.name.gil_enabled}
         assert list(short_folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
-def test_a_service_that_is_reset_counts_from_nought(runtime: Runtime, number: str, short_folder: Path) -> None:
+def test_a_service_that_is_reset_counts_from_nought(runtime: AnyRuntime, number: str, short_folder: Path) -> None:
     with a_service(runtime, number, "tcp" if number == "3" else "unix", short_folder) as (service, ready):
 
         def ask() -> None:
@@ -134,18 +145,18 @@ def test_a_service_stays_on_the_cpus_that_it_is_told(any_runtime: Runtime, short
         assert service.end()[0] == 0
 
 
-def test_a_silent_connection_does_not_keep_a_service_from_ending(runtime: Runtime, short_folder: Path) -> None:
+def test_a_silent_connection_does_not_keep_a_service_from_ending(runtime: AnyRuntime, short_folder: Path) -> None:
     with a_service(runtime, "1", "unix", short_folder) as (service, ready), Peer(ready["addresses"][0]):
         assert service.end()[0] == 0
 
 
 def test_a_client_says_ready_with_its_connections_open_and_sends_nothing_before_go(
-    runtime: Runtime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
 ) -> None:
     with a_client(runtime, listener, short_folder) as (client, ready):
         assert set(ready) == {"ready", "pid", "addresses", "runtime"}
         assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, client.process.pid, [])
-        assert ready["runtime"]["gil_enabled"] is runtime.name.gil_enabled
+        assert ready["runtime"].get("gil_enabled", False) is runtime.name.gil_enabled
         listener.setblocking(False)
         connection, _ = listener.accept()
         with connection, pytest.raises(TimeoutError):
@@ -153,7 +164,7 @@ def test_a_client_says_ready_with_its_connections_open_and_sends_nothing_before_
 
 
 def test_a_client_sends_its_frames_after_go_and_its_result_at_the_end(
-    runtime: Runtime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
 ) -> None:
     expected = framed(b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}')
     assert expected[:4] == bytes.fromhex("0000003e")
@@ -185,7 +196,7 @@ def _asked(received: bytes) -> Any:
 
 
 def test_a_client_that_is_told_to_warm_up_says_when_it_has_and_does_not_count_it(
-    runtime: Runtime, sandbox: Sandbox
+    runtime: AnyRuntime, sandbox: Sandbox
 ) -> None:
     method = Method(warmup=Warmup(share=1.0)).to_json()
     with serving("2", runtime, sandbox) as service, Spoken(command_or_skip(runtime, find("2"), "client")) as client:
@@ -201,7 +212,7 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_and_does_not_count_it
 
 
 def test_end_of_file_instead_of_go_ends_a_client_without_a_result(
-    runtime: Runtime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
 ) -> None:
     with a_client(runtime, listener, short_folder) as (client, _):
         status, said, complaints = client.end()
@@ -210,7 +221,7 @@ def test_end_of_file_instead_of_go_ends_a_client_without_a_result(
 
 
 def test_end_of_file_ends_a_client_that_waits_for_an_answer(
-    runtime: Runtime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
 ) -> None:
     with a_client(runtime, listener, short_folder) as (client, _):
         client.tell("go")
@@ -234,7 +245,7 @@ child.wait()
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
-def test_a_service_ends_when_its_parent_is_killed(runtime: Runtime, number: str, short_folder: Path) -> None:
+def test_a_service_ends_when_its_parent_is_killed(runtime: AnyRuntime, number: str, short_folder: Path) -> None:
     command = command_or_skip(runtime, find(number), "service")
     told = json.dumps({**cell(runtime, number), "service_id": 0, "folder": str(short_folder)})
     _check_it_ends_with_its_parent(command, told)
@@ -242,7 +253,7 @@ def test_a_service_ends_when_its_parent_is_killed(runtime: Runtime, number: str,
 
 
 def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
-    runtime: Runtime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
 ) -> None:
     address = str(short_folder / "0.0")
     listener.bind(address)

@@ -29,6 +29,16 @@ SEED_DEFAULTS = {
     "TRANSPORT": "unix",
     "PAYLOAD_BYTES": 0,
 }
+SISTERS = {
+    "NUM_CONNECTIONS_PER_CLIENT": 1,
+    "NUM_SERVER_THREADS": 1,
+    "MESSAGE_BYTES": 1000,
+    "KEEP_ALIVE": True,
+    "NODELAY": True,
+    "BUFFER_BYTES": 0,
+    "RATE": 0,
+    "DELAY_US": 0,
+}
 NUMBERS = [one for one in PARAMETERS.values() if one.kind is int]
 
 
@@ -52,8 +62,8 @@ VALUES = st.fixed_dictionaries({}, optional={name: values_of(one) for name, one 
 READS = st.sets(st.sampled_from(ALL)).map(lambda names: tuple(name for name in ALL if name in names))
 
 
-def test_the_parameters_are_those_of_the_seed_with_its_values() -> None:
-    assert {name: one.default for name, one in PARAMETERS.items()} == SEED_DEFAULTS
+def test_the_parameters_are_those_of_the_seed_with_its_values_and_of_its_sisters() -> None:
+    assert {name: one.default for name, one in PARAMETERS.items()} == {**SEED_DEFAULTS, **SISTERS}
 
 
 @pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
@@ -243,4 +253,4 @@ def test_the_order_in_which_a_cells_values_were_stored_is_no_part_of_its_name(va
 def test_a_cells_values_are_those_it_was_built_from(values: dict[str, Value]) -> None:
     params = build(values).params
     followed = {"NUM_CLIENTS": values.get("NUM_API_SERVICES", 20)}
-    assert params == SEED_DEFAULTS | followed | {name: one for name, one in values.items() if name in ALL}
+    assert params == SEED_DEFAULTS | SISTERS | followed | {name: one for name, one in values.items() if name in ALL}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
-from core.runtime import RuntimeName, facts, gil_enabled
+from core.runtime import NATIVE, RuntimeName, facts, gil_enabled
 from lab.interpreters import Interpreter, all_found, scrubbed_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -46,6 +46,19 @@ def test_another_form_is_refused_with_what_is_accepted(text: str) -> None:
         RuntimeName.parse(text)
     assert repr(text) in str(caught.value)
     assert "3.11, 3.14, 3.14t, 3.14t+gil" in str(caught.value)
+
+
+def test_native_is_a_runtime_without_interpreter_options_or_gil() -> None:
+    name = RuntimeName.parse("native")
+    assert (name.native, name.interpreter, name.options, name.gil_enabled) == (True, NATIVE, (), False)
+    assert str(name) == "native"
+    assert not RuntimeName.parse("3.14t").native
+
+
+@pytest.mark.parametrize("text", ["native+gil", "Native", "nativet", " native"])
+def test_another_form_of_native_is_refused_with_the_one_there_is(text: str) -> None:
+    with pytest.raises(BadInput, match="and native"):
+        RuntimeName.parse(text)
 
 
 def test_a_gil_cannot_be_forced_on_a_default_build() -> None:

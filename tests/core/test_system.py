@@ -7,8 +7,9 @@ import pytest
 
 from core.cell import PARAMETERS
 from core.errors import BadInput
-from core.system import COMMON, System
-from systems import every, find
+from core.runtime import NATIVE
+from core.system import CLIENT, COMMON, SERVICE, Program, System
+from systems import every, find, readers
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 POOLED = {"NUM_WORKERS_PER_API_SERVICE"}
@@ -58,3 +59,51 @@ def test_a_system_without_a_number_is_known_by_its_name() -> None:
 def test_the_packages_that_a_system_needs_are_listed_in_a_file_of_the_repository() -> None:
     assert find("3").requirements
     assert all((REPOSITORY / system.requirements).is_file() for system in every() if system.requirements)
+
+
+def test_the_four_systems_are_a_group_and_every_other_belongs_to_one() -> None:
+    assert [system.key for system in every() if system.group == "systems"] == ["1", "2", "3", "4"]
+    assert {system.group for system in every()} == {"systems", "echo", "loadgen", "http-clients", "league"}
+
+
+@pytest.mark.parametrize(
+    ("name", "python", "native"),
+    [("1", True, True), ("3", True, False), ("echo-libuv", False, True), ("echo-uvloop", True, False)],
+)
+def test_a_system_runs_under_python_where_it_has_python_and_natively_where_it_has_both_programs(
+    name: str, python: bool, native: bool
+) -> None:
+    system = find(name)
+    assert (system.runs_under("3.14t"), system.runs_under(NATIVE)) == (python, native)
+
+
+def test_a_role_is_pythons_where_there_is_python_code_for_it() -> None:
+    """uvloop's echo server is Python, its client is the load generator; system 2 has both parts both ways."""
+    uvloop, cached = find("echo-uvloop"), find("2")
+    assert [uvloop.has_python(role) for role in (SERVICE, CLIENT)] == [True, False]
+    assert [cached.has_python(role) for role in (SERVICE, CLIENT)] == [True, True]
+    assert uvloop.program(SERVICE) is None
+    assert uvloop.program(CLIENT) == generator("echo")
+    assert cached.program(SERVICE) == Program(name="calc-service", arguments=("--child",))
+    assert cached.program(CLIENT) == generator("framed")
+
+
+def generator(protocol: str) -> Program:
+    """The load generator as a client that speaks *protocol*."""
+    return Program(name="loadgen", arguments=("--report", "child", "--protocol", protocol))
+
+
+def test_every_system_can_run_under_something() -> None:
+    assert [system.name for system in every() if not any(map(system.runs_under, ("3.14t", NATIVE)))] == []
+
+
+@pytest.mark.parametrize(
+    ("parameter", "reading"),
+    [("SELECT_MODE", ["4"]), ("MESSAGE_BYTES", ["echo"]), ("REUSE_CLIENT", ["2"]), ("BUFFER_BYTES", ["echo"])],
+)
+def test_readers_are_the_four_by_number_and_the_others_by_their_experiment(parameter: str, reading: list[str]) -> None:
+    assert readers(parameter) == reading
+
+
+def test_a_parameter_that_all_read_names_every_group_once() -> None:
+    assert readers("NUM_CLIENTS") == ["1", "2", "3", "4", "echo", "http-clients", "league", "loadgen"]

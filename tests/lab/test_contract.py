@@ -12,7 +12,7 @@ from lab.processes import Child
 from lab.runtimes import Runtime
 
 CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)"))
-RUNTIME = cast(Runtime, SimpleNamespace(interpreter=SimpleNamespace(facts={"version": "3.14.2"})))
+RUNTIME = cast(Runtime, SimpleNamespace(version="3.14.2"))
 GIL = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
 

@@ -263,8 +263,10 @@ def test_a_run_of_another_machine_cannot_go_on_here(
 def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begin, fact: str) -> None:
     run = begin()
     check_same_runtimes(run, order.runtimes)
-    other = replace(order.runtimes["3.14t"].interpreter, facts={**FACTS, fact: "another"})
-    now = {**order.runtimes, "3.14t": replace(order.runtimes["3.14t"], interpreter=other)}
+    begun = order.runtimes["3.14t"]
+    assert isinstance(begun, Runtime)
+    other = replace(begun.interpreter, facts={**FACTS, fact: "another"})
+    now = {**order.runtimes, "3.14t": replace(begun, interpreter=other)}
     with pytest.raises(BadInput, match=rf"begun with 3\.14t {fact} '.*', which is 'another' now"):
         check_same_runtimes(run, now)
     with pytest.raises(BadInput, match=r"begun with 3\.14t version '3\.14\.7', which is None now"):
@@ -334,3 +336,8 @@ def test_a_plan_that_needs_more_than_the_hard_limit_is_refused_with_both_numbers
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (256, 1024))
     with pytest.raises(BadInput, match=rf"needs {needed} open files in one process; the limit here is 1024"):
         preflight(largest)
+
+
+def test_every_connection_of_a_client_is_an_open_file() -> None:
+    many = cell("echo-libuv", NUM_API_SERVICES=1, NUM_CLIENTS=2, NUM_CONNECTIONS_PER_CLIENT=1000)
+    assert 2000 <= files_needed(many) < 2200

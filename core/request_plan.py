@@ -1,0 +1,135 @@
+"""What clients ask a user's own service, and what is a right answer. Standard library: both sides of a run read it."""
+
+import hashlib
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+SHOWN_BYTES = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrong:
+    """An answer that is not as expected: what came, and what should have, in words."""
+
+    got: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.got}, expected {self.expected}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One request and its right answer.
+
+    weight: how often it is sent, beside the others of its plan
+    path: with its query; empty for that of the target itself
+    body: text that is sent; body_file: a file that is sent in its place
+    expect_json: of an object, the keys that must be there and what they hold; None where any body is right
+    expect_sha256: of the whole body, in hex; "" where any body is right
+    """
+
+    method: str = "GET"
+    path: str = "/"
+    weight: int = 1
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    body_file: str = ""
+    expect_status: int = 200
+    expect_json: Any = None
+    expect_sha256: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path or '/'}"
+
+    def body_bytes(self) -> bytes:
+        """What is sent after the head. Raises OSError where the file cannot be read."""
+        return Path(self.body_file).read_bytes() if self.body_file else self.body.encode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestPlan:
+    """think_time_s: how long each connection waits between an answer and its next request.
+
+    rate: requests per second of one client, at fixed times whatever the answers; 0 for after each answer the next
+    """
+
+    requests: tuple[Request, ...] = (Request(),)
+    think_time_s: float = 0.0
+    rate: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As result.json keeps it and as children are told."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "RequestPlan":
+        """The plan that to_json wrote."""
+        return cls(**{**told, "requests": tuple(Request(**one) for one in told["requests"])})
+
+
+def wrong(request: Request, status: int, body: bytes) -> Wrong | None:
+    """What is wrong with an answer to *request*; None if it is right."""
+    if status != request.expect_status:
+        return Wrong(got=f"status {status}", expected=str(request.expect_status))
+    if request.expect_sha256:
+        digest = hashlib.sha256(body).hexdigest()
+        if digest != request.expect_sha256:
+            return Wrong(got=f"a body of {len(body)} bytes with sha256 {digest}", expected=request.expect_sha256)
+    return None if request.expect_json is None else _wrong_json(request.expect_json, body)
+
+
+def _wrong_json(expected: Any, body: bytes) -> Wrong | None:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return Wrong(got=f"body {shown(body)}", expected="JSON")
+    difference = _difference("", expected, found)
+    return (
+        None if difference is None else Wrong(got=f"body {shown(body)}: {difference.got}", expected=difference.expected)
+    )
+
+
+def _difference(where: str, expected: Any, found: Any) -> Wrong | None:
+    """The first place where *found* is not *expected*; an object may have more keys than are expected of it."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        return _first(where, expected, found)
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        return _first(where, dict(enumerate(expected)), dict(enumerate(found)))
+    same = expected == found and isinstance(expected, bool) == isinstance(found, bool)  # 1 is not true
+    return None if same else Wrong(got=f"{where or 'it'} is {_text(found)}", expected=_text(expected))
+
+
+def _first(where: str, expected: Mapping[Any, Any], found: Mapping[Any, Any]) -> Wrong | None:
+    for key, value in expected.items():
+        place = f"{where}.{key}" if where else str(key)
+        if key not in found:
+            return Wrong(got=f"{place} is not there", expected=_text(value))
+        difference = _difference(place, value, found[key])
+        if difference is not None:
+            return difference
+    return None
+
+
+def _text(value: Any) -> str:
+    return _cut(json.dumps(value))
+
+
+def shown(body: bytes) -> str:
+    """The beginning of a body, as text that can be printed."""
+    text = body[: SHOWN_BYTES * 4].decode(errors="replace")
+    return _cut("".join(one if one.isprintable() else " " for one in text)) or "(empty)"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_BYTES else text[:SHOWN_BYTES] + "..."
+
+
+def order(requests: Sequence[Request], seed: str, length: int) -> list[int]:
+    """Which request comes when: *length* numbers drawn by weight, the same for the same seed."""
+    weights = [one.weight for one in requests]
+    return random.Random(seed).choices(range(len(requests)), weights, k=length)

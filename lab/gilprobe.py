@@ -1,0 +1,97 @@
+"""Whether the GIL of a Python process is on, ours or not, without its co-operation. See docs/audit.md.
+
+A default build always has it. Of CPython 3.14 the answer is read from its memory. Where that may not be done, and of
+later versions, sys.remote_exec has the process run one line, which waits for its main thread. Else it is not known.
+Both want the right to trace the process: the same user, and Linux's ptrace_scope.
+Source: PEP 768, docs.python.org/3.14/library/sys.html#sys.remote_exec
+"""
+
+import os
+import re
+import select
+import subprocess
+import tempfile
+from pathlib import Path
+from time import monotonic
+
+from lab.interpreters import ask, scrubbed_environment
+from lab.pyruntime import gil_in_memory
+
+DEADLINE_S = 2.0
+TURN_S = 0.02
+REMOTE_EXEC_MINOR = 14
+_PYTHON = re.compile(r"python3(\.[0-9]+)?t?")
+_INJECT = "import sys; sys.remote_exec(int(sys.argv[1]), sys.argv[2])"
+_TELL = """
+import os, sys
+with open({told!r} + ".new", "w") as file:
+    file.write(str(sys._is_gil_enabled()))
+os.replace({told!r} + ".new", {told!r})
+"""
+
+
+def gil_state(pid: int, deadline_s: float = DEADLINE_S) -> bool | None:
+    """Whether the GIL of process *pid* is on; None where that is not known.
+
+    deadline_s: how long its main thread may take to answer, where it has to be asked.
+    """
+    executable = _executable(pid)
+    if executable is None:
+        return None
+    interpreter = ask("given", executable)
+    if interpreter is None:
+        return None
+    if not interpreter.facts["gil_disabled_build"]:
+        return True
+    seen = gil_in_memory(pid)
+    if seen is not None or _minor(interpreter.name) < REMOTE_EXEC_MINOR:
+        return seen
+    return gil_told(pid, executable, deadline_s)
+
+
+def gil_told(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:
+    """What process *pid* says when it is made to run one line; None if it does not within *deadline_s*.
+
+    executable: the process's own, for remote_exec wants the very same version on both sides. A main thread that
+    waits in the kernel does not answer: it runs the line when it next runs Python.
+    """
+    with tempfile.TemporaryDirectory(prefix="gilscope-probe-") as folder:
+        told = Path(folder) / "told"
+        script = Path(folder) / "script.py"
+        script.write_text(_TELL.format(told=str(told)))
+        taken = _injected(pid, executable, script, deadline_s)
+        until = monotonic() + deadline_s
+        while taken and monotonic() < until:
+            if told.exists():
+                return told.read_text() == "True"
+            select.select([], [], [], TURN_S)
+    return None
+
+
+def _injected(pid: int, executable: Path, script: Path, deadline_s: float) -> bool:
+    """Whether the process took the script."""
+    try:
+        done = subprocess.run(
+            [str(executable), "-I", "-S", "-c", _INJECT, str(pid), str(script)],
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=max(5.0, deadline_s),
+            env=scrubbed_environment(),
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _executable(pid: int) -> Path | None:
+    """The interpreter that *pid* runs, None if it is none: a program of another name is not started to be asked."""
+    try:
+        path = Path(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return None
+    return path if _PYTHON.fullmatch(path.name) and path.is_file() else None
+
+
+def _minor(name: str) -> int:
+    return int(name.removesuffix("t").partition(".")[2])

@@ -1,0 +1,185 @@
+"""Native programs: what builds each, how each is started, and why one is not there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import BadInput, GilscopeError
+from core.system import Program
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SOURCES = REPOSITORY / "native"
+BIN = SOURCES / "bin"
+BUILD_TIMEOUT_S = 1800.0
+SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
+BROKEN = "not built, though its tools are here"
+PEERS = ("ab", "wrk", "oha", "hey")
+_LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: (?P<needs>needs .+)")
+
+
+class ProgramMissing(GilscopeError):
+    """A native program is not there; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """How one program is made.
+
+    tools: what must be on PATH
+    commands: run in *folder* one after the other
+    made: the file that they leave, which is copied to native/bin if it is not there
+    """
+
+    name: str
+    tools: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
+    made: Path
+    folder: Path = SOURCES
+
+    @property
+    def place(self) -> Path:
+        """Where the program is once it is built."""
+        return BIN / self.made.name
+
+    @property
+    def reason_file(self) -> Path:
+        """What the last build said, if it failed."""
+        return BIN / f"{self.name}.not-built"
+
+
+def _cargo(name: str) -> Build:
+    commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
+    return Build(name=name, tools=("cargo",), commands=commands, made=SOURCES / "target" / "release" / name)
+
+
+def _cmake(name: str) -> Build:
+    configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
+    build = ("cmake", "--build", "build", "--target", name)
+    return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), made=BIN / name)
+
+
+def _maven(name: str, folder: str) -> Build:
+    home = SOURCES / folder
+    made = home / "target" / f"{name}.jar"
+    return Build(name=name, tools=("java", "mvn"), commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home)
+
+
+LIMIT = ("loadgen", "calc-service")
+BUILDS: dict[str, Build] = {
+    one.name: one
+    for one in (
+        *(_cargo(name) for name in (*LIMIT, "http-echo", "echo-tokio", "axum-server", "http-reqwest")),
+        *(_cmake(name) for name in ("echo-libuv", "echo-asio", "echo-coroutine", "http-beast")),
+        _maven("echo-netty", "echo/netty"),
+    )
+}
+
+
+def command(program: Program) -> list[str]:
+    """The command line that starts *program*. Raises ProgramMissing with the reason."""
+    why_not = missing(program.name)
+    if why_not:
+        raise ProgramMissing(why_not)
+    if program.name in PEERS:
+        return [sys.executable, "-s", "-m", "clients.peers", *program.arguments]
+    place = BUILDS[program.name].place
+    start = ["java", "-jar", str(place)] if place.suffix == ".jar" else [str(place)]
+    return [*start, *program.arguments]
+
+
+def missing(name: str) -> str:
+    """Why the program is not there: `not built: needs cargo`, say; empty if it is."""
+    if name in PEERS:
+        return "" if shutil.which(name) else f"not installed: needs {name} on PATH (try: make native-peers)"
+    build = BUILDS[name]
+    if build.place.exists():
+        return ""
+    lacking = _lacking(build)
+    if lacking:
+        return lacking
+    return build.reason_file.read_text(encoding="utf-8") if build.reason_file.exists() else "not built: try make native"
+
+
+def make(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Build these programs; of each its name and why it could not be built, empty where it could.
+
+    A program that is newer than all sources is left as it is. Raises BadInput for a name that is none.
+    """
+    asked = list(names)
+    for name in asked:
+        if name not in BUILDS:
+            raise BadInput(f"{name!r} is not a native program; accepted are {', '.join(BUILDS)}.")
+    BIN.mkdir(exist_ok=True)
+    for name in asked:
+        yield name, _made(BUILDS[name])
+
+
+def _made(build: Build) -> str:
+    lacking = _lacking(build)
+    if lacking or _is_current(build):
+        return lacking
+    reason = _run(build)
+    if reason:
+        build.reason_file.write_text(reason, encoding="utf-8")
+    else:
+        build.reason_file.unlink(missing_ok=True)
+        if build.made != build.place:
+            _put(build.made, build.place)
+        os.utime(build.place)
+    return reason
+
+
+def _put(made: Path, place: Path) -> None:
+    """Copy beside and rename: the program may be running."""
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    shutil.copy2(made, beside)
+    os.replace(beside, place)
+
+
+def _lacking(build: Build) -> str:
+    tools = [tool for tool in build.tools if shutil.which(tool) is None]
+    return f"not built: needs {' and '.join(tools)}" if tools else ""
+
+
+def _is_current(build: Build) -> bool:
+    """Whether the program is newer than every source of its build system."""
+    try:
+        made_s = build.place.stat().st_mtime
+    except OSError:
+        return False
+    return all(made_s > path.stat().st_mtime for path in _sources(build.folder))
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name not in ("target", "build", "bin", "wheels")]
+        yield from (Path(here, name) for name in files if name.endswith(SOURCE_KINDS))
+
+
+def _run(build: Build) -> str:
+    """Why the commands of *build* failed; empty if they did not."""
+    said = ""
+    for line in build.commands:
+        try:
+            done = subprocess.run(
+                line, cwd=build.folder, capture_output=True, text=True, timeout=BUILD_TIMEOUT_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return f"not built: {' '.join(line)} was not done after {BUILD_TIMEOUT_S:.0f} s"
+        said += done.stdout + done.stderr
+        if done.returncode:
+            return _reason(build.name, said, line)
+    return ""
+
+
+def _reason(name: str, said: str, line: tuple[str, ...]) -> str:
+    """The library that is missing, if the build said so, or else its last lines."""
+    for found in _LIBRARY.finditer(said):
+        if found["name"] == name:
+            return f"not built: {found['needs'].strip()}"
+    return f"{BROKEN}: {' '.join(line)} failed: " + " / ".join(said.strip().splitlines()[-6:])

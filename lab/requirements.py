@@ -1,0 +1,93 @@
+"""What a requirements file asks for, line by line, so that each package can be tried alone.
+
+Source: pip.pypa.io/en/stable/reference/requirements-file-format
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import BadInput
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_ARCHIVE = re.compile(r"([A-Za-z0-9._]+?)-[0-9][^/]*\.(?:whl|tar\.gz|zip)$")
+_COMMENT = re.compile(r"(^|\s)#.*$")
+_FILE = re.compile(r"(?:-r|--requirement)[ =]*(.+)")
+_CONSTRAINT = re.compile(r"(?:-c|--constraint)[ =]*(.+)")
+_FOLDER = re.compile(r"(?:-f|--find-links)[ =]*(.+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirements:
+    """options: lines that hold for all, such as an index. entries: one for each package, with its hashes."""
+
+    options: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+
+    @property
+    def hashed(self) -> bool:
+        """Whether entries have hashes; then every package that is needed has an entry of its own."""
+        return any("--hash" in entry for entry in self.entries)
+
+
+def read(path: Path) -> Requirements:
+    """What the file asks for, and the files that it names with -r. Raises BadInput if one cannot be read."""
+    options: list[str] = []
+    entries: list[str] = []
+    for line in _lines(path):
+        if nested := _FILE.fullmatch(line):
+            inner = read(path.parent / nested[1].strip())
+            options += inner.options
+            entries += inner.entries
+        elif line.startswith("-") and not line.startswith(("-e", "--editable")):
+            options.append(_absolute(line, path.parent))
+        else:
+            entries.append(line)
+    return Requirements(options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries)))
+
+
+def listed(packages: Sequence[str]) -> Requirements:
+    """Packages that were named one by one. Raises BadInput for what is no package, such as an option."""
+    for one in packages:
+        if not one.strip() or one.startswith("-") or "\n" in one:
+            raise BadInput(
+                f"Package {one!r} is none; it must be a name, such as numpy or numpy==2.3.5, or a wheel's path."
+            )
+    return Requirements(entries=tuple(dict.fromkeys(packages)))
+
+
+def name_of(entry: str) -> str:
+    """The package that an entry asks for, by its normalised name; the entry itself where it does not say."""
+    archive = _ARCHIVE.search(entry.split(maxsplit=1)[0])
+    name = archive[1] if archive else entry
+    match = _NAME.match(name)
+    local = entry.startswith((".", "/", "-")) or "://" in entry.split(maxsplit=1)[0]
+    return normalised(match[0]) if match and (archive or not local) else entry
+
+
+def normalised(name: str) -> str:
+    """The name as indexes compare it. Source: packaging.python.org, name normalization."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _absolute(option: str, folder: Path) -> str:
+    """The option with its path resolved against the file that it stands in."""
+    for pattern in (_CONSTRAINT, _FOLDER):
+        found = pattern.fullmatch(option)
+        if found and "://" not in found[1]:
+            return option[: found.start(1)] + str((folder / found[1].strip()).resolve())
+    return option
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines without comments; one that ends in a backslash goes on in the next."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise BadInput(f"Package file {path} cannot be read ({reason}); it must be a requirements file.") from None
+    for line in text.replace("\\\n", " ").splitlines():
+        bare = " ".join(_COMMENT.sub("", line).split())
+        if bare:
+            yield bare

@@ -1,0 +1,78 @@
+"""What real processes and their children have used."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from core.processtree import TreeUsage, tree, usage_of_tree
+
+MEBIBYTE = 2**20
+CHILD = """
+import subprocess, sys, time
+held = b"x" * {held}
+spent = time.process_time()
+while time.process_time() - spent < {busy_s}:
+    pass
+{more}
+print(1, flush=True)
+sys.stdin.readline()
+"""
+WITH_CHILD = """
+child = subprocess.Popen([sys.executable, "-c", {code!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdout.readline()
+"""
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted by /proc")
+
+
+@contextmanager
+def running(code: str) -> Iterator[int]:
+    """The pid of a Python process that has done what *code* does, and waits."""
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"1\n"
+        yield process.pid
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def test_a_tree_is_a_process_and_its_descendants_parents_first() -> None:
+    with running(CHILD.format(held=0, busy_s=0, more=WITH_CHILD.format(code=WAITS))) as pid:
+        pids = tree(pid)
+        assert pids[0] == pid
+        assert len(pids) == 2
+        assert set(pids) < set(tree(os.getpid()))
+
+
+WAITS = "import sys; print(1, flush=True); sys.stdin.readline()"
+
+
+def test_memory_and_cpu_of_a_child_count_for_the_tree() -> None:
+    held = 50 * MEBIBYTE
+    inner = CHILD.format(held=held, busy_s=0.2, more="")
+    with running(CHILD.format(held=held, busy_s=0.1, more=WITH_CHILD.format(code=inner))) as pid:
+        used = usage_of_tree(pid)
+    assert used.processes == 2
+    assert 300_000_000 - 40_000_000 <= used.cpu_user_ns + used.cpu_system_ns < 3_000_000_000
+    assert used.max_rss_bytes > 2 * held
+    assert used.pss_bytes == 0 or used.pss_bytes > 2 * held
+    assert used.voluntary_switches > 0
+
+
+def test_what_was_used_before_is_taken_off_and_memory_is_as_it_is_now() -> None:
+    before = TreeUsage(processes=1, cpu_user_ns=50, voluntary_switches=9, max_rss_bytes=100)
+    now = TreeUsage(processes=2, cpu_user_ns=80, voluntary_switches=5, max_rss_bytes=300)
+    assert now.since(before) == TreeUsage(processes=2, cpu_user_ns=30, voluntary_switches=0, max_rss_bytes=300)
+
+
+def test_a_process_that_has_ended_has_no_usage() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        pass
+    assert tree(process.pid) == []
+    with pytest.raises(ProcessLookupError, match=f"there is no process {process.pid}"):
+        usage_of_tree(process.pid)
