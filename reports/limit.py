@@ -1,0 +1,81 @@
+"""The machine's limit: what share of a native service's requests/s a Python service reaches. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.result import Run
+from core.runtime import NATIVE
+from reports.arrangement import shown, varying
+from reports.markdown import markdown_table
+from reports.standings import rate_share, share_text
+from reports.stats import Estimate
+from reports.summary import Row, rows, setting_key
+
+ALWAYS_SAID = "CALC_TARGET"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A row, and its share of the requests/s that the native service reaches at the same setting."""
+
+    row: Row
+    limit: Row
+    share: Estimate
+    names: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """System 4 on 3.14t reaches 0.31 [0.30, 0.32] of the machine's limit at CALC_TARGET 0."""
+        where = f" at {self.setting}" if self.setting else ""
+        return (
+            f"System {self.row.system} on {self.row.runtime} reaches {share_text(self.share)} "
+            f"of the machine's limit{where}."
+        )
+
+    @property
+    def setting(self) -> str:
+        """CALC_TARGET and whatever else varies, with their values."""
+        return ", ".join(f"{name} {value}" for name, value in shown(self.row, self.names).items())
+
+
+def shares(every: Sequence[Row]) -> list[Share]:
+    """Each Python row whose setting was measured natively too."""
+    limits = {setting_key(row.system, row.params): row for row in every if row.runtime == NATIVE and row.figures}
+    names = tuple(dict.fromkeys([ALWAYS_SAID, *varying(every)]))
+    found = []
+    for row in every:
+        limit = limits.get(setting_key(row.system, row.params))
+        share = rate_share(row, limit) if limit and row.figures and row.runtime != NATIVE else None
+        if limit and share:
+            found.append(Share(row=row, limit=limit, share=share, names=names))
+    return found
+
+
+def sentences(run: Run) -> list[str]:
+    """One for each system and setting, of its last runtime in the plan's order, and how the limit was measured."""
+    named = [one for one in shares(rows(run)) if one.row.runtime in run.runtimes]
+    last = {setting_key(one.row.system, one.row.params): one for one in named}
+    return [*(one.sentence for one in last.values()), *([HOW] if last else [])]
+
+
+def markdown(run: Run) -> str:
+    """Every row's share; empty where nothing was measured natively."""
+    found = shares(rows(run))
+    if not found:
+        return ""
+    heads = ("system", "setting", "runtime", "requests/s", "limit, requests/s", "share [95 %]")
+    lines = [
+        [one.row.system, one.setting, one.row.runtime, _rate(one.row), _rate(one.limit), share_text(one.share)]
+        for one in found
+    ]
+    return "\n".join(["", "## The machine's limit", "", markdown_table(heads, lines, {*heads[3:]}), "", f"- {HOW}"])
+
+
+def _rate(row: Row) -> str:
+    return f"{row.figures.requests_per_s:,.0f}" if row.figures else "-"
+
+
+HOW = (
+    "The machine's limit is the same protocol and the same count in Rust, called by the native load generator. "
+    "With --client-runtime native every service is called by that."
+)

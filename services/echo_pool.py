@@ -1,0 +1,55 @@
+"""An echo server with the connection cache and the worker pool of system 4: what arrives is sent back as it is."""
+
+import socket
+from socket import MSG_DONTWAIT
+from typing import Any
+
+from core.cell import Cell
+from services.cached import CachedService, Worker
+from services.connection import READ_BYTES, Connection, set_options
+from services.listeners import Listener
+from services.watch import Watch
+
+
+class EchoPool(CachedService):
+    """Each readable connection goes to one worker, which sends back what has arrived and gives it back."""
+
+    def __init__(self, listeners: list[Listener], watch: Watch, cell: Cell) -> None:
+        super().__init__(listeners, watch, cell.num_workers_per_api_service, None)
+        self._cell = cell
+
+    def counters(self) -> dict[str, Any]:
+        """Messages echoed: a server of bytes knows them by their size alone."""
+        counted = super().counters()
+        echoed_bytes = counted["requests"]
+        by_worker = [number // self._cell.message_bytes for number in counted["requests_by_worker"]]
+        return {
+            "requests": echoed_bytes // self._cell.message_bytes,
+            "echoed_bytes": echoed_bytes,
+            "requests_by_worker": by_worker,
+        }
+
+    def _connection(self, sock: socket.socket, listener: Listener) -> Connection:
+        connection = Connection(sock, listener)
+        set_options(sock, self._cell.nodelay, self._cell.buffer_bytes)
+        return connection
+
+    def _serve(self, connection: Connection, worker: Worker) -> None:
+        data = self._arrived(connection)
+        if data is None:
+            self._drop(connection)
+            return
+        worker.requests += len(data)  # in bytes, see counters(); before it is sent: a reset may follow the echo
+        connection.send(data)
+        if connection.unsent:
+            self._lobby.flush(connection, self._give_back)
+        else:
+            self._watch.arm(connection.fd)
+
+    def _arrived(self, connection: Connection) -> bytes | None:
+        try:
+            return connection.sock.recv(READ_BYTES, MSG_DONTWAIT) or None
+        except BlockingIOError:
+            return b""
+        except OSError:
+            return None

@@ -1,0 +1,15 @@
+"""Echo server with libuv (C): native/echo/libuv."""
+
+from clients.native import ECHO, ECHO_READS
+from core.system import SIZES, Program, System
+
+SYSTEM = System(
+    name="echo-libuv",
+    title="libuv (C)",
+    group="echo",
+    common=SIZES,
+    reads=(*ECHO_READS, "NUM_SERVER_THREADS"),
+    native_service=Program(name="echo-libuv", arguments=("--child",)),
+    native_client=ECHO,
+    request_cpu_us=30,
+)

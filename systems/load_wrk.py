@@ -1,0 +1,15 @@
+"""wrk as the client of the echo HTTP server native/http-echo: clients/peers.py runs it."""
+
+from clients.native import LOAD_READS
+from core.system import SIZES, Program, System
+
+SYSTEM = System(
+    name="load-wrk",
+    title="wrk",
+    group="loadgen",
+    common=SIZES,
+    reads=LOAD_READS,
+    native_service=Program(name="http-echo", arguments=("--child",)),
+    native_client=Program(name="wrk", arguments=("wrk",)),
+    request_cpu_us=25,
+)

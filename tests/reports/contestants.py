@@ -1,0 +1,51 @@
+"""Synthetic runs of the experiments that compare systems: throughputs and latencies that one can check by hand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.cell import Value
+from core.histogram import Histogram
+from core.result import CellResult, Run
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served
+
+BLOCKS = (1, 2, 3)
+TITLES = {
+    "echo-libuv": "libuv (C)",
+    "echo-netty": "Netty (Java)",
+    "echo-uvloop": "uvloop (Python over libuv)",
+    "echo-asyncio": "asyncio (Python)",
+    "load-own": "gilscope's own generator",
+    "load-ab": "ab (ApacheBench)",
+    "load-wrk": "wrk",
+}
+
+
+def blocks_of(
+    system: str,
+    requests_per_s: float,
+    *,
+    runtime: str = "native",
+    blocks: Sequence[int] = BLOCKS,
+    latencies_ns: Sequence[int] = (),
+    client: Mapping[str, Any] | None = None,
+    **params: Value,
+) -> list[CellResult]:
+    """A cell of *system* in each block, one client and one service, two seconds each."""
+    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, **params}
+    cells = [served(runtime, block, requests_per_s, values, system=system, clients=[client or {}]) for block in blocks]
+    latency = Histogram()
+    for value_ns in latencies_ns:
+        latency.record(value_ns)
+    return [replace(cell, latency=latency.to_json() if latencies_ns else {}) for cell in cells]
+
+
+def contest_run(*cells: Sequence[CellResult], view: str = "echo", **more: Any) -> Run:
+    """A run of these cells, of the experiment *view*. absent: {(system, runtime): reason}."""
+    every = [cell for some in cells for cell in some]
+    absent = more.pop("absent", {})
+    runtimes = list(dict.fromkeys(cell.runtime for cell in every)) or ["native"]
+    run = run_of(every, name=view, runtimes=runtimes)
+    stored = [{"system": key[0], "runtime": key[1], "reason": why} for key, why in absent.items()]
+    return replace(run, plan={**run.plan, "view": view, "absent": stored})
