@@ -1,0 +1,8 @@
+"""What all rows of the HTTP experiment have in common: the server, and the parameters that they read."""
+
+from core.system import SIZES, Program
+
+GROUP = "http-clients"
+COMMON = SIZES
+READS = ("NUM_CONNECTIONS_PER_CLIENT", "DELAY_US", "NUM_SERVER_THREADS")
+SERVER = Program(name="axum-server", arguments=("--child",))

@@ -1,0 +1,171 @@
+"""An HTTP client whose workers are threads, each with a connection of its own that blocks."""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import count
+from time import perf_counter_ns
+from typing import Any, Protocol
+
+from clients import http_workers
+from clients.channel import CallFailed
+from clients.http_workers import GIVE_UP_AFTER, TIMELINE_REQUESTS, Quota, Tally
+from core.cell import Cell
+from core.child import thread_run_queue_ns
+from core.method import Method
+
+SPARE_THREADS = 2  # beside the workers: the one that makes them, and the parent watch
+
+
+class Connection(Protocol):
+    """One keep-alive connection. Errors are clients.channel.CallFailed, whose code may also be timeout."""
+
+    def get(self) -> tuple[int, int]:
+        """GET /, the whole body read: status and length of the body in bytes."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+Connect = Callable[[str, int, float], Connection]
+
+
+class Worker:
+    """One connection, opened when it is needed and again after an error, and what its requests came to.
+
+    connect(host, port, deadline_s): see Connection; no answer takes longer than deadline_s.
+    """
+
+    __slots__ = ("_connect", "_connection", "_place", "run_queue_ns", "tally")
+
+    def __init__(self, connect: Connect, place: tuple[str, int]) -> None:
+        self._connect = connect
+        self._place = place
+        self._connection: Connection | None = None
+        self.run_queue_ns = 0
+        self.tally = Tally()
+
+    def open(self) -> None:
+        """Open the connection and use it once; if that fails, the first request that is counted will say so."""
+        start = perf_counter_ns()
+        try:
+            self._take().get()
+        except CallFailed:
+            self.drop()
+        else:
+            self.tally.connect.record(perf_counter_ns() - start)
+
+    def drop(self) -> None:
+        """Close the connection; the next request opens another."""
+        if self._connection is not None:
+            with suppress(CallFailed):
+                self._connection.close()
+            self._connection = None
+
+    def call(self, requests: int | None, until_ns: int) -> None:
+        """Send *requests* requests one after the other (None: any number, until *until_ns*), count and time each.
+
+        Gives up after GIVE_UP_AFTER failures in a row; what was not sent is missing from answered.
+        """
+        began = perf_counter_ns()
+        tally = self.tally
+        check, record, note, clock = tally.check, tally.latency.record, tally.timeline.append, perf_counter_ns
+        number = failures = 0
+        for number in count() if requests is None else range(requests):
+            try:
+                connection = self._connection or self._take()
+                start = clock()
+                status, size_bytes = connection.get()
+                end = clock()
+            except CallFailed as failed:
+                tally.errors[failed.code] += 1
+                self.drop()
+                failures += 1
+                if failures == GIVE_UP_AFTER:
+                    break
+                continue
+            record(end - start)
+            failures = 0
+            if number < TIMELINE_REQUESTS:
+                note((start, end))
+            if not check(status, size_bytes):
+                self.drop()
+            if end >= until_ns:
+                break
+        tally.loop_ns = clock() - began
+        tally.sent += number + 1 if requests is None else requests
+        self.run_queue_ns = thread_run_queue_ns()
+
+    def _take(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._connect(*self._place, http_workers.REQUEST_DEADLINE_S)
+        return self._connection
+
+
+class ThreadClient:
+    """NUM_CONNECTIONS_PER_CLIENT workers, whose connections are open once this is built.
+
+    addresses: of every service, its sockets. The threads are made inside the timed region, as in seeds 000 and 001.
+    """
+
+    def __init__(
+        self, connect: Connect, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
+    ) -> None:
+        self._workers = [Worker(connect, place) for place in http_workers.places(cell, client_id, addresses)]
+        self._warmup = http_workers.warmup(cell, len(addresses), method)
+        self._timed = http_workers.timed(cell, len(addresses), method)
+        _together([threading.Thread(target=worker.open, daemon=True) for worker in self._workers])
+        _make_room(len(self._workers) + SPARE_THREADS)
+
+    def __repr__(self) -> str:
+        return f"ThreadClient({len(self._workers)} workers)"
+
+    def warm_up(self) -> None:
+        """Ask as in the timed window, as much as the method says, and forget it."""
+        self._race(self._warmup)
+        for worker in self._workers:
+            worker.tally.clear()
+
+    def run(self) -> dict[str, Any]:
+        """Make the threads, wait for all of them, and sum up: docs/child-contract.md and http_workers.summary."""
+        started_ns, finished_ns = self._race(self._timed)
+        counted = http_workers.summary([worker.tally for worker in self._workers], started_ns, finished_ns)
+        return counted | {"run_queue_ns": sum(worker.run_queue_ns for worker in self._workers)}
+
+    def close(self) -> None:
+        """Close the connections; a process that ends need not."""
+        for worker in self._workers:
+            worker.drop()
+
+    def _race(self, quota: Quota) -> tuple[int, int]:
+        started_ns = perf_counter_ns()
+        until_ns = quota.until_ns(started_ns)
+        _together(
+            [
+                threading.Thread(target=worker.call, args=(requests, until_ns), daemon=True)
+                for worker, requests in zip(self._workers, quota.requests, strict=True)
+            ]
+        )
+        return started_ns, perf_counter_ns()
+
+
+def _make_room(threads: int) -> None:
+    """Have so many threads at once, before anything is timed.
+
+    To make room for more threads than ever before, a free-threaded CPython stops the world, and that waits for every
+    thread whose extension holds on to the interpreter through its I/O. Source: CPython 3.14, Python/qsbr.c.
+    """
+    gate = threading.Event()
+    waiting = [threading.Thread(target=gate.wait, daemon=True) for _ in range(threads)]
+    for thread in waiting:
+        thread.start()
+    gate.set()
+    for thread in waiting:
+        thread.join()
+
+
+def _together(threads: Sequence[threading.Thread]) -> None:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

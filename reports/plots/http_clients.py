@@ -1,0 +1,93 @@
+"""Two plots of the HTTP clients: serialisation by client and runtime, and what the workers did when, side by side."""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reports.http_clients import HELD, RELEASED, Line, by_setting, lines_of, timeline
+from reports.plots.style import head_inches, legend, line_sign, looks, title
+from reports.summary import Row
+
+WIDTH_INCHES = 9.0
+TIMELINES = ((HELD, "3.11"), (HELD, "3.14"), (RELEASED, "3.11"), (RELEASED, "3.14"), (HELD, "3.14t"))
+MOST_TIMELINES = 3
+
+
+def draw(rows: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Figure]:
+    """The plots that the rows have something for, by file name without ending; within `styled()`."""
+    settings = by_setting(lines_of(rows, titles))
+    if not settings:
+        return {}
+    first = next(iter(settings.values()))
+    made = {"serialisation": serialisation_figure(settings)}
+    shown = [one for one in first if timeline(one)]
+    chosen = _chosen(shown)
+    return {**made, "timeline": timeline_figure(chosen)} if chosen else made
+
+
+def serialisation_figure(settings: Mapping[str, Sequence[Line]]) -> Figure:
+    """A panel for each setting: Bench / LMean with its interval, a line for each client, a mark for each runtime."""
+    runtimes = list(dict.fromkeys(one.row.runtime for some in settings.values() for one in some))
+    clients = list(dict.fromkeys(one.client for some in settings.values() for one in some))
+    head = head_inches(runtimes, WIDTH_INCHES)
+    height = head + len(settings) * (0.9 + 0.3 * len(clients))
+    figure = Figure(figsize=(WIDTH_INCHES, height))
+    panels = figure.subplots(len(settings), 1, squeeze=False)[:, 0]
+    for panel, (setting, some) in zip(panels, settings.items(), strict=True):
+        _serialisation_panel(panel, setting, some, clients, runtimes)
+    figure.tight_layout(rect=(0, 0, 1, 1 - head / height))
+    title(figure, "Serialisation of the workers", "Bench / LMean with its 95 % interval: 1 is all at once.")
+    found = looks(runtimes)
+    legend(figure, [line_sign(found[name]) for name in runtimes], runtimes)
+    return figure
+
+
+def _serialisation_panel(
+    panel: Axes, setting: str, some: Sequence[Line], clients: Sequence[str], runtimes: Sequence[str]
+) -> None:
+    found = looks(runtimes)
+    for one in some:
+        look, share = found[one.row.runtime], one.serialisation
+        place = clients.index(one.client) + 0.15 * (runtimes.index(one.row.runtime) - (len(runtimes) - 1) / 2)
+        ends = [[share.value - share.low], [min(share.high, 100.0) - share.value]]
+        panel.errorbar(share.value, place, xerr=ends, color=look.colour, marker=look.marker, markersize=4, linewidth=1)
+    panel.axvline(1, color="black", linewidth=0.8)
+    panel.set_yticks(range(len(clients)), clients)
+    panel.set_ylim(len(clients) - 0.5, -0.5)
+    panel.set_xlim(0.8, max(2.0, *(1.15 * one.serialisation.value for one in some)))
+    panel.set_xlabel("Bench / LMean")
+    panel.set_title(setting)
+
+
+def _chosen(lines: Sequence[Line]) -> list[Line]:
+    """The held build under the newest runtime with a GIL, the released one there, the held one without a GIL."""
+    found = {(one.row.system, one.row.runtime): one for one in lines}
+    held = [found[key] for key in TIMELINES[:2] if key in found][-1:]
+    released = [found[key] for key in TIMELINES[2:4] if key in found][-1:]
+    free = [found[key] for key in TIMELINES[4:] if key in found]
+    return [*held, *released, *free][:MOST_TIMELINES]
+
+
+def timeline_figure(lines: Sequence[Line]) -> Figure:
+    """For each line a panel: a bar for each of the workers' first requests, on one axis of time."""
+    height = 0.9 + 1.9 * len(lines)
+    figure = Figure(figsize=(WIDTH_INCHES, height))
+    panels = figure.subplots(len(lines), 1, squeeze=False, sharex=True)[:, 0]
+    look = looks(["worker"])["worker"]
+    for panel, one in zip(panels, lines, strict=True):
+        for number, requests in enumerate(timeline(one)):
+            bars = [(start / 1e6, (end - start) / 1e6) for start, end in requests]
+            panel.broken_barh(bars, (number - 0.4, 0.8), facecolor=look.colour, edgecolor="white", linewidth=0.2)
+        panel.set_title(f"{one.client}, {one.row.runtime}: {one.in_flight:.1f} requests under way on average")
+        panel.set_ylabel("worker")
+        panel.set_yticks(range(len(timeline(one))), map(str, range(1, len(timeline(one)) + 1)), fontsize=6.5)
+        panel.set_ylim(len(timeline(one)) - 0.3, -0.7)
+    panels[-1].set_xlabel("time since the release [ms]")
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.65 / height))
+    title(
+        figure,
+        "What each worker did when",
+        "A bar is a request. Held: one worker at a time. Free-threaded: all at once.",
+    )
+    return figure

@@ -1,0 +1,140 @@
+"""The HTTP clients as real processes: bad servers are counted and hang nobody, and whose threads really overlap."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from lab.processes import READY, RESULT, Crew
+from lab.runtimes import REPOSITORY, Runtime
+from lab.sandbox import Sandbox
+from systems import find
+from tests.clients.scripted_http import (
+    HALF,
+    Script,
+    ScriptedHttp,
+    barrier,
+    first_right_then,
+    half_then_close,
+    response,
+    says,
+)
+from tests.contract.peers import DEADLINE_S
+from tests.contract.serving import command_or_skip, small_cell
+
+WORKERS = 10
+ROWS = (
+    "http-stdlib",
+    "http-requests",
+    "http-httpx",
+    "http-httpx-async",
+    "http-aiohttp",
+    "http-beast-held",
+    "http-beast-released",
+    "http-pyreqwest",
+    "http-pyreqwest-async",
+)
+UNDECLARED = ("http-beast-undeclared", "http-beast-undeclared-released")
+HOLDING = ("http-beast-held", "http-beast-undeclared")
+BAD_SERVERS: tuple[Script, ...] = (
+    says(response("500 Internal Server Error")),
+    says(response(body=b"Hello")),
+    says(None),
+    half_then_close,
+    says(HALF),
+    says(b""),
+)
+
+
+@pytest.fixture
+def crew(sandbox: Sandbox) -> Iterator[Crew]:
+    """Child processes, ended with the test."""
+    with Crew(sandbox, str(REPOSITORY)) as crew:
+        yield crew
+
+
+class Asked:
+    """What became of one client process: its result, and what it said on stderr."""
+
+    def __init__(self, result: dict[str, Any], complaints: str) -> None:
+        self.result = result
+        self.complaints = complaints
+
+    @property
+    def counts(self) -> tuple[int, int, dict[str, int]]:
+        """Answered, wrong, and errors by code."""
+        return self.result["answered"], self.result["wrong"], self.result["errors"]
+
+    @property
+    def gil_enabled(self) -> tuple[bool, bool]:
+        """The state of the GIL when ready and at the end."""
+        return self.result["gil_enabled_ready"], self.result["gil_enabled_end"]
+
+
+def ask(crew: Crew, runtime: Runtime, row: str, servers: list[ScriptedHttp], deadline_s: float, **params: int) -> Asked:
+    """Run the row's client against *servers*; none of its requests takes longer than *deadline_s*."""
+    system = find(row)
+    first = f"from clients import http_workers; http_workers.REQUEST_DEADLINE_S = {deadline_s}"
+    child = crew.start("Client 1 of 1", str(runtime.name), command_or_skip(runtime, system, "client", first))
+    cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **params)
+    child.tell({**cell.to_json(), "client_id": 0, "addresses": [[server.address] for server in servers]})
+    crew.hear_all([child], READY, "before it was ready", 2 * DEADLINE_S)
+    child.tell("go")
+    (line,) = crew.hear_all([child], RESULT, "before its result", 2 * DEADLINE_S)
+    return Asked(line[RESULT], child.complaints())
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_request_to_a_bad_server_is_counted_by_its_cause(row: str, runtime: Runtime, crew: Crew) -> None:
+    with ScriptedHttp(says(response())) as gone, ExitStack() as stack:
+        servers = [gone, *(stack.enter_context(ScriptedHttp(script)) for script in BAD_SERVERS)]
+        gone.stop()
+        asked = ask(
+            crew, runtime, row, servers, 0.4, NUM_REQUESTS_PER_CLIENT=1, NUM_CONNECTIONS_PER_CLIENT=len(servers)
+        )
+    assert asked.counts == (2, 1, {"500": 1, "connect": 1, "closed": 2, "timeout": 2})
+    assert asked.result["requests"] == len(servers)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_each_worker_keeps_its_connection(row: str, runtime: Runtime, crew: Crew) -> None:
+    with ScriptedHttp(says(response())) as server:
+        asked = ask(crew, runtime, row, [server], 5.0, NUM_REQUESTS_PER_CLIENT=50, NUM_CONNECTIONS_PER_CLIENT=5)
+        assert (server.connections, server.requests) == (5, 55)
+    assert asked.counts == (50, 0, {})
+    assert asked.gil_enabled == (runtime.name.gil_enabled,) * 2
+    assert asked.complaints == ""
+
+
+@pytest.mark.parametrize("row", [*ROWS, *UNDECLARED])
+def test_all_requests_are_in_the_server_at_once_unless_an_extension_holds_the_gil(
+    row: str, runtime: Runtime, crew: Crew
+) -> None:
+    has_gil = runtime.name.gil_enabled or row in UNDECLARED
+    is_serial = has_gil and row in HOLDING
+    with ScriptedHttp(first_right_then(barrier(WORKERS))) as server:
+        asked = ask(
+            crew,
+            runtime,
+            row,
+            [server],
+            0.2 if is_serial else 5.0,
+            NUM_REQUESTS_PER_CLIENT=WORKERS,
+            NUM_CONNECTIONS_PER_CLIENT=WORKERS,
+        )
+    assert asked.counts == ((0, 0, {"timeout": WORKERS}) if is_serial else (WORKERS, 0, {}))
+    assert asked.gil_enabled == (has_gil, has_gil)
+
+
+@pytest.mark.parametrize("row", UNDECLARED)
+def test_an_extension_that_declares_nothing_turns_the_gil_on_and_is_named(
+    row: str, runtime: Runtime, crew: Crew
+) -> None:
+    if runtime.name.gil_enabled:
+        pytest.skip(f"{runtime.name} has its GIL anyway")
+    with ScriptedHttp(says(response())) as server:
+        asked = ask(crew, runtime, row, [server], 5.0, NUM_CONNECTIONS_PER_CLIENT=1)
+    assert asked.gil_enabled == (True, True)
+    module = row.removeprefix("http-beast-").replace("-", "_")
+    assert f"GIL) has been enabled to load module 'beastclient.{module}'" in asked.complaints
