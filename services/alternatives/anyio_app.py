@@ -1,0 +1,44 @@
+"""AnyIO on its default back end (asyncio): a task for each connection, all in one event loop.
+
+receive_exactly on a BufferedByteReceiveStream is its documented way of reading by length.
+Source: anyio.readthedocs.io/en/stable/streams.html
+"""
+
+import socket
+
+import anyio
+from anyio.abc import SocketAttribute, SocketListener, SocketStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from core.wire import frame
+from core.work import answer
+from services.alternatives.counts import Counts
+from services.alternatives.hosted import HostedService
+from services.alternatives.lengths import HEADER_BYTES, body_bytes, refusal, refused
+from services.listeners import Listener
+
+
+def anyio_service(listener: Listener) -> HostedService:
+    """The service on *listener*."""
+    counts = Counts()
+
+    async def serve(stream: SocketStream) -> None:
+        if listener.sock.family != socket.AF_UNIX:
+            stream.extra(SocketAttribute.raw_socket).setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        reader = BufferedByteReceiveStream(stream)
+        async with stream:
+            try:
+                while not refused(size := body_bytes(await reader.receive_exactly(HEADER_BYTES))):
+                    reply = frame(answer(await reader.receive_exactly(size)))
+                    counts.add()
+                    await stream.send(reply)
+                await stream.send(refusal(size))
+            except (anyio.IncompleteRead, anyio.EndOfStream, anyio.BrokenResourceError):
+                pass
+
+    async def run() -> None:
+        listener.sock.setblocking(False)
+        async with await SocketListener.from_socket(listener.sock) as accepting:
+            await accepting.serve(serve)
+
+    return HostedService(listener, lambda: anyio.run(run), counts)

@@ -1,0 +1,166 @@
+"""A service whose server is a command with processes of its own: started by the service child, and ended with it.
+
+The child is not in the request path. CPU, switches and memory are those of the child and all its descendants.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from core.processtree import TreeUsage, usage_of_tree
+from services.alternatives.hosted import tcp_address
+from services.alternatives.launch import SERVER_PID_VARIABLE
+from services.alternatives.loaded import CONTROL_VARIABLE, RESET, STATE
+from services.listeners import LOOPBACK
+
+START_DEADLINE_S = 30.0
+END_DEADLINE_S = 5.0
+TURN_S = 0.02
+SETTINGS = ("GUNICORN_", "GRANIAN_", "WEB_CONCURRENCY", "GILSCOPE_")  # of the user's own servers: not for ours
+
+
+class Command:
+    """A server's command and its one worker. It listens at address once it is started."""
+
+    def __init__(self, arguments: Sequence[str], port: int, folder: str, held: Sequence[socket.socket] = ()) -> None:
+        self.address = tcp_address(port)
+        self._arguments = arguments
+        self._held = held
+        self._control = socket.socket(socket.AF_UNIX)
+        self._path = os.path.join(folder, f"c{port}")
+        self._control.bind(self._path)
+        self._control.listen()
+
+    def __repr__(self) -> str:
+        return f"Command({' '.join(self._arguments)} at {self.address})"
+
+    def start(self) -> dict[str, Any]:
+        """Start it and wait until it accepts; the worker's state. Raises RuntimeError if it ends or is late."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-s", *_gil_option(), "-m", "services.alternatives.launch", *self._arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
+            env=_environment(self._path),
+            pass_fds=[one.fileno() for one in self._held],
+        )
+        until = monotonic() + START_DEADLINE_S
+        worker = self._wait(self._accepted, until, "had loaded its application")
+        self._worker = worker.makefile("rw", encoding="ascii")
+        state = self._heard()
+        self._wait(self._listens, until, "accepted connections")
+        return state
+
+    def ask(self, word: str) -> dict[str, Any]:
+        """The worker's state, after what *word* wants."""
+        self._worker.write(word + "\n")
+        self._worker.flush()
+        return self._heard()
+
+    def remove_file(self) -> None:
+        """End it: a server ends with its socket. Its worker ends when the control socket is shut."""
+        self._process.kill()
+        self._process.wait(END_DEADLINE_S)
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_WR)
+            self._connection.settimeout(END_DEADLINE_S)
+            while self._connection.recv(4096):
+                pass
+        self._control.close()
+        Path(self._path).unlink(missing_ok=True)
+
+    def _heard(self) -> dict[str, Any]:
+        line = self._worker.readline()
+        if not line:
+            raise RuntimeError(f"the worker of {self!r} has gone")
+        state: dict[str, Any] = json.loads(line)
+        return state
+
+    def _wait(self, look: Callable[[], socket.socket | None], until: float, what: str) -> socket.socket:
+        while monotonic() < until:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"{self!r} ended with status {self._process.returncode} before it {what}")
+            found = look()
+            if found is not None:
+                return found
+        raise RuntimeError(f"{self!r} has not {what} within {START_DEADLINE_S:g} s")
+
+    def _accepted(self) -> socket.socket | None:
+        self._control.settimeout(TURN_S)
+        try:
+            self._connection, _ = self._control.accept()
+        except TimeoutError:
+            return None
+        self._connection.settimeout(None)
+        return self._connection
+
+    def _listens(self) -> socket.socket | None:
+        host, _, port = self.address.rpartition(":")
+        try:
+            with socket.create_connection((host, int(port))) as probe:
+                return probe
+        except OSError:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(TURN_S)
+            return None
+
+
+class CommandedService:
+    """The service behind a Command."""
+
+    def __init__(self, command: Command) -> None:
+        self.listeners = [command]
+        self._command = command
+        self._since = TreeUsage()
+        self._waited_ns = 0
+
+    def __repr__(self) -> str:
+        return f"CommandedService({self._command})"
+
+    def start(self) -> None:
+        """Start the command."""
+        state = self._command.start()
+        self._ready = bool(state["gil_enabled"])
+        self._waited_ns = state["run_queue_ns"]
+        self._since = usage_of_tree(os.getpid())
+
+    def counters(self) -> dict[str, Any]:
+        """Requests, what all its processes have used, and the GIL of the worker: it is what is measured."""
+        state = self._command.ask(STATE)
+        used = usage_of_tree(os.getpid()).since(self._since).to_json()
+        return {
+            **used,
+            "requests": state["requests"],
+            "run_queue_ns": state["run_queue_ns"] - self._waited_ns,
+            "gil_enabled_ready": self._ready,
+            "gil_enabled_end": state["gil_enabled"],
+        }
+
+    def reset(self) -> None:
+        """Count from nought."""
+        self._waited_ns = self._command.ask(RESET)["run_queue_ns"]
+        self._since = usage_of_tree(os.getpid())
+
+
+def free_port() -> tuple[socket.socket, int]:
+    """A port of the loopback interface, and the socket that holds it: one with SO_REUSEPORT may listen there."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    held.bind((LOOPBACK, 0))
+    return held, held.getsockname()[1]
+
+
+def _gil_option() -> list[str]:
+    return ["-X", f"gil={sys._xoptions['gil']}"] if "gil" in sys._xoptions else []
+
+
+def _environment(control: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
+    kept.pop(SERVER_PID_VARIABLE, None)
+    return {**kept, CONTROL_VARIABLE: control}

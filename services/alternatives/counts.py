@@ -1,0 +1,42 @@
+"""How many requests a service has answered, where its threads belong to another project's server."""
+
+import threading
+
+
+class _Own:
+    """What one thread has counted; only that thread writes it."""
+
+    __slots__ = ("requests",)
+
+    def __init__(self) -> None:
+        self.requests = 0
+
+
+class Counts:
+    """Each thread counts for itself. The counts of threads that have ended are kept."""
+
+    def __init__(self) -> None:
+        self._here = threading.local()
+        self._all: list[_Own] = []
+
+    def __repr__(self) -> str:
+        return f"Counts({self.requests} requests, {len(self._all)} threads)"
+
+    def add(self) -> None:
+        """The calling thread is about to send one more answer: the peer may end us as soon as it has it."""
+        try:
+            self._here.own.requests += 1
+        except AttributeError:
+            self._here.own = _Own()
+            self._all.append(self._here.own)
+            self._here.own.requests = 1
+
+    @property
+    def requests(self) -> int:
+        """Answered since reset()."""
+        return sum(one.requests for one in self._all.copy())
+
+    def reset(self) -> None:
+        """Count from nought; no request is under way."""
+        for one in self._all.copy():
+            one.requests = 0

@@ -1,0 +1,30 @@
+"""Gunicorn: one worker of the class gthread with NUM_WORKERS_PER_API_SERVICE threads, on a socket that it inherits.
+
+`gthread` is its documented class for threads. --keep-alive is above the time that clients may need to start (2 s
+otherwise, 75 is what it documents for a server behind a proxy), --worker-tmp-dir is in memory, as its FAQ advises.
+It always forks: the master and the worker are children of the service child.
+Source: docs.gunicorn.org/en/stable/settings.html, docs.gunicorn.org/en/stable/faq.html
+"""
+
+import os
+
+from services.alternatives.commanded import Command, CommandedService
+from services.alternatives.http_answer import IDLE_S
+from services.listeners import BACKLOG, Listener
+
+MEMORY_FOLDER = "/dev/shm"
+
+
+def gunicorn_service(listener: Listener, workers: int, folder: str, factory: str) -> CommandedService:
+    """factory: the function of services.alternatives.loaded that makes the application."""
+    memory = ["--worker-tmp-dir", MEMORY_FOLDER] if os.path.isdir(MEMORY_FOLDER) else []
+    arguments = [
+        "gunicorn",
+        *("--bind", f"fd://{listener.sock.fileno()}", "--backlog", str(BACKLOG)),
+        *("--worker-class", "gthread", "--workers", "1", "--threads", str(workers)),
+        *("--keep-alive", str(IDLE_S), "--log-level", "error", "--no-control-socket"),
+        *memory,
+        f"services.alternatives.loaded:{factory}()",
+    ]
+    port = int(listener.address.rpartition(":")[2])
+    return CommandedService(Command(arguments, port, folder, held=[listener.sock]))

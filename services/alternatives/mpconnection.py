@@ -1,0 +1,39 @@
+"""`multiprocessing.connection`: a Listener, and a thread for each Connection.
+
+Its framing is ours, and nothing is unpickled. recv_bytes closes a connection that announces too much, without an
+answer: there is no 413.
+Source: docs.python.org/3/library/multiprocessing.html#module-multiprocessing.connection
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.connection import Listener as ConnectionListener
+
+from core.wire import MAX_FRAME_BYTES
+from core.work import answer
+from services.alternatives.counts import Counts
+from services.alternatives.hosted import HostedService, Place, tcp_address
+from services.listeners import BACKLOG, LOOPBACK
+
+
+def connection_service(path: str) -> HostedService:
+    """The service on a Unix socket at *path*; "" for a free port of the loopback interface."""
+    counts = Counts()
+    listener = ConnectionListener(path or (LOOPBACK, 0), "AF_UNIX" if path else "AF_INET", BACKLOG)
+    address = listener.address if path else tcp_address(listener.address[1])
+    return HostedService(Place(str(address)), lambda: _accept(listener.accept, counts), counts)
+
+
+def _accept(accept: Callable[[], Connection], counts: Counts) -> None:
+    while True:
+        threading.Thread(target=_serve, args=(accept(), counts), daemon=True).start()
+
+
+def _serve(connection: Connection, counts: Counts) -> None:
+    with connection, suppress(EOFError, OSError):
+        while True:
+            reply = answer(connection.recv_bytes(MAX_FRAME_BYTES))
+            counts.add()
+            connection.send_bytes(reply)

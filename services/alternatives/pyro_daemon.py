@@ -1,0 +1,42 @@
+"""Pyro5: one exposed object in a daemon, single instance, with Pyro's default serializer (serpent).
+
+The server type is Pyro's own choice of two: `thread`, a pool of at most NUM_WORKERS_PER_API_SERVICE threads of which
+each serves one connection as long as it lasts (one more is refused, as Pyro documents), or `multiplex`, one thread
+with a selector. Requests and answers are text, for serpent has no good way for bytes.
+Source: pyro5.readthedocs.io/en/latest/servercode.html
+"""
+
+from typing import Any
+
+import Pyro5.api
+
+from core.work import answer
+from services.alternatives.counts import Counts
+from services.alternatives.hosted import HostedService, Place, tcp_address
+from services.listeners import LOOPBACK
+
+OBJECT = "calculator"
+
+
+def pyro_service(path: str, server_type: str, workers: int = 1) -> HostedService:
+    """server_type: thread or multiplex. path: of the Unix socket; "" for loopback TCP."""
+    config: Any = Pyro5.api.config
+    config.SERVERTYPE = server_type
+    config.SOCK_NODELAY = not path
+    config.THREADPOOL_SIZE = config.THREADPOOL_SIZE_MIN = workers
+    counts = Counts()
+    daemon = Pyro5.api.Daemon(unixsocket=path) if path else Pyro5.api.Daemon(host=LOOPBACK, port=0)
+    daemon.register(_calculator(counts), objectId=OBJECT)
+    address = path or tcp_address(int(daemon.locationStr.rpartition(":")[2]))
+    return HostedService(Place(address), daemon.requestLoop, counts)
+
+
+def _calculator(counts: Counts) -> object:
+    @Pyro5.api.expose
+    class Calculator:
+        def answer(self, request: str) -> str:
+            reply = answer(request.encode()).decode()
+            counts.add()
+            return reply
+
+    return Calculator()

@@ -1,0 +1,54 @@
+"""RPyC: an exposed method that takes the request's bytes and returns the answer's.
+
+ThreadedServer has a thread for each connection, ThreadPoolServer a pool of NUM_WORKERS_PER_API_SERVICE threads behind
+a poll. Bytes go by value, so a call is one message each way. The pool's poll does not see a connection that is given
+back to it while it waits, until its 0.1 s are over (RPyC 6.0.2, Server._poll_inactive_clients): a client that asks
+one request after the other waits for that between any two.
+Source: rpyc.readthedocs.io/en/latest/api/utils_server.html
+"""
+
+import logging
+from typing import Any
+
+import rpyc
+from rpyc.utils.server import Server, ThreadedServer, ThreadPoolServer
+
+from core.work import answer
+from services.alternatives.counts import Counts
+from services.alternatives.hosted import HostedService, Place, tcp_address
+from services.listeners import BACKLOG, LOOPBACK
+
+
+def threaded_service(path: str) -> HostedService:
+    """A thread for each connection, on a Unix socket at *path* or, where it is "", on loopback TCP."""
+    counts = Counts()
+    return _hosted(ThreadedServer(_calculator(counts), **_settings(path)), path, counts)
+
+
+def pool_service(path: str, workers: int) -> HostedService:
+    """*workers* threads, whatever the number of connections."""
+    counts = Counts()
+    return _hosted(ThreadPoolServer(_calculator(counts), nbThreads=workers, **_settings(path)), path, counts)
+
+
+def _calculator(counts: Counts) -> type[rpyc.Service]:
+    class Calculator(rpyc.Service):  # type: ignore[misc]
+        def exposed_answer(self, body: bytes) -> bytes:
+            reply = answer(body)
+            counts.add()
+            return reply
+
+    return Calculator
+
+
+def _settings(path: str) -> dict[str, Any]:
+    """Where it listens; nothing is logged per connection."""
+    logger = logging.getLogger("rpyc")
+    logger.setLevel(logging.CRITICAL)
+    place = {"socket_path": path} if path else {"hostname": LOOPBACK, "port": 0}
+    return {**place, "backlog": BACKLOG, "logger": logger}
+
+
+def _hosted(server: Server, path: str, counts: Counts) -> HostedService:
+    server.listener.listen(BACKLOG)  # start() does so again; until then connections wait
+    return HostedService(Place(path or tcp_address(server.port)), server.start, counts)
