@@ -1,0 +1,181 @@
+"""The alternatives of the league for real: right answers, right refusals, and nothing left of them at the end."""
+
+import http.client
+import os
+import struct
+from typing import Any
+
+import pytest
+
+from core.cell import Cell
+from core.method import Method, Warmup
+from core.processtree import tree
+from core.result import CellResult
+from core.system import System
+from lab.environments import EnvironmentFailed
+from lab.measure import Bench, measure
+from lab.runtimes import REPOSITORY, Runtime
+from lab.sandbox import Sandbox
+from systems import find
+from tests.conftest import found
+from tests.contract.peers import CALC, DEADLINE_S, request
+from tests.contract.runs import wait_for_ends
+from tests.contract.serving import serving, small_cell
+
+STDLIB = ("alt-socketserver", "alt-mpconnection", "alt-asyncio-streams", "alt-asyncio-protocol", "alt-http-server")
+FRAMED = (*STDLIB[:4], "alt-uvloop", "alt-anyio", "alt-tornado-tcp")
+OWN = ("alt-rpyc", "alt-rpyc-pool", "alt-pyro5-thread", "alt-pyro5-multiplex", "alt-pyzmq", "alt-grpc")
+COMMANDED = ("alt-gunicorn", "alt-flask-gunicorn", "alt-granian-wsgi", "alt-granian-asgi")
+FLASK = ("alt-flask", "alt-flask-gunicorn")
+HTTP = ("alt-http-server", "alt-waitress", "alt-cheroot", "alt-uvicorn", "alt-flask", *COMMANDED)
+PACKAGED = (*FRAMED[4:], *OWN, *HTTP[1:])
+OVER_TCP = ("alt-rpyc-pool", "alt-pyro5-multiplex")  # the others of their kind are tried on Unix sockets
+TWO_CLIENTS = {"NUM_CLIENTS": 2, "NUM_WORKERS_PER_API_SERVICE": 3, "NUM_REQUESTS_PER_CLIENT": 5}
+
+
+@pytest.fixture(scope="module")
+def packaged() -> Runtime:
+    """The runtime that packages are tried under: the free-threaded one where it is here."""
+    for name in ("3.14t", "3.14", "3.11"):
+        if name in found():
+            return found()[name]
+    pytest.skip("No runtime was found. Install one with: uv python install 3.14t")
+
+
+def installed(name: str, runtime: Runtime) -> System:
+    """The system; the test is skipped where its package cannot be had, and the reason must name it."""
+    system = find(name)
+    reason = missing(system, runtime)
+    if reason:
+        assert system.requirements.removeprefix("requirements-").removesuffix(".txt") in reason
+        pytest.skip(reason)
+    return system
+
+
+def missing(system: System, runtime: Runtime) -> str:
+    """Why the system's package cannot be had; "" where it can."""
+    try:
+        runtime.python(system.requirements)
+    except EnvironmentFailed as failed:
+        return str(failed)
+    return ""
+
+
+def measured(name: str, runtime: Runtime, sandbox: Sandbox, **params: Any) -> tuple[Cell, CellResult]:
+    system = installed(name, runtime)
+    cell = small_cell(system, runtime, **{**TWO_CLIENTS, **params})
+    bench = Bench(sandbox=sandbox, runtimes=found(), method=Method(warmup=Warmup(share=0.4)))
+    return cell, measure(cell, system, 1, bench)
+
+
+def check_all_is_well(cell: Cell, result: CellResult, runtime: Runtime) -> None:
+    assert (result.status, result.reason) == ("ok", "")
+    assert (result.answered, result.wrong, result.errors) == (cell.requests, 0, {})
+    assert result.connect == {}
+    (service,) = result.services
+    assert service["requests"] == cell.requests
+    assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
+    assert service["max_rss_bytes"] > 1_000_000
+
+
+@pytest.mark.parametrize("name", STDLIB)
+def test_an_alternative_of_the_standard_library_answers_under_every_runtime(
+    runtime: Runtime, sandbox: Sandbox, name: str
+) -> None:
+    check_all_is_well(*measured(name, runtime, sandbox), runtime)
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_an_alternative_with_a_package_answers_every_request(packaged: Runtime, sandbox: Sandbox, name: str) -> None:
+    transport = {"TRANSPORT": "tcp"} if name in OVER_TCP else {}
+    check_all_is_well(*measured(name, packaged, sandbox, **transport), packaged)
+
+
+@pytest.mark.parametrize("name", FRAMED)
+def test_one_that_speaks_frames_refuses_as_the_protocol_says_and_goes_on(
+    packaged: Runtime, sandbox: Sandbox, name: str
+) -> None:
+    installed(name, packaged)
+    with serving(name, packaged, sandbox) as service:
+        with service.peer() as peer:
+            assert peer.ask(request("/nope"))["code"] == 404
+            assert peer.ask(request("/calc", "PUT"))["code"] == 405
+            assert peer.ask(request("/calc", target=-1))["code"] == 400
+            assert peer.ask(b"[1]")["code"] == 400
+            assert peer.ask(CALC)["msg"] == "7"
+        assert service.end()["requests"] == 5
+
+
+@pytest.mark.parametrize("name", [name for name in FRAMED if name != "alt-mpconnection"])
+def test_one_that_speaks_frames_refuses_too_long_a_frame_and_closes(
+    packaged: Runtime, sandbox: Sandbox, name: str
+) -> None:
+    installed(name, packaged)
+    with serving(name, packaged, sandbox, TRANSPORT="tcp") as service:
+        with service.peer() as peer:
+            peer.send(struct.pack("!i", -1))
+            assert peer.answer()["code"] == 413
+            assert peer.is_closed()
+        service.check_it_answers(DEADLINE_S)
+        service.end()
+
+
+@pytest.mark.parametrize("name", HTTP)
+def test_one_that_speaks_http_refuses_by_status_and_keeps_the_connection(
+    packaged: Runtime, sandbox: Sandbox, name: str
+) -> None:
+    installed(name, packaged)
+    with serving(name, packaged, sandbox) as service:
+        connection = http.client.HTTPConnection(service.addresses[0], timeout=DEADLINE_S)
+        assert status(connection, "POST", "/nope", "{}") == 404
+        assert status(connection, "PUT", "/calc", "{}") == 405
+        assert status(connection, "POST", "/calc", '{"target": true}') == 400
+        assert status(connection, "POST", "/calc", "[1]") == 400
+        first = connection.sock
+        assert status(connection, "POST", "/calc", '{"target": 7}') == 200
+        assert connection.sock is first
+        connection.close()
+        assert service.end()["requests"] == 5
+
+
+def status(connection: http.client.HTTPConnection, method: str, url: str, body: str) -> int:
+    connection.request(method, url, body, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    assert response.getheader("Content-Length") == str(len(response.read()))
+    return response.status
+
+
+@pytest.mark.parametrize("name", ["alt-gunicorn", "alt-granian-wsgi"])
+@pytest.mark.parametrize("ended", ["at end of file", "by a kill of the service child"])
+def test_a_server_with_processes_of_its_own_leaves_none(
+    packaged: Runtime, sandbox: Sandbox, name: str, ended: str
+) -> None:
+    installed(name, packaged)
+    with serving(name, packaged, sandbox) as service:
+        pids = tree(service.child.process.pid)
+        assert len(pids) > 1
+        if ended == "at end of file":
+            service.end()
+            assert [pid for pid in pids if tree(pid)] == []
+        else:
+            service.child.process.kill()
+            wait_for_ends(pids, DEADLINE_S)
+
+
+def test_the_work_of_a_server_with_processes_of_its_own_counts_for_the_service(
+    packaged: Runtime, sandbox: Sandbox
+) -> None:
+    cell, result = measured("alt-gunicorn", packaged, sandbox, CALC_TARGET=1_000_000)
+    assert result.status == "ok"
+    (service,) = result.services
+    assert service["processes"] == 3
+    assert service["cpu_user_ns"] > cell.requests * 5_000_000  # a million additions take 20 ms or so, never 5
+
+
+def test_the_league_is_found_by_name_and_needs_no_package_to_be_listed() -> None:
+    names = sorted({*STDLIB, *PACKAGED})
+    systems = [find(name) for name in names]
+    assert [system.group for system in systems] == ["league"] * len(names)
+    files = sorted(name.removesuffix(".py") for name in os.listdir(REPOSITORY / "systems") if name.startswith("alt_"))
+    assert files == sorted(name.replace("-", "_") for name in names)
+    assert len({system.title for system in systems}) == len(names)
