@@ -7,7 +7,7 @@ after the other.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, isfinite, log
+from math import exp, inf, isfinite, log
 from statistics import mean, median
 from typing import Any
 
@@ -22,6 +22,7 @@ from reports.stats import Estimate, effect
 from reports.summary import Row
 
 SAMPLES_FOR_P999 = 10_000
+MOST_SHOWN = 99.0  # an interval of few blocks may end far beyond the number of workers
 HEADS = (
     "client",
     "runtime",
@@ -39,9 +40,10 @@ HEADS = (
 HOW = (
     "Mean, P99, P999 and Max are of single requests, nearest rank, of all blocks together; P999 needs 10,000 samples. "
     "LMean and Bench are medians over the blocks. Serialisation is Bench / LMean: 1 where all workers work at once. A "
-    "worker that holds the GIL gives it up every 5 ms at the latest, so loops much longer than that take turns, all "
-    "last as long as Bench, and their serialisation is near 1 although one works at a time: that shows in the number "
-    "in flight, the sum of all latencies over Bench. The connect is apart, and no request of the warm-up is counted."
+    "worker that holds the GIL is asked for it after 5 ms, so loops much longer than that take turns, all last as long "
+    "as Bench, and their serialisation is near 1 although one works at a time: that shows in the number in flight, the "
+    "median latency x requests / Bench. Few requests have a turn's wait in them, and the median none. The connect is "
+    "apart, and no request of the warm-up is counted."
 )
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
 
@@ -74,7 +76,7 @@ def _line(row: Row, titles: Mapping[str, str]) -> Line:
         client=titles.get(row.system, row.system),
         lmean_ns=median(mean(_workers(cell)) for cell in row.good),
         bench_ns=median(_bench_ns(cell) for cell in row.good),
-        serialisation=_exp(effect([log(_bench_ns(cell) / mean(_workers(cell))) for cell in row.good])),
+        serialisation=_serialisation(effect([log(_bench_ns(cell) / mean(_workers(cell))) for cell in row.good])),
         in_flight=median(_in_flight(cell) for cell in row.good),
     )
 
@@ -89,18 +91,25 @@ def _bench_ns(cell: CellResult) -> int:
 
 
 def _in_flight(cell: CellResult) -> float:
-    """Sum of all latencies over the time they took: how many requests were under way on average."""
-    return float(cell.latency["mean_ns"] * cell.latency["count"] / _bench_ns(cell))
+    """Median latency x requests / Bench: how many requests were under way, but for those that waited for a turn.
+
+    The mean would not do: a thread that waits for the GIL mostly does so within a request, so that the sum of all
+    latencies is that of the loops, and over Bench it is but the workers / serialisation.
+    """
+    return float(cell.latency["p50_ns"] * cell.latency["count"] / _bench_ns(cell))
 
 
-def _exp(found: Estimate) -> Estimate:
-    low, high = (exp(end) if isfinite(end) else end for end in (found.low, found.high))
-    return Estimate(value=exp(found.value), low=max(0.0, low), high=high, count=found.count)
+def _serialisation(found: Estimate) -> Estimate:
+    """*found*, of logarithms, as a ratio. Bench is no shorter than any loop, so no interval goes below 1."""
+    value, high = exp(found.value), exp(found.high) if isfinite(found.high) else found.high
+    low = exp(found.low) if isfinite(found.low) else 0.0
+    return Estimate(value=value, low=min(value, max(1.0, low)), high=high, count=found.count)
 
 
 def http_clients_page(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> str:
     """Markdown: the story, a table for each setting, the runtimes side by side, the seed's tables."""
-    parts = [f"# {run.plan['name']}: {run.run_id}", *(f"- {text}" for text in sentences(run, rows, titles))]
+    told = "\n".join(f"- {text}" for text in sentences(run, rows, titles))
+    parts = [f"# {run.plan['name']}: {run.run_id}", told]
     for setting, some in by_setting(lines_of(rows, titles)).items():
         parts += [f"## {setting or 'All clients'}", markdown_table(HEADS, [figures(one) for one in some], {*HEADS[3:]})]
         parts += ["### Runtimes side by side: Bench (ms) / serialisation", side_by_side(some)]
@@ -131,10 +140,17 @@ def figures(one: Line) -> list[str]:
         _ms(latency.max_ns),
         _ms(one.lmean_ns),
         _ms(one.bench_ns),
-        share_text(one.serialisation),
+        serialisation_text(one.serialisation),
         f"{one.in_flight:.1f}",
         _ms(median(connect)) if connect else "-",
     ]
+
+
+def serialisation_text(found: Estimate) -> str:
+    """7.02 [6.50, 7.40]; the end of an interval that says no more is '> 99'; without one for too few blocks."""
+    if not MOST_SHOWN < found.high < inf:
+        return share_text(found)
+    return f"{found.value:.2f} [{found.low:.2f}, > {MOST_SHOWN:.0f}]"
 
 
 def _ms(value_ns: float) -> str:
@@ -152,24 +168,30 @@ def side_by_side(some: Sequence[Line]) -> str:
 
 def shorts(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Short]:
     """What a terminal of 80 columns has room for: a table for each setting."""
-    heads = ("client", "runtime", "mean ms", "Bench ms", "Bench/LMean", "in flight")
+    heads = ("client", "runtime", "mean ms", "Bench ms", "serial", "in flight")
     return [
         Short(
             title=setting or "All clients",
             heads=heads,
             lines=tuple(
-                (line[0], line[1], line[3], line[8], line[9].split(" ")[0], line[10]) for line in map(figures, some)
+                (_brief(line[0]), line[1], line[3], line[8], line[9].split(" ")[0], line[10])
+                for line in map(figures, some)
             ),
         )
         for setting, some in by_setting(lines_of(rows, titles)).items()
     ]
 
 
+def _brief(client: str) -> str:
+    """Beast (GIL held), of 'Python over Beast (GIL held)'."""
+    return client.removeprefix("Python ").removeprefix("over ")
+
+
 def sentences(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> list[str]:
-    """The story from the run's own figures, at the setting with the fewest requests, and what is not there."""
+    """The story of each setting from the run's own figures, and what is not there."""
     settings = by_setting(lines_of(rows, titles))
     told = [text for setting, some in settings.items() for text in _story(setting, some)]
-    return [*told, *absent_lines(run, titles)]
+    return [*(told if settings else ["Nothing was measured."]), *absent_lines(run, titles)]
 
 
 def _story(setting: str, some: Sequence[Line]) -> list[str]:
@@ -185,7 +207,7 @@ def _story(setting: str, some: Sequence[Line]) -> list[str]:
 
 
 def _serial(one: Line) -> str:
-    return f"serialisation {share_text(one.serialisation)}, {one.in_flight:.1f} in flight"
+    return f"serialisation {serialisation_text(one.serialisation)}, {one.in_flight:.1f} in flight"
 
 
 def _across(found: Mapping[tuple[str, str], Line], system: str, name: str, say: Callable[[Line], str]) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,7 @@ def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
         ready: object = None,
         complaint: str = "",
         runtime_name: str = "3.14",
+        turns_gil_on: bool = False,
         **params: Any,
     ) -> CellResult:
         said = {"service": [service_says() if service is None else service], "client": [*(clients or [client_says()])]}
@@ -92,7 +94,7 @@ def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
 
         monkeypatch.setattr(Runtime, "command", command)
         runtime = Runtime(name=RuntimeName.parse(runtime_name), interpreter=interpreter)
-        system = find("2")
+        system = replace(find("2"), turns_gil_on=turns_gil_on)
         cell = small_cell(system, runtime, **params)
         return measure(cell, system, 3, Bench(sandbox=sandbox, runtimes={runtime_name: runtime}))
 
@@ -201,6 +203,29 @@ def test_the_import_that_turned_the_gil_on_is_named(scripted: Scripted) -> None:
     off = client_says(**GIL_OFF)
     result = scripted(service=service_says(), clients=(off,), complaint=warning, runtime_name="3.14t")
     assert result.reason.endswith("was on when ready and at the end: it was enabled to load module 'hdrh.codec'")
+
+
+@pytest.mark.parametrize(
+    ("turns_gil_on", "service", "client", "status", "reason"),
+    [
+        (True, GIL_OFF, GIL_ON, "ok", ""),
+        (False, GIL_OFF, GIL_ON, "invalid", "the GIL of Client 1 of 1 .* was on when ready and at the end"),
+        (True, GIL_OFF, GIL_OFF, "invalid", "the GIL of Client 1 of 1 .* was off when ready and at the end"),
+        (True, GIL_ON, GIL_ON, "invalid", "the GIL of Service 1 of 1 .* was on when ready and at the end"),
+    ],
+)
+def test_a_system_that_is_to_turn_its_clients_gil_on_must_do_so_and_no_other_may(
+    scripted: Scripted,
+    turns_gil_on: bool,
+    service: dict[str, bool],
+    client: dict[str, bool],
+    status: str,
+    reason: str,
+) -> None:
+    said = {"service": service_says(**service), "clients": (client_says(**client),)}
+    result = scripted(**said, runtime_name="3.14t", turns_gil_on=turns_gil_on)
+    assert result.status == status
+    assert re.fullmatch(reason, result.reason)
 
 
 def test_a_gil_that_is_off_where_it_was_to_be_on_makes_the_cell_invalid(scripted: Scripted) -> None:
