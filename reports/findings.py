@@ -1,6 +1,6 @@
 """What a run says: the verdicts in words, what they are due to, and where the time goes. For terminal and Markdown."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -8,17 +8,20 @@ from rich.table import Table
 from rich.text import Text
 
 from core.result import Run
-from reports import fairness, memory, scaling_report, topology
+from reports import fairness, limit, memory, scaling_report, topology
 from reports.comparisons import OVER_ALL, Comparison, compare
 from reports.costs import Costs, median_costs, what_moved
 from reports.markdown import escaped
 from reports.significance import fewest_blocks
 from reports.steps import WORDS, not_separated, steps
-from reports.summary import Row, rows, runtimes, setting_key
+from reports.summary import Row, runtimes, setting_key
+from reports.view import View, view_of
+from reports.wording import said, said_together
 
 MOST_ROWS = 24
 SMALLEST_IN_HUNDREDTHS = 0.1
-SPECIAL = (topology, scaling_report, memory, fairness)
+TITLE = "What changed, and what it is due to"
+SPECIAL = (limit, topology, scaling_report, memory, fairness)
 UNMEASURED = "-"
 COST_HEADS = {
     "calc": "calc",
@@ -35,9 +38,9 @@ COST_HEADS = {
 MEMORY_HEADS = {"service_rss": "service peak MB", "service_pss": "service PSS MB", "client_rss": "client peak MB"}
 
 
-def comparisons(run: Run) -> list[dict[str, Any]]:
+def comparisons(run: Run | View) -> list[dict[str, Any]]:
     """Every comparison, as result.json keeps it."""
-    return [one.to_json() for one in compare(run)]
+    return [one.to_json() for one in view_of(run).comparisons]
 
 
 def headline(compared: Sequence[Comparison]) -> list[str]:
@@ -86,9 +89,9 @@ def _limits(one: Comparison) -> str:
     return f" ({'; '.join(limits)})" if limits else ""
 
 
-def _footnote(one: Comparison) -> str:
+def _footnote(one: Comparison, lang: str) -> str:
     """What limits a comparison, and why it is invalid, below the table."""
-    return "; ".join([*([one.why] if one.verdict == "invalid" else []), *_limiting(one)])
+    return said_together([*([one.why] if one.verdict == "invalid" else []), *_limiting(one)], lang)
 
 
 def _limiting(one: Comparison) -> list[str]:
@@ -96,22 +99,29 @@ def _limiting(one: Comparison) -> list[str]:
     return [*confound, *one.notes]
 
 
-def print_findings(run: Run, console: Console) -> None:
-    """The verdict table, the answer in words, and what cannot be told apart."""
-    compared = compare(run)
+def print_findings(run: Run | View, console: Console, lang: str = "en") -> None:
+    """The verdict table, the answer in words, and what cannot be told apart. lang: of the sentences."""
+    view = view_of(run)
+    run, compared = view.run, view.comparisons
     if not compared:
+        _print_lines(special(run), console, lang)
         return
     shown = _most_telling(compared)
-    limits = list(dict.fromkeys(text for one in shown if (text := _footnote(one))))
+    limits = list(dict.fromkeys(text for one in shown if (text := _footnote(one, lang))))
     console.print()
-    console.print(_table(run, shown, limits))
+    console.print(_table(run, shown, limits, lang))
     for number, text in enumerate(limits, start=1):
         console.print(f"[{number}] {text}", markup=False, highlight=False)
     if len(shown) < len(compared):
-        console.print(f"{len(compared) - len(shown)} more comparisons are in findings.md.", highlight=False)
-    console.print()
-    for line in [*headline(compared), *special(run), *validity(run, compared)]:
-        console.print(line, markup=False, highlight=False)
+        more = f"{len(compared) - len(shown)} more comparisons are in findings.md."
+        console.print(said(more, lang), highlight=False)
+    _print_lines([*headline(compared), *special(run), *validity(run, compared)], console, lang)
+
+
+def _print_lines(lines: Sequence[str], console: Console, lang: str) -> None:
+    """Sentences below an empty line; nothing where there are none."""
+    for line in ["", *lines] if lines else []:
+        console.print(said(line, lang), markup=False, highlight=False)
 
 
 def _most_telling(compared: Sequence[Comparison]) -> list[Comparison]:
@@ -122,16 +132,18 @@ def _most_telling(compared: Sequence[Comparison]) -> list[Comparison]:
     return sorted(telling, key=lambda one: one.system != OVER_ALL)[:MOST_ROWS]
 
 
-def _table(run: Run, shown: Sequence[Comparison], limits: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, title="What changed, and what it is due to", title_justify="left")
-    table.add_column("system", overflow="fold")
-    table.add_column("step", overflow="fold")
-    table.add_column("ratio [95 %]", justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+def _table(run: Run, shown: Sequence[Comparison], limits: Sequence[str], lang: str) -> Table:
+    title, *heads = (said(text, lang) for text in (TITLE, "system", "step", "ratio [95 %]", "verdict"))
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    table.add_column(heads[0], overflow="fold")
+    table.add_column(heads[1], overflow="fold")
+    table.add_column(heads[2], justify="right", no_wrap=True)
+    table.add_column(heads[3], no_wrap=True)
     for one in shown:
-        step = f"{one.step}: {one.denominator} -> {one.numerator}"
-        mark = f" [{limits.index(_footnote(one)) + 1}]" if _footnote(one) else ""
-        texts = (label(one.system, one.params, run), step, figures(one), one.verdict + mark)
+        step = f"{said(one.step, lang)}: {one.denominator} -> {one.numerator}"
+        footnote = _footnote(one, lang)
+        mark = f" [{limits.index(footnote) + 1}]" if footnote else ""
+        texts = (label(one.system, one.params, run), step, figures(one), said(one.verdict, lang) + mark)
         table.add_row(*map(Text, texts))
     return table
 
@@ -169,27 +181,28 @@ def label(system: str, params: Mapping[str, Any], run: Run) -> str:
     return " ".join([system, *(f"{name}={str(params[name]).lower()}" for name in varying)])
 
 
-def markdown(run: Run) -> str:
+def markdown(run: Run | View) -> str:
     """All verdicts with their reasons, and where the time goes, as Markdown."""
-    compared = compare(run)
-    parts = ["# What changed, and what it is due to\n"]
+    view = view_of(run)
+    run, compared = view.run, view.comparisons
+    parts = [f"# {TITLE}\n"]
     parts += [f"{line}\n" for line in headline(compared)]
-    parts += ["## Verdicts\n", _verdict_table(run, compared), "\n## What they rest on\n"]
+    parts += ["## Verdicts\n", _verdict_table(view), "\n## What they rest on\n"]
     parts += [f"- {line}" for line in validity(run, compared)]
-    parts += ["\n## Where the time goes\n", _cost_table(run)]
+    parts += ["\n## Where the time goes\n", _cost_table(view)]
     parts += [text for one in SPECIAL if (text := one.markdown(run))]
     parts += ["\n## Profiles\n"] if run.profiles else []
     parts += [f"- system {one['system']} on {one['runtime']}: {one['sentence']}" for one in run.profiles]
     return "\n".join(parts) + "\n"
 
 
-def _verdict_table(run: Run, compared: Iterable[Comparison]) -> str:
+def _verdict_table(view: View) -> str:
     heads = ("system", "step", "from", "to", "ratio [95 %]", "p", "noise floor", "verdict", "why", "what moved")
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    by_arm = {(*setting_key(row.system, row.params), row.runtime): row for row in rows(run)}
-    for one in compared:
+    by_arm = {(*setting_key(row.system, row.params), row.runtime): row for row in view.rows}
+    for one in view.comparisons:
         cells = (
-            label(one.system, one.params, run),
+            label(one.system, one.params, view.run),
             one.step,
             one.denominator,
             one.numerator,
@@ -211,7 +224,7 @@ def _moved(one: Comparison, by_arm: Mapping[tuple[str, str, str], Row]) -> str:
     return what_moved(before, after) if before and after else ""
 
 
-def _cost_table(run: Run) -> str:
+def _cost_table(view: View) -> str:
     heads = ["system", "runtime", *COST_HEADS.values(), *MEMORY_HEADS.values()]
     lines = [
         "Per request and in us, but for context switches (voluntary, involuntary; per request) and memory (of all",
@@ -220,10 +233,11 @@ def _cost_table(run: Run) -> str:
         "| " + " | ".join(heads) + " |",
         "|" + "---|" * len(heads),
     ]
-    for row in rows(run):
+    for row in view.rows:
         costs = median_costs(row.cells)
         if costs is not None:
-            lines.append("| " + " | ".join([label(row.system, row.params, run), row.runtime, *_costs(costs)]) + " |")
+            where = label(row.system, row.params, view.run)
+            lines.append("| " + " | ".join([where, row.runtime, *_costs(costs)]) + " |")
     return "\n".join(lines)
 
 

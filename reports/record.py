@@ -1,6 +1,7 @@
 """The experiment record, shaped like the seed's: environment, then of each system description, settings, results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from core.cell import PARAMETERS
 from core.result import Run
@@ -11,9 +12,11 @@ from reports.inventory import flags_text
 from reports.markdown import escaped, markdown_table, notes_list, rows_table
 from reports.seed import SeedRow, SeedSystem, SeedTable
 from reports.summary import Row, runtimes
+from reports.wording import said
 
 NOT_MEASURED = "not measured"
-PICTURE = "![Completion time by system and runtime](plots/completion.png)"
+
+Tell = Callable[[str], str]  # an English text in the language of the record
 
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
@@ -22,19 +25,22 @@ def covers_the_seed(rows: Sequence[Row]) -> bool:
     return all(any(_fits(row, system, wanted) for row in rows) for system, wanted in published)
 
 
-def record_page(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> str:
-    """The record as Markdown. titles: of the systems, by number or name."""
+def record_page(run: Run, rows: Sequence[Row], titles: Mapping[str, str], lang: str = "en") -> str:
+    """The record as Markdown. titles: of the systems, by number or name, in the language *lang*."""
+    tell = partial(said, lang=lang)
+    picture = f"![{tell('Completion time by system and runtime')}](plots/completion.png)"
     parts = [
-        f"# Experiment record\n\nRun {run.run_id}, {_times(run)}, plan {run.plan['name']}, --seed {run.seed}.",
-        *_smaller(run, rows),
-        _environment(run),
-        _interpreters(run),
-        f"## How to read the results\n\n{_legend(run)}",
-        *(_chapter(one, run, rows, titles) for one in seed.SYSTEMS),
-        "## All figures",
-        *([PICTURE] if any(row.figures for row in rows) else []),
-        rows_table(rows, titles),
-        notes_list(run, rows),
+        f"# {tell('Experiment record')}",
+        tell(f"Run {run.run_id}, {_times(run)}, plan {run.plan['name']}, --seed {run.seed}."),
+        *(f"**{tell(line)}**" for line in _smaller(run, rows)),
+        f"## {tell('Environment')}\n\n{_environment(run, tell)}",
+        f"## {tell('Interpreters')}\n\n{_interpreters(run, tell)}",
+        f"## {tell('How to read the results')}\n\n{tell(_legend(run))}",
+        *(_chapter(one, run, rows, titles, tell) for one in seed.SYSTEMS),
+        f"## {tell('All figures')}",
+        *([picture] if any(row.figures for row in rows) else []),
+        rows_table(rows, titles, tell),
+        notes_list(run, rows, tell),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -44,7 +50,7 @@ def _times(run: Run) -> str:
 
 
 def _smaller(run: Run, rows: Sequence[Row]) -> list[str]:
-    """Bold lines for a record whose cells are not the seed's size."""
+    """A line for a record whose cells are not the seed's size."""
     scale = run.plan.get("scale", 1.0)
     sizes = sorted({cell.requests for row in rows for cell in row.cells})
     if scale == 1 and sizes in ([], [seed.REQUESTS]):
@@ -52,10 +58,10 @@ def _smaller(run: Run, rows: Sequence[Row]) -> list[str]:
     size = " to ".join(f"{one:,}" for one in dict.fromkeys((sizes[0], sizes[-1]))) if sizes else "fewer"
     name = f"Scale {scale:g}: a" if scale != 1 else "Not the seed's size: a"
     sizes_text = f"{name} cell here has {size} requests, one of the seed's {seed.REQUESTS:,}."
-    return [f"**{sizes_text} The seconds below cannot be set against the seed's.**"]
+    return [f"{sizes_text} The seconds below cannot be set against the seed's."]
 
 
-def _environment(run: Run) -> str:
+def _environment(run: Run, tell: Tell) -> str:
     machine, limits = run.machine, run.machine.get("limits") or {}
     memory = machine.get("memory_bytes")
     load = machine.get("load")
@@ -69,24 +75,24 @@ def _environment(run: Run) -> str:
         ("ulimit -u (processes)", limits.get("nproc_soft"), seed.PROCESSES),
         ("Load before the run (1, 5, 15 min)", ", ".join(map(str, load)) if load else None, "-"),
     ]
-    table = [[name, "unknown" if here is None else str(here), there] for name, here, there in lines]
-    return "## Environment\n\n" + markdown_table(["", "here", "the seed's"], table)
+    table = [[tell(name), tell("unknown") if here is None else str(here), there] for name, here, there in lines]
+    return markdown_table(["", tell("here"), tell("the seed's")], table)
 
 
-def _interpreters(run: Run) -> str:
-    heads = ["runtime", "version", "build", "compiler", "flags"]
+def _interpreters(run: Run, tell: Tell) -> str:
+    heads = [tell(name) for name in ("runtime", "version", "build", "compiler", "flags")]
     lines = [
         [
             name,
-            str(facts.get("version", "unknown")),
-            "free-threaded" if facts.get("gil_disabled_build") else "default",
-            facts.get("compiler") or "unknown",
+            tell(str(facts.get("version", "unknown"))),
+            tell("free-threaded" if facts.get("gil_disabled_build") else "default"),
+            tell(facts.get("compiler") or "unknown"),
             flags_text(facts["flags"]),
         ]
         for name, facts in run.runtimes.items()
     ]
-    missing = [f"- {name}: {NOT_MEASURED}. {escaped(line)}" for name, line in run.missing.items()]
-    return "\n\n".join(["## Interpreters", markdown_table(heads, lines), *(["\n".join(missing)] if missing else [])])
+    missing = [tell(f"{name}: {NOT_MEASURED}. {escaped(line)}") for name, line in run.missing.items()]
+    return "\n\n".join([markdown_table(heads, lines), *(["\n".join(f"- {one}" for one in missing)] if missing else [])])
 
 
 def _legend(run: Run) -> str:
@@ -99,30 +105,31 @@ def _legend(run: Run) -> str:
     )
 
 
-def _chapter(one: SeedSystem, run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> str:
+def _chapter(one: SeedSystem, run: Run, rows: Sequence[Row], titles: Mapping[str, str], tell: Tell) -> str:
     mine = [row for row in rows if row.system == one.system]
+    head = tell(f"System {one.system}")
     parts = [
-        f"## System {one.system}: {titles[one.system]}" if one.system in titles else f"## System {one.system}",
-        one.description,
-        f"### Settings\n\n{_settings(one, mine)}",
-        "### Results",
-        *([one.remark] if one.remark else []),
-        *(_results(table, one.system, run, mine) for table in one.tables),
+        f"## {head}: {titles[one.system]}" if one.system in titles else f"## {head}",
+        tell(one.description),
+        f"### {tell('Settings')}\n\n{_settings(one, mine, tell)}",
+        f"### {tell('Results')}",
+        *([tell(one.remark)] if one.remark else []),
+        *(_results(table, one.system, run, mine, tell) for table in one.tables),
     ]
     return "\n\n".join(parts)
 
 
-def _settings(one: SeedSystem, rows: Sequence[Row]) -> str:
+def _settings(one: SeedSystem, rows: Sequence[Row], tell: Tell) -> str:
     """Our settings (all values there are) beside the seed's."""
     names = dict.fromkeys([*one.settings, *(name for row in rows for name in row.params)])
     lines = [
-        [name, _values(rows, name), one.settings.get(name, "-"), PARAMETERS[name].help]
+        [name, tell(_values(rows, name)), one.settings.get(name, "-"), tell(PARAMETERS[name].help)]
         for name in PARAMETERS
         if name in names
     ]
     if not lines:
-        return f"This run has no system {one.system}: {NOT_MEASURED}."
-    return markdown_table(["name", "here", "the seed's", "meaning"], lines)
+        return tell(f"This run has no system {one.system}: {NOT_MEASURED}.")
+    return markdown_table([tell(head) for head in ("name", "here", "the seed's", "meaning")], lines)
 
 
 def _values(rows: Sequence[Row], name: str) -> str:
@@ -130,29 +137,34 @@ def _values(rows: Sequence[Row], name: str) -> str:
     return ", ".join(values) or NOT_MEASURED
 
 
-def _results(table: SeedTable, system: str, run: Run, rows: Sequence[Row]) -> str:
+def _results(table: SeedTable, system: str, run: Run, rows: Sequence[Row], tell: Tell) -> str:
     present = runtimes(run)
     names = [name for name in run.plan["runtimes"] if name in present or name in run.missing]
-    heads = ["", *names, *(f"another machine's: {seed.MACHINE}, {one}" for one in table.interpreters)]
+    heads = ["", *names, *(tell(f"another machine's: {seed.MACHINE}, {one}") for one in table.interpreters)]
     lines = [
         [
-            wanted.what,
-            *(_ours(rows, system, wanted, name) for name in names),
+            tell(wanted.what),
+            *(tell(_ours(rows, system, wanted, name)) for name in names),
             *(f"{wanted.seconds[one]} s" for one in table.interpreters),
         ]
         for wanted in table.rows
     ]
-    return f"{table.heading}\n\n{markdown_table(heads, lines, set(heads[1:]))}"
+    return f"{tell(table.heading)}\n\n{markdown_table(heads, lines, set(heads[1:]))}"
 
 
 def _ours(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> str:
-    fitting = [row for row in rows if row.runtime == runtime and _fits(row, system, wanted)]
-    if not fitting:
+    row = ours(rows, system, wanted, runtime)
+    if row is None:
         return NOT_MEASURED
-    row = max(fitting, key=_likeness)
     if row.figures is None:
         return row.trouble or row.state
     return f"{seconds(row.figures.completion_ns)} s ({seconds(row.figures.completion_max_ns)})"
+
+
+def ours(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
+    """Of *rows*, the one that stands beside the seed's row: it fits, and is most like it; None if none fits."""
+    fitting = [row for row in rows if row.runtime == runtime and _fits(row, system, wanted)]
+    return max(fitting, key=_likeness, default=None)
 
 
 def _fits(row: Row, system: str, wanted: SeedRow) -> bool:

@@ -5,43 +5,46 @@ from pathlib import Path
 
 from core.errors import BadInput
 from core.result import Run
-from reports import findings
-from reports.markdown import table_page
-from reports.record import covers_the_seed, record_page
+from reports.exports.texts import markdown_texts
+from reports.page.build import page
+from reports.page.several.build import page_of_several
 from reports.sheets import cells_sheet, rows_sheet
-from reports.summary import Row, rows
+from reports.view import View, view_of
 
+PAGE = "report.html"
 PLOTS = "plots"
 
 
-def write_all(run: Run, folder: Path, titles: Mapping[str, str]) -> list[Path]:
-    """Write tables, findings, plots, and record.md where the run has the seed's rows; the paths of all.
+def write_all(run: Run | View, folder: Path, titles: Mapping[str, str] | None = None, lang: str = "en") -> list[Path]:
+    """Write page, tables, findings, plots, and record.md where the run has the seed's rows; the paths of all.
 
-    titles: of the systems, by number or name
+    titles: of the systems, by number or name, where *run* is no view that has them. lang: of page and record, en or zh
     Raises BadInput if *folder* cannot be written.
     """
-    all_rows = rows(run)
+    view = view_of(run, titles)
     try:
-        return [
-            *_write_texts(_texts(run, all_rows, titles), folder),
-            *_write_plots(run, all_rows, folder / PLOTS, titles),
-        ]
+        return [*_write_texts(_texts(view, lang), folder), *_write_plots(view, folder / PLOTS)]
     except OSError as error:
-        raise BadInput(
-            f"{folder} cannot be written: {error.strerror or error}; make room or give write access."
-        ) from error
+        raise _unwritable(folder, error) from error
 
 
-def _texts(run: Run, all_rows: Sequence[Row], titles: Mapping[str, str]) -> dict[str, str]:
-    texts = {
-        "table.md": table_page(run, all_rows, titles),
-        "table.csv": rows_sheet(all_rows),
-        "cells.csv": cells_sheet(run),
-        "findings.md": findings.markdown(run),
-    }
-    if run.plan["name"] == "record" or covers_the_seed(all_rows):
-        texts["record.md"] = record_page(run, all_rows, titles)
-    return texts
+def write_several(views: Sequence[View], path: Path, lang: str = "en") -> Path:
+    """Write the page of several runs to *path*, and give that back. Raises BadInput if it cannot be written."""
+    text = page_of_several(views, lang=lang)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def _unwritable(where: Path, error: OSError) -> BadInput:
+    return BadInput(f"{where} cannot be written: {error.strerror or error}; make room or give write access.")
+
+
+def _texts(view: View, lang: str) -> dict[str, str]:
+    sheets = {"table.csv": rows_sheet(view.rows), "cells.csv": cells_sheet(view.run)}
+    return {PAGE: page(view, lang=lang), **markdown_texts(view, lang), **sheets}
 
 
 def _write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
@@ -52,8 +55,9 @@ def _write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
     return paths
 
 
-def _write_plots(run: Run, all_rows: Sequence[Row], folder: Path, titles: Mapping[str, str]) -> list[Path]:
+def _write_plots(view: View, folder: Path) -> list[Path]:
     from reports.plots.draw import figures, save
 
     folder.mkdir(exist_ok=True)
-    return [path for name, figure in figures(run, all_rows, titles).items() for path in save(figure, name, folder)]
+    made = figures(view.run, view.rows, view.titles)
+    return [path for name, figure in made.items() for path in save(figure, name, folder)]

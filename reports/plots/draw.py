@@ -7,12 +7,13 @@ from matplotlib.figure import Figure
 
 from core.result import Run
 from reports.comparisons import is_timed
-from reports.plots import memory, scaling
+from reports.plots import http_clients, memory, scaling
 from reports.plots.completion import completion_figure
 from reports.plots.latency import latency_figure
 from reports.plots.style import DOTS_PER_INCH, styled
-from reports.plots.sweep import sweep_figure, sweeps
+from reports.plots.sweep import sweep_figure
 from reports.summary import Row
+from reports.sweeping import sweeps
 
 
 def figures(run: Run, every: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Figure]:
@@ -24,8 +25,8 @@ def figures(run: Run, every: Sequence[Row], titles: Mapping[str, str]) -> dict[s
     if not any(row.figures for row in rows):
         return {}
     with styled():
-        made = {} if is_timed(run) else _completion_figures(rows, titles)
-        made |= scaling.draw(run) | memory.draw(run)
+        made = {} if is_timed(run) or run.plan.get("view") else _completion_figures(rows, titles)
+        made |= scaling.draw(run) | memory.draw(run) | http_clients.draw(rows, titles)
         latency = latency_figure(rows, titles)
     return made if latency is None else {**made, "latency": latency}
 

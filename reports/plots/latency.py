@@ -8,15 +8,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from core.histogram import Histogram, bounds_ns
+from core.histogram import Histogram
 from reports.arrangement import groups, system_head, varying
+from reports.curves import SLOWER_REQUESTS, curve, percentiles
 from reports.plots.grid import Grid, label_edges
 from reports.plots.style import GREY, Look, legend, line_sign, looks, setting_label, title
 from reports.summary import Row
 
-SLOWER_REQUESTS = 10
 LEFT_EDGE = 100 / 99  # the first percentile: the few fastest requests would take half of the panel
-POINTS_PER_NINE = 60
 GRID = Grid(panel_width=3.1, panel_height=2.0, most_columns=4)
 TITLE_CHARACTERS = 46
 
@@ -48,49 +47,6 @@ def _explain_if_empty(axes: Axes, group: Sequence[Row]) -> None:
     if not any(curve(row.latency) for row in group):
         why = "too few requests" if any(row.figures for row in group) else group[0].state
         axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", color=GREY)
-
-
-def curve(latency: Histogram) -> list[tuple[float, float]]:
-    """Points (1 / (1 - share), latency in us), from the fastest request to the last percentile that the count bears.
-
-    That is where SLOWER_REQUESTS are slower: a p999 needs 10 000 samples, as everywhere in a report.
-    """
-    count = latency.count
-    furthest = count / SLOWER_REQUESTS
-    if furthest <= 1:
-        return []
-    points: list[tuple[float, float]] = []
-    seen = 0
-    for bucket, number in latency.filled():
-        value_us = _middle_ns(bucket, latency) / 1e3
-        points.append((min(count / (count - seen), furthest), value_us))
-        seen += number
-        if seen >= count - SLOWER_REQUESTS:
-            return sorted([*_thinned(points), *percentiles(latency), (furthest, value_us)])
-        points.append((count / (count - seen), value_us))
-    raise AssertionError("the counts sum to less than their count")
-
-
-def percentiles(latency: Histogram) -> list[tuple[float, float]]:
-    """The points of a curve at 50, 90, 99, ... %."""
-    furthest = latency.count / SLOWER_REQUESTS
-    places = [2.0, *(10.0**nines for nines in range(1, 10))]
-    return [(place, latency.quantile(1 - 1 / place) / 1e3) for place in places if place <= furthest]
-
-
-def _middle_ns(bucket: int, latency: Histogram) -> int:
-    low, high = bounds_ns(bucket)
-    return min(max((low + high - 1) // 2, latency.min_ns), latency.max_ns)
-
-
-def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The first point, and of the others no more than a drawing can show."""
-    kept = [points[0]]
-    step = 10 ** (1 / POINTS_PER_NINE)
-    for point in points[1:]:
-        if point[0] >= kept[-1][0] * step or point[1] >= kept[-1][1] * 1.1:
-            kept.append(point)
-    return kept
 
 
 def _draw(axes: Axes, latency: Histogram, look: Look) -> None:

@@ -1,7 +1,6 @@
 """Completion time against a swept numeric parameter: a line per runtime, a mark per block."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import nan
 from operator import itemgetter
 
@@ -11,10 +10,11 @@ from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import Transform, offset_copy
 
 from core.cell import PARAMETERS, Value
-from reports.arrangement import by_system, shown, system_head, value_text, varying
+from reports.arrangement import system_head, value_text, varying
 from reports.plots.grid import Grid, label_edges
 from reports.plots.style import Look, block_mark, legend, line_sign, looks, setting_label, title
 from reports.summary import Row, completion_ns, longest_s
+from reports.sweeping import Sweep
 
 GRID = Grid(panel_width=3.4, panel_height=2.5, most_columns=3)
 TITLE_CHARACTERS = 44
@@ -22,31 +22,6 @@ LABELLED_VALUES = 10
 MARGIN = 0.08
 MARK_POINTS = 4.5
 LOG_FROM_RATIO = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sweep:
-    """A system's rows along one parameter: per panel, rows that agree in all others.
-
-    follows: parameters that change with it, so that their effect cannot be told from its own
-    """
-
-    system: str
-    name: str
-    follows: tuple[str, ...]
-    panels: tuple[tuple[Row, ...], ...]
-
-
-def sweeps(rows: Sequence[Row]) -> Iterator[Sweep]:
-    """Every numeric parameter that takes several values while the others of its system stay as they are."""
-    for system, some in by_system(rows):
-        names = varying(some)
-        for place, name in enumerate(names):
-            follows = [other for other in names if other != name and _determines(name, other, some)]
-            repeated = any(_determines(other, name, some) for other in names[:place] if other in follows)
-            panels = _panels(some, name, [other for other in names if other not in (name, *follows)])
-            if _is_numeric(name) and panels and not repeated:
-                yield Sweep(system=system, name=name, follows=tuple(follows), panels=panels)
 
 
 def sweep_figure(sweep: Sweep, rows: Sequence[Row], titles: Mapping[str, str]) -> Figure:
@@ -70,23 +45,6 @@ def sweep_figure(sweep: Sweep, rows: Sequence[Row], titles: Mapping[str, str]) -
     title(figure, f"Completion time against {sweep.name}", f"{head} · line: median over the blocks · marks: each block")
     legend(figure, [line_sign(look) for look in signs.values()], list(signs))
     return figure
-
-
-def _is_numeric(name: str) -> bool:
-    return name in PARAMETERS and PARAMETERS[name].kind is int
-
-
-def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
-    """Whether *other* has one value for each value of *name*, as NUM_CLIENTS has that follows NUM_API_SERVICES."""
-    pairs = {tuple(shown(row, (name, other)).items()) for row in rows}
-    return len(pairs) == len({pair[0] for pair in pairs if pair})
-
-
-def _panels(rows: Sequence[Row], name: str, fixed: Sequence[str]) -> tuple[tuple[Row, ...], ...]:
-    found: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(tuple(shown(row, fixed).values()), []).append(row)
-    return tuple(tuple(some) for some in found.values() if len({row.params[name] for row in some}) > 1)
 
 
 def _places(values: Sequence[Value]) -> dict[Value, float]:

@@ -15,11 +15,11 @@ from core.errors import BadInput
 from core.histogram import Histogram
 from core.method import Method
 from core.result import CellResult, Run
+from reports.curves import curve, percentiles
 from reports.findings import print_findings
 from reports.plots.draw import figures
-from reports.plots.latency import curve, percentiles
-from reports.plots.sweep import sweeps
 from reports.summary import rows
+from reports.sweeping import sweeps
 from reports.tables import print_run
 from reports.terminal import terminal
 from reports.write import write_all
@@ -174,10 +174,11 @@ def test_there_is_no_curve_of_ten_requests_or_fewer(count: int) -> None:
 def test_a_run_without_an_ok_cell_has_tables_and_no_plots(tmp_path: Path) -> None:
     run = run_of([faulty(cell_of("1", "3.11", SMALL), 1, "failed", "why")], blocks=1)
     assert [path.name for path in write_all(run, tmp_path, TITLES)] == [
+        "report.html",
         "table.md",
+        "findings.md",
         "table.csv",
         "cells.csv",
-        "findings.md",
     ]
 
 
@@ -185,10 +186,11 @@ def test_all_files_of_a_run_are_written_and_whole(tmp_path: Path) -> None:
     run = swept("NUM_MULTI_SOCKET", [1, 5])
     paths = write_all(run, tmp_path, TITLES)
     assert [str(path.relative_to(tmp_path)) for path in paths] == [
+        "report.html",
         "table.md",
+        "findings.md",
         "table.csv",
         "cells.csv",
-        "findings.md",
         "plots/completion.svg",
         "plots/completion.png",
         "plots/sweep-num_multi_socket-4.svg",

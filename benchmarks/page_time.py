@@ -1,0 +1,77 @@
+"""How long report.html of a full record takes and how large it is: every cell of config/record.yaml, made up.
+
+Usage: python -m benchmarks.page_time
+The bars are those of the page's issue: 5 s and 3 MB.
+"""
+
+import random
+from time import perf_counter
+
+from config.load import load_experiment
+from core.cell import Cell
+from core.histogram import Histogram
+from core.result import CellResult, Run
+from reports.page.build import page
+from reports.view import view_of
+
+MOST_S, MOST_BYTES = 5.0, 3_000_000
+SAMPLES = 20_000
+FACTORS = {"3.11": 1.0, "3.14": 0.95, "3.14t+gil": 1.05, "3.14t": 0.7}
+
+
+def main() -> None:
+    """Print seconds for the view and for the page, and the page's size."""
+    run = record()
+    begin = perf_counter()
+    view = view_of(run)
+    made = perf_counter()
+    size = len(page(view).encode())
+    end = perf_counter()
+    print(f"{len(run.cells)} cells: view {made - begin:.2f} s, page {end - made:.2f} s (bar {MOST_S:g} s in all)")
+    print(f"size {size / 1e6:.2f} MB (bar {MOST_BYTES / 1e6:g} MB)")
+
+
+def record() -> Run:
+    """A run of the record's plan, all blocks, with figures that are the same each time."""
+    plan, chance = load_experiment("record"), random.Random(1)
+    cells = [_measured(cell, block, chance) for block in range(1, plan.blocks + 1) for cell in plan.cells()]
+    return Run(
+        run_id="made-up-record",
+        started_at="2026-01-01T00:00:00+00:00",
+        seed=1,
+        command=["runner.py", "--experiment", "record"],
+        plan=plan.to_json(),
+        machine={"cpu": "made up", "cores": 20},
+        runtimes={name: {"version": name, "flags": {}} for name in plan.runtimes},
+        cells=cells,
+    )
+
+
+def _measured(cell: Cell, block: int, chance: random.Random) -> CellResult:
+    middle_ns = 5e9 * FACTORS.get(cell.runtime, 1.0) * chance.uniform(0.95, 1.05)
+    latency = Histogram()
+    for _ in range(SAMPLES):
+        latency.record(round(chance.lognormvariate(14, 0.8)))
+    usage = {"cpu_user_ns": 10**9, "cpu_system_ns": 10**8, "max_rss_bytes": 2**24, "pss_bytes": 2**23}
+    times_ns = [round(middle_ns * chance.uniform(0.9, 1.1)) for _ in range(cell.num_clients)]
+    return CellResult(
+        cell_id=cell.cell_id,
+        system=cell.system,
+        runtime=cell.runtime,
+        arm=cell.runtime,
+        block=block,
+        params=cell.params,
+        status="ok",
+        wall_ns=max(times_ns),
+        requests=cell.requests,
+        answered=cell.requests,
+        latency=latency.to_json(),
+        waiting=latency.to_json(),
+        calc_ns=cell.requests * 24_000,
+        clients=[{"client_id": place, "completion_ns": one, **usage} for place, one in enumerate(times_ns)],
+        services=[{"service_id": place, "requests": 1, **usage} for place in range(cell.num_api_services)],
+    )
+
+
+if __name__ == "__main__":
+    main()

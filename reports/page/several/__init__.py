@@ -1,0 +1,1 @@
+"""side-by-side.html: several runs in one page."""

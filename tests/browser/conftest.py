@@ -1,0 +1,71 @@
+"""One headless Chromium for all tests of the session, and a page of a record in a file."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from core.result import Run
+from reports.page.build import page
+from reports.page.several.build import page_of_several
+from reports.view import view_of
+from tests.browser.finding import WANTED, chromium
+from tests.reports.page.reading import every_chapter, record_with_aa
+from tests.reports.page.several.trio import trio
+from tests.reports.sample import TITLES
+
+
+@pytest.fixture(scope="module")  # not the session: while it runs, no other test of the process can run a loop
+def browser() -> Iterator[Browser]:
+    """Chromium without a window. Its sandbox needs rights that root in a container has not."""
+    executable = chromium()
+    if executable is None:
+        pytest.skip(WANTED)
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+def record_with_trouble() -> Run:
+    """The record, with a cell that failed."""
+    run = record_with_aa()
+    bad = replace(
+        run.cells[0], status="failed", reason="service 2 ended with status 1. Its last lines: boom", clients=[]
+    )
+    return replace(run, cells=[bad, *run.cells[1:]])
+
+
+@pytest.fixture(scope="session")
+def page_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where the page of a record is."""
+    return _written(tmp_path_factory.mktemp("page") / "report.html", "en")
+
+
+@pytest.fixture(scope="session")
+def chinese_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same page in Chinese."""
+    return _written(tmp_path_factory.mktemp("page") / "report.html", "zh")
+
+
+@pytest.fixture(scope="session")
+def small_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page with every chapter, and few lines in each: checks that look at every element take their time."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(page(view_of(every_chapter(), TITLES)), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture(scope="session")
+def several_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page of three runs side by side."""
+    path = tmp_path_factory.mktemp("page") / "side-by-side.html"
+    path.write_text(page_of_several(trio()), encoding="utf-8")
+    return path.as_uri()
+
+
+def _written(path: Path, lang: str) -> str:
+    path.write_text(page(view_of(record_with_trouble(), TITLES), lang=lang), encoding="utf-8")
+    return path.as_uri()

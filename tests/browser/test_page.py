@@ -1,0 +1,191 @@
+"""report.html in a real browser: nothing overflows, the table answers to keys, both schemes, print, accessibility."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Page
+
+Scheme = Literal["light", "dark"]
+
+WIDE = """() => [...document.querySelectorAll("body *")]
+  .filter((one) => !one.closest(".scroll") && !one.closest(".skip") && !one.closest(".definitions"))
+  .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 || one.getBoundingClientRect().left < -1)
+  .map((one) => one.tagName + " " + one.textContent.slice(0, 40))"""
+COLUMN = """(column) => [...document.querySelectorAll("#cell-table tbody tr:not([hidden])")]
+  .map((line) => line.cells[column].textContent.trim())"""
+FIRST_PAINT = """() => performance.getEntriesByName("first-contentful-paint").map((one) => one.startTime)"""
+COMPLETION = 8  # runtime, system, block, four parameters that vary, status; then the figures
+
+
+@pytest.fixture
+def opened(browser: Browser, page_url: str) -> Iterator[Callable[..., Page]]:
+    """Opens the page at a width and in a scheme; fails if a script fails or the console tells of an error."""
+    problems: list[str] = []
+    contexts = []
+
+    def open_(width: int = 1200, scheme: Scheme = "light", url: str = "") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda said: problems.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("requestfailed", lambda request: problems.append(request.url))
+        page.goto(url or page_url)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_nothing_is_wider_than_the_window(width: int, opened: Callable[..., Page]) -> None:
+    page = opened(width)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(WIDE) == []
+
+
+def test_the_chinese_page_fits_a_phone_too(opened: Callable[..., Page], chinese_url: str) -> None:
+    page = opened(360, url=chinese_url)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert page.evaluate(WIDE) == []
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_runs_side_by_side_fit_the_window_too(width: int, opened: Callable[..., Page], several_url: str) -> None:
+    page = opened(width, url=several_url)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(WIDE) == []
+
+
+def column(page: Page, number: int) -> list[str]:
+    texts: list[str] = page.evaluate(COLUMN, number)
+    return texts
+
+
+def test_a_column_is_sorted_by_keyboard_both_ways(opened: Callable[..., Page]) -> None:
+    page = opened()
+    head = page.locator("#cell-table thead th").nth(COMPLETION)
+    head.locator("button").focus()
+    page.keyboard.press("Enter")
+    up = [float(text) for text in column(page, COMPLETION) if text]
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert up == sorted(up)
+    page.keyboard.press("Space")
+    down = [float(text) for text in column(page, COMPLETION) if text]
+    assert head.get_attribute("aria-sort") == "descending"
+    assert down == up[::-1]
+    assert page.locator("#cell-table [aria-sort]").count() == 1
+
+
+def test_what_has_no_figure_stands_last_whichever_way(opened: Callable[..., Page]) -> None:
+    page = opened()
+    button = page.locator("#cell-table thead button").nth(COMPLETION)
+    for _ in range(2):
+        button.press("Enter")
+        assert column(page, COMPLETION)[-1] == ""
+        assert column(page, COMPLETION).count("") == 1
+
+
+def test_cells_are_filtered_by_keyboard_with_a_live_count(opened: Callable[..., Page]) -> None:
+    page = opened()
+    count = page.locator("#filter-count")
+    assert count.text_content() == "165 of 165 cells"
+    assert count.get_attribute("aria-live") == "polite"
+    page.locator("#filter-text").focus()
+    page.keyboard.type("failed")
+    assert count.text_content() == "1 of 165 cells"
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "filter-system"
+    page.keyboard.press("3")
+    assert set(column(page, 1)) == {"3"}
+    assert count.text_content() == "15 of 165 cells"
+    page.locator("#filter-clear").press("Enter")
+    page.wait_for_function("document.getElementById('filter-count').textContent === '165 of 165 cells'")
+
+
+def test_choices_narrow_each_other(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.locator("#filter-system").select_option("4")
+    page.locator("#filter-arm").select_option("3.14t+gil")
+    assert set(zip(column(page, 0), column(page, 1), strict=True)) == {("3.14t+gil", "4")}
+    assert len(column(page, 0)) == 21
+
+
+def test_a_figure_leads_to_its_cells_by_keyboard(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.locator("#bars td a, #bars th a").nth(3).press("Enter")
+    assert column(page, 0) == ["3.14t"] * 3
+    assert set(column(page, 1)) == {"1"}
+    assert page.evaluate("document.activeElement.id") == "filter-clear"
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelectorAll('#cell-table tbody tr:not([hidden])').length === 165")
+
+
+def test_every_scrolling_region_can_be_reached_by_keyboard(opened: Callable[..., Page]) -> None:
+    page = opened(360)
+    inner = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
+    assert page.evaluate(f"{inner}.length") > 0
+    assert page.evaluate(f"{inner}.every((one) => one.tabIndex === 0 && one.getAttribute('aria-label'))")
+
+
+def colour(page: Page, name: str) -> str:
+    told: str = page.evaluate("(name) => getComputedStyle(document.body).getPropertyValue(name)", name)
+    return told
+
+
+def test_the_scheme_of_the_system_is_taken(opened: Callable[..., Page]) -> None:
+    light, dark = opened(scheme="light"), opened(scheme="dark")
+    assert colour(light, "background-color") == "rgb(255, 255, 255)"
+    assert colour(dark, "background-color") == "rgb(20, 23, 26)"
+    assert colour(light, "--r0") != colour(dark, "--r0")
+
+
+def test_print_is_light_without_controls_and_becomes_a_pdf(opened: Callable[..., Page], small_url: str) -> None:
+    page = opened(scheme="dark", url=small_url)
+    page.emulate_media(media="print")
+    assert colour(page, "background-color") == "rgb(255, 255, 255)"
+    assert not page.locator("#filters").is_visible()
+    assert not page.locator("nav").is_visible()
+    made = page.pdf(format="A4")
+    assert made.startswith(b"%PDF")
+    assert len(made) < 3_000_000
+    assert made.count(b"/Type /Page\n") > 2
+
+
+def findings(page: Page, *rules: str) -> list[tuple[str, str, str]]:
+    """What axe-core objects to, by all its rules or these: rule, impact and the first place. All tables are open."""
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    options = {"resultTypes": ["violations"], **({"runOnly": [*rules]} if rules else {})}
+    found: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
+    return [(one["id"], one["impact"], one["nodes"][0]["html"][:120]) for one in found]
+
+
+def test_axe_finds_nothing(opened: Callable[..., Page], small_url: str) -> None:
+    assert findings(opened(800, "light", small_url)) == []
+
+
+def test_axe_finds_enough_contrast_in_the_dark(opened: Callable[..., Page], small_url: str) -> None:
+    assert findings(opened(800, "dark", small_url), "color-contrast") == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_runs_side_by_side(scheme: Scheme, opened: Callable[..., Page], several_url: str) -> None:
+    assert findings(opened(800, scheme, several_url)) == []
+
+
+def test_the_first_paint_takes_less_than_a_second(opened: Callable[..., Page]) -> None:
+    page = opened()
+    paints = []
+    for _ in range(3):
+        page.reload()
+        page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+        paints += page.evaluate(FIRST_PAINT)
+    assert min(paints) < 1000

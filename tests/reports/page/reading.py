@@ -1,0 +1,144 @@
+"""Reads a page as a checker does: its elements with their attributes and texts, and the cells that a figure names."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+
+from core.cell import Value
+from core.result import Run
+from reports.view import View, view_of
+from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, seed_run
+from tests.reports.sweeps import served, sized
+
+VOID = {"meta", "link", "br", "wbr", "input", "img", "hr"}
+
+
+@dataclass
+class Element:
+    """One element. text: all text in it."""
+
+    name: str
+    attributes: dict[str, str]
+    parts: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts).replace("\N{NO-BREAK SPACE}", " ").strip()
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Element] = []
+        self.open: list[Element] = []
+        self.unbalanced: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        self.found.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append(Element(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open[-1].name != tag:
+            self.unbalanced.append(tag)
+        else:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element.parts.append(data)
+
+
+def elements(html: str) -> list[Element]:
+    """Every element of the page. Fails if tags do not match."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.unbalanced == []
+    assert reader.open == []
+    return reader.found
+
+
+def with_attribute(found: Sequence[Element], name: str, value: str | None = None) -> list[Element]:
+    """Those that have the attribute, with that value if one is given."""
+    return [one for one in found if name in one.attributes and value in (None, one.attributes[name])]
+
+
+def stored_cells(run: Run) -> list[dict[str, Any]]:
+    """The cells as result.json has them."""
+    cells: list[dict[str, Any]] = json.loads(json.dumps([asdict(cell) for cell in run.cells]))
+    return cells
+
+
+def named_cells(groups: str, cells: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The cells of each group that data-cells names."""
+    made = []
+    for group in groups.split():
+        start = group.removesuffix("*") if group.endswith("*") else f"{group}-"
+        made.append([one for one in cells if _name(one).startswith(start)])
+    return made
+
+
+def _name(cell: Mapping[str, Any]) -> str:
+    return f"{cell['arm'].replace(' ', '_')}-{cell['cell_id']}-{cell['block']}"
+
+
+@cache
+def record_with_aa(blocks: int = 3) -> Run:
+    """The seed's rows under four runtimes and A/A, the second arm's figures a little off. Made once: do not change."""
+    run = seed_run(blocks=blocks)
+    again = [replace(cell, arm="3.14t again") for cell in run.cells if cell.runtime == "3.14t"]
+    shifted = [
+        replace(
+            cell,
+            clients=[{**one, "completion_ns": one["completion_ns"] * (97 + cell.block) // 99} for one in cell.clients],
+        )
+        for cell in again
+    ]
+    run.cells += shifted
+    return run
+
+
+@cache
+def record_view() -> View:
+    """What a page shows of it. Made once."""
+    return view_of(record_with_aa(), TITLES)
+
+
+def every_chapter() -> Run:
+    """A small run that has something for every chapter: topologies at two loads, clients swept, latencies."""
+    arms = ("3.14", "3.14t")
+    cells = [
+        served(arm, block, 900.0 * processes + load, _topology(processes, load), services=sized(*[50] * processes))
+        for arm in arms
+        for processes in (1, 2)
+        for load in (0, 1000)
+        for block in (1, 2, 3)
+    ]
+    cells += [
+        served(arm, block, 500, {"NUM_API_SERVICES": 1, "NUM_CLIENTS": count}, services=sized(20 + count / 10))
+        for arm in arms
+        for count in (1, 2, 8)
+        for block in (1, 2)
+    ]
+    cells += [
+        measured(cell_of("3", arm), block, [2000 * MS], [MS, 2 * MS] * 500) for arm in arms for block in (1, 2, 3)
+    ]
+    run = run_of(cells, runtimes=arms)
+    return replace(run, machine={**run.machine, "cores_usable": 2})
+
+
+def _topology(processes: int, load: int) -> dict[str, Value]:
+    return {
+        "NUM_API_SERVICES": processes,
+        "NUM_WORKERS_PER_API_SERVICE": 3 - processes,
+        "NUM_CLIENTS": 4,
+        "CALC_TARGET": load,
+    }

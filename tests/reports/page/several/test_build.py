@@ -1,0 +1,147 @@
+"""The page of several runs: its chapters, the figures of each run, and that it needs nothing else."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from core.errors import BadInput
+from core.method import Method
+from core.result import Run
+from reports.page.several.build import page_of_several
+from reports.view import view_of
+from tests.reports.contestants import TITLES as CONTESTANTS
+from tests.reports.contestants import blocks_of, contest_run
+from tests.reports.page.reading import elements, named_cells, record_view, stored_cells, with_attribute
+from tests.reports.page.several.trio import one_run, trio
+from tests.reports.sample import run_of
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return page_of_several(trio())
+
+
+def lines_of(html: str, key: str) -> list[list[str]]:
+    """The texts of the cells of each line of a figure."""
+    figure = html.partition(f'id="{key}"')[2].partition("</figure>")[0]
+    lines = re.findall(r"<tr>(.*?)</tr>", figure.partition("</thead>")[2], re.DOTALL)
+    return [
+        [re.sub(r"<[^>]+>", "", one).replace("\xa0", " ") for one in re.findall(r"<t[hd].*?</t[hd]>", line)]
+        for line in lines
+    ]
+
+
+def test_the_page_has_its_chapters_in_order(page: str) -> None:
+    sections = [one.attributes["id"] for one in elements(page) if one.name == "section"]
+    assert sections == ["runs", "verdict", "apart", "comparisons", "completion"]
+
+
+def test_every_run_is_told_with_date_machine_and_commit(page: str) -> None:
+    table = page.partition('<section id="runs">')[2].partition("</table>")[0]
+    lines = re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
+    texts = [[re.sub(r"<[^>]+>", "", one) for one in re.findall(r"<t[hd].*?</t[hd]>", line)] for line in lines]
+    assert texts[1][0] == "B: run-of-day-2"
+    assert texts[1][1:] == ["2026-05-02 10:00", "quick", "7", "28 / 28", "Sample CPU", "8", "Linux 6.1", "b64bdb9aa110"]
+    assert texts[0][-1] == "-"
+
+
+def test_the_same_step_of_all_runs_stands_together_with_ratios_one_can_work_out(page: str) -> None:
+    """A: 4.004/2.004 s is 2.00; B: 4.004/3.004 s is 1.33; C: 8.004/4.004 s is 2.00."""
+    lines = lines_of(page, "forest")
+    assert [line[0] for line in lines] == ["A 2026-05-01", "B 2026-05-02", "C 2026-05-03"]
+    assert [line[2].split()[0] for line in lines] == ["2.00", "1.33", "2.00"]
+
+
+def test_completion_times_of_one_setting_stand_together_and_say_what_they_may_be_compared_with(page: str) -> None:
+    lines = lines_of(page, "bars")
+    assert [[line[0], line[2], line[-1]] for line in lines] == [
+        ["A 3.14t+gil", "4.004", "B"],
+        ["B 3.14t+gil", "4.004", "A"],
+        ["C 3.14t+gil", "8.004", "none"],
+        ["A 3.14t", "2.004", "B"],
+        ["B 3.14t", "3.004", "A"],
+        ["C 3.14t", "4.004", "none"],
+    ]
+
+
+def test_what_must_not_be_compared_is_said_before_and_at_the_times(page: str) -> None:
+    said = [one.text for one in elements(page) if one.name == "strong"]
+    assert len(said) == 2
+    assert all("within these runs only: A, B." in one for one in said)
+
+
+def test_figures_name_cells_that_are_in_result_json(page: str) -> None:
+    stored = {letter: stored_cells(view.run) for letter, view in zip("ABC", trio(), strict=True)}
+    named = {
+        group for one in with_attribute(elements(page), "data-cells") for group in one.attributes["data-cells"].split()
+    }
+    counts = {group: len(named_cells(group[2:], stored[group[0]])[0]) for group in named}
+    assert len(counts) == 8
+    assert {group: count for group, count in counts.items() if count != 7} == {"B/3.14t+gil-*": 14, "B/3.14t-*": 14}
+
+
+def test_the_page_needs_nothing_else_and_its_links_lead_somewhere(page: str) -> None:
+    found = elements(page)
+    ids = [one.attributes["id"] for one in with_attribute(found, "id")]
+    assert len(ids) == len(set(ids))
+    targets = {one.attributes["href"] for one in with_attribute(found, "href")} - {"data:,"}
+    assert {one[1:] for one in targets} <= set(ids)
+    assert re.findall(r"url\((?!#)|@import|https?://| src=", page) == []
+
+
+def test_the_verdict_of_each_run_stands_below_its_name(page: str) -> None:
+    verdicts = page.partition('<section id="verdict">')[2].partition("</section>")[0]
+    told = [one.text for one in elements(verdicts) if one.name in ("h3", "p")]
+    assert [one for one in told if one.endswith(("1", "2", "3"))] == [
+        "A: run-of-day-1",
+        "B: run-of-day-2",
+        "C: run-of-day-3",
+    ]
+    assert "Removing the GIL " in told[1]
+
+
+def test_chinese_has_chinese_headings() -> None:
+    html = page_of_several(trio(), lang="zh")
+    headings = [one.text for one in elements(html) if one.name == "h2"]
+    assert headings == ["各次运行", "结论", "不能互相比较的内容", "全部比较", "耗时"]
+    assert '<html lang="zh-Hans">' in html
+
+
+def test_another_language_is_refused() -> None:
+    with pytest.raises(BadInput, match="lang is fr; it must be one of en, zh"):
+        page_of_several(trio(), lang="fr")
+
+
+def timed() -> Run:
+    run = one_run(4, 1000, 1000)
+    run.plan["method"] = Method(duration_s=1).to_json()
+    return run
+
+
+def old() -> Run:
+    run = one_run(5, 1000, 1000)
+    return replace(run, machine={}, runtimes={name: {"version": "3.14.0"} for name in run.runtimes})
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        (run_of([], runtimes=["3.14"]), "No setting is in two of these runs"),
+        (timed(), "The duration in seconds: 1 (A); none (B)"),
+        (old(), "The CPU: unknown (A); Sample CPU (B)"),
+        (contest_run(blocks_of("echo-libuv", 20_000), view="echo"), "No step of a setting is in two of these runs."),
+    ],
+    ids=["nothing measured", "timed", "of an old version", "of another kind"],
+)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_whatever_a_run_holds_there_is_a_page(run: Run, says: str, lang: str) -> None:
+    html = page_of_several([view_of(run, CONTESTANTS), trio()[0]], lang=lang)
+    texts = " ".join(one.text for one in elements(html) if one.name == "section")
+    assert says in texts or lang != "en"
+    assert "run-of-day-1" in texts
+
+
+def test_a_setting_that_one_run_alone_has_is_left_to_its_own_page(page: str) -> None:
+    assert "System 2" not in page.partition('<section id="comparisons">')[2]
+    assert page_of_several([record_view(), record_view()]).count("System 2") > 2

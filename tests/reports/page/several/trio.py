@@ -1,0 +1,38 @@
+"""Three runs for one page: two of one machine, whose figures one can work out by hand, and one of another."""
+
+from dataclasses import replace
+from functools import cache
+
+from core.cell import Value
+from core.result import Run
+from reports.view import View, view_of
+from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
+
+ARMS = ("3.14t+gil", "3.14t")
+SMALL: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+
+
+def one_run(day: int, gil_ms: int, free_ms: int, *, blocks: int = 7, also: tuple[str, ...] = ()) -> Run:
+    """Systems 1 and *also* under two runtimes: block b takes b ms more. It began on that day of May 2026."""
+    cells = [
+        measured(cell_of(system, arm, SMALL), block, [(took_ms + block) * MS])
+        for system in ("1", *also)
+        for arm, took_ms in zip(ARMS, (gil_ms, free_ms), strict=True)
+        for block in range(1, blocks + 1)
+    ]
+    made = run_of(cells, runtimes=ARMS, blocks=blocks)
+    return replace(made, run_id=f"run-of-day-{day}", started_at=f"2026-05-{day:02}T10:00:00+00:00")
+
+
+def on_another_machine(run: Run) -> Run:
+    """The same figures from another processor."""
+    return replace(run, machine={**run.machine, "cpu": "Other CPU", "kernel": "Linux 7.0"})
+
+
+@cache
+def trio() -> tuple[View, ...]:
+    """Medians are those of block 4: A 4.004 s and 2.004 s, B 4.004 s and 3.004 s, C 8.004 s and 4.004 s. Made once."""
+    first, second = one_run(1, 4000, 2000), one_run(2, 4000, 3000, also=("2",))
+    second.machine["commit"] = "b64bdb9aa110"
+    third = on_another_machine(one_run(3, 8000, 4000))
+    return tuple(view_of(run, TITLES) for run in (first, second, third))

@@ -1,0 +1,215 @@
+"""The page as a whole: its order, that it needs nothing else, and that it stands whatever a run holds."""
+
+import json
+import re
+from dataclasses import replace
+from time import process_time
+
+import pytest
+
+from core.cell import Value
+from core.errors import BadInput
+from core.method import Method
+from core.result import CellResult, Run
+from reports.page.build import page, soft
+from reports.page.figures import Section
+from reports.page.svg import Html
+from reports.page.traces import of_cells
+from reports.view import view_of
+from tests.reports.contestants import TITLES as CONTESTANTS
+from tests.reports.contestants import blocks_of, contest_run
+from tests.reports.page.reading import elements, every_chapter, record_view, record_with_aa, with_attribute
+from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
+
+ORDER = [
+    *["verdict", "validity", "comparisons", "waterfall", "completion", "sweeps", "latency", "costs"],
+    *["topology", "memory", "cells", "machine"],
+]
+
+
+def made(run: Run, lang: str = "en") -> str:
+    return page(view_of(run, TITLES), lang=lang)
+
+
+def small(blocks: int = 2) -> Run:
+    """Two runtimes, a few blocks; a new one each time."""
+    arms = {"3.11": 2000, "3.14t": 1500}
+    cells = [
+        measured(cell_of("2", arm), block, [ms * MS + block * MS], latencies_ns=[MS, 2 * MS])
+        for arm, ms in arms.items()
+        for block in range(1, blocks + 1)
+    ]
+    return run_of(cells)
+
+
+def chapters(html: str) -> list[str]:
+    return [one.attributes["id"] for one in elements(html) if one.name == "section"]
+
+
+@pytest.fixture(scope="module")
+def record() -> str:
+    return page(record_view())
+
+
+def test_the_record_has_its_chapters_in_order(record: str) -> None:
+    assert chapters(record) == [one for one in ORDER if one != "topology"]
+
+
+def test_topology_crossover_and_memory_stand_between_costs_and_cells() -> None:
+    html = made(every_chapter())
+    assert chapters(html) == ORDER
+    ids = {one.attributes["id"] for one in with_attribute(elements(html), "id")}
+    assert {"topology-0", "crossover", "memory-services", "memory-clients"} <= ids
+
+
+def test_chapters_of_other_modules_stand_before_the_cells_or_among_what_is_missing() -> None:
+    echo = Section(key="echo", head="Echo servers", body=Html("<p>libuv</p>"))
+    absent = Section(key="http", head="HTTP clients", command="python runner.py --experiment http-clients")
+    html = page(view_of(small()), sections=[echo, absent])
+    assert chapters(html)[-3:] == ["echo", "cells", "machine"]
+    assert "<p>libuv</p>" in html
+    assert "http" not in chapters(html)
+    assert "python runner.py --experiment http-clients" in [one.text for one in elements(html) if one.name == "code"]
+
+
+def test_a_run_that_compares_systems_has_its_record_and_begins_with_what_it_says() -> None:
+    run = contest_run(blocks_of("echo-libuv", 20_000), blocks_of("echo-uvloop", 10_000, runtime="3.14t"))
+    html = page(view_of(run, CONTESTANTS))
+    assert "record" in chapters(html)
+    found = elements(html)
+    answer = next(one.text for one in found if one.attributes.get("class") == "answer")
+    assert answer.startswith("libuv (C) is first with 20,000 requests/s")
+    leads = {one.text: one.attributes["data-show"] for one in with_attribute(found, "data-show")}
+    assert leads["libuv (C)"] == of_cells(run.cells[:3])
+    assert leads["uvloop (Python over libuv), 3.14t"] == of_cells(run.cells[3:])
+
+
+def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() -> None:
+    python = [cell for arm in ("3.14", "3.14t") for cell in blocks_of("echo-uvloop", 10_000, runtime=arm)]
+    html = page(view_of(contest_run(blocks_of("echo-libuv", 20_000), python), CONTESTANTS))
+    forest = html.partition('id="forest"')[2].partition("</figure>")[0]
+    assert "uvloop" in forest
+    assert "libuv (C)" not in forest
+
+
+def test_the_page_needs_nothing_else(record: str) -> None:
+    found = elements(record)
+    assert [one.name for one in found if "src" in one.attributes] == []
+    targets = [one.attributes["href"] for one in with_attribute(found, "href")]
+    assert [one for one in targets if not one.startswith(("#", "data:,"))] == []
+    assert re.findall(r"url\((?!#)|@import|https?://", record) == []
+
+
+def test_the_page_of_a_record_is_small(record: str) -> None:
+    assert len(record.encode()) < 3_000_000
+
+
+def test_every_link_leads_to_something_on_the_page(record: str) -> None:
+    found = elements(record)
+    ids = [one.attributes["id"] for one in with_attribute(found, "id")]
+    assert len(ids) == len(set(ids))
+    targets = {one.attributes["href"] for one in with_attribute(found, "href")}
+    assert {one[1:] for one in targets if one.startswith("#")} <= set(ids)
+
+
+def test_every_plot_has_a_text_alternative(record: str) -> None:
+    found = elements(record)
+    ids = {one.attributes["id"] for one in with_attribute(found, "id")}
+    drawings = [one for one in found if one.name == "svg" and one.attributes.get("role") == "img"]
+    assert len(drawings) > 100
+    for one in drawings:
+        named = one.attributes.get("aria-labelledby", "").split()
+        assert one.attributes.get("aria-label") or set(named) <= ids
+        assert one.attributes.get("aria-label") or named
+
+
+def test_the_seeds_figures_stand_beside_ours(record: str) -> None:
+    texts = [one.text for one in elements(record) if one.attributes.get("class") == "number theirs"]
+    assert {"5.5", "14.9", "5.0", "10.3", "16.1", "17.2", "3.03", "5.57", "2.35"} <= set(texts)
+
+
+def test_chinese_has_chinese_headings_and_verdicts() -> None:
+    html = page(record_view(), lang="zh")
+    headings = [one.text for one in elements(html) if one.name == "h2"]
+    assert headings[:3] == ["结论", "有效性", "全部比较"]
+    assert all(re.search(r"[\u4e00-\u9fff]", one) for one in headings)
+    answers = [one.text for one in elements(html) if one.attributes.get("class") == "answer"]
+    assert all(one.endswith("。") for one in answers)
+    assert '<html lang="zh-Hans">' in html
+
+
+def test_another_language_is_refused_with_those_there_are() -> None:
+    with pytest.raises(BadInput, match="lang is fr; it must be one of en, zh"):
+        made(small(), lang="fr")
+
+
+def test_what_a_failed_cell_said_is_text_and_no_mark_up() -> None:
+    run = small()
+    run.cells[0] = replace(
+        run.cells[0], status="failed", reason="<script>alert(1)</script> & more", clients=[], services=[]
+    )
+    html = made(run)
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in html
+
+
+NO_VALUES: dict[str, Value] = {}
+
+
+def timed() -> Run:
+    run = small()
+    run.plan["method"] = Method(duration_s=1).to_json()
+    return run
+
+
+def all_failed() -> Run:
+    cells = [faulty(cell_of("2", runtime), 1, "failed", "ended early") for runtime in ("3.11", "3.14t")]
+    return run_of(cells)
+
+
+def idle() -> Run:
+    cells: list[CellResult] = [
+        replace(
+            measured(cell_of("2", runtime, {"NUM_CLIENTS": 0}), block, [2000 * MS]), clients=[], wall_ns=0, latency={}
+        )
+        for runtime in ("3.11", "3.14t")
+        for block in (1, 2, 3)
+    ]
+    return run_of(cells)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        run_of([], runtimes=["3.14"]),
+        run_of([measured(cell_of("2", "3.14t"), 1, [2000 * MS])], runtimes=["3.14t"]),
+        run_of(
+            [measured(cell_of("2", "3.14t"), 1, [2 * MS])], missing={"3.11": "Install it with: uv python install 3.11"}
+        ),
+        timed(),
+        all_failed(),
+        idle(),
+    ],
+    ids=["nothing measured", "one runtime", "one missing", "timed", "all failed", "no clients"],
+)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_whatever_a_run_holds_there_is_a_page(run: Run, lang: str) -> None:
+    assert {"verdict", "validity", "cells", "machine"} <= set(chapters(made(run, lang)))
+
+
+def test_a_run_as_result_json_has_it_gives_the_same_page() -> None:
+    run = small()
+    again = replace(run, cells=[CellResult(**json.loads(json.dumps(vars(cell)))) for cell in run.cells])
+    assert made(again) == made(run)
+
+
+def test_names_may_break_behind_an_underscore_and_stay_text() -> None:
+    assert soft("NUM_<CLIENTS>") == "NUM_<wbr>&lt;CLIENTS&gt;"
+
+
+def test_the_page_of_a_record_is_made_in_less_than_five_seconds() -> None:
+    """CPU time, so that what else runs on the machine does not count."""
+    run = record_with_aa()
+    begin = process_time()
+    page(view_of(run, TITLES))
+    assert process_time() - begin < 5
