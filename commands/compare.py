@@ -3,7 +3,7 @@
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     both = saved_at(given.runs[0]), saved_at(given.runs[1])
     compared = comparing.compare_runs(*both, names, anyway=given.anyway, share=share)
     checked = checks(compared.comparisons, share)
-    _show(compared, checked, given)
+    titles = {**experiment.titles(), **both[0].titles, **both[1].titles}
+    _show(compared, checked, titles, given)
     if given.junit:
         write_junit(compared, checked, given.junit)
     return _exit_status(checked)
@@ -60,7 +61,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _show(compared: "Compared", checked: Sequence["Check"], given: argparse.Namespace) -> None:
+def _show(
+    compared: "Compared", checked: Sequence["Check"], titles: Mapping[str, str], given: argparse.Namespace
+) -> None:
     from reports.compare_github import add_summary, annotations
     from reports.compare_text import print_compared
     from reports.terminal import terminal
@@ -68,10 +71,10 @@ def _show(compared: "Compared", checked: Sequence["Check"], given: argparse.Name
     if given.json:
         print(json.dumps([one.to_json() for one in compared.comparisons], indent=2))
         return
-    print_compared(compared, experiment.titles(), terminal())
+    print_compared(compared, titles, terminal())
     if given.github:
         print(*annotations(checked), sep="\n", flush=True)
-        add_summary(compared, experiment.titles(), os.environ)
+        add_summary(compared, titles, os.environ)
 
 
 def _exit_status(checked: Sequence["Check"]) -> int:

@@ -29,7 +29,8 @@ def main(arguments: Sequence[str]) -> int:
 
     if given.format not in FORMATS:
         raise BadInput(f"--format is {given.format}; accepted are {', '.join(FORMATS)}.")
-    exported = FORMATS[given.format](load(given.run), experiment.titles(), given.to)
+    saved = load(given.run)
+    exported = FORMATS[given.format](saved, experiment.titles(saved), given.to)
     for line in exported.left_out:
         note(line)
     print(*exported.paths, sep="\n")

@@ -34,6 +34,12 @@ def obstacles(a: Saved, b: Saved) -> list[str]:
     return [*_unlike_facts(MACHINE, a, b), *filter(None, unlike_method)]
 
 
+def conditions(machine: Mapping[str, Any], method: Method) -> dict[str, str]:
+    """What runs must have in common to be compared, in words: {'the CPU': 'EPYC', 'the warm-up': 'none', ...}."""
+    facts = {label: _words(machine.get(name)) for name, label in MACHINE.items()}
+    return facts | {_METHOD.get(one.name, one.name): _words(getattr(method, one.name)) for one in fields(Method)}
+
+
 def remarks(a: Saved, b: Saved) -> list[str]:
     """What differs and may: interpreters, packages, surroundings; a sentence each."""
     names = [name for name in a.runtimes if name in b.runtimes]

@@ -13,6 +13,7 @@ from reports.compare_notes import nothing_in_common, readings, troubles
 from reports.evidence import MARGIN
 from reports.pairs import Pair, pairs
 from reports.samples import Sample, Saved, of_run
+from reports.significance import fewest_blocks_unpaired
 from reports.verdict import Verdict, judge_runs, slower_beyond
 
 MOST_PERCENT = 1000
@@ -25,6 +26,7 @@ class CellComparison:
     sample: the cell as A has it
     medians_fs: median time in A and in B; None where no block is ok
     unlike: parameters that B has otherwise, which happens only where that was allowed
+    open_why: why a threshold cannot be said to be kept, however fast B seems; empty where it can
     """
 
     sample: Sample
@@ -33,6 +35,7 @@ class CellComparison:
     medians_fs: tuple[float | None, float | None]
     verdict: Verdict
     unlike: str = ""
+    open_why: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As an element of comparisons in result.json, with the runtime and the arm."""
@@ -100,10 +103,11 @@ def _judged(found: Sequence[Pair], names: tuple[str, str], share: float | None) 
         margins=dict.fromkeys(range(len(found)), margin),
         gates={place: pair.gate for place, pair in enumerate(found) if pair.gate},
     )
-    return [_comparison(pair, names, verdicts[place]) for place, pair in enumerate(found)]
+    fewest = fewest_blocks_unpaired(max(1, sum(not pair.gate for pair in found)))
+    return [_comparison(pair, names, verdicts[place], fewest) for place, pair in enumerate(found)]
 
 
-def _comparison(pair: Pair, names: tuple[str, str], verdict: Verdict) -> CellComparison:
+def _comparison(pair: Pair, names: tuple[str, str], verdict: Verdict, fewest: int) -> CellComparison:
     of_a, of_b = (median(times) if times else None for times in pair.times_fs)
     return CellComparison(
         sample=pair.a,
@@ -112,12 +116,30 @@ def _comparison(pair: Pair, names: tuple[str, str], verdict: Verdict) -> CellCom
         medians_fs=(of_a, of_b),
         verdict=verdict,
         unlike=pair.unlike,
+        open_why=_open_why(pair, verdict, fewest),
     )
+
+
+def _open_why(pair: Pair, verdict: Verdict, fewest: int) -> str:
+    """What of B is not measured, or why no verdict could have come out; fewest: blocks that `slower` takes."""
+    if pair.gate:
+        return pair.gate
+    if pair.b.trouble:
+        return f"in B {pair.b.trouble}"
+    blocks = [len(times) for times in pair.times_fs]
+    if min(blocks) >= fewest or verdict.verdict != "inconclusive":
+        return ""
+    return f"A has {blocks[0]} and B {blocks[1]} blocks; `slower` takes {fewest} in each for so many cells"
 
 
 def slower_cells(comparisons: Iterable[CellComparison], share: float) -> list[CellComparison]:
     """Those in which B takes more time by *share* (0.05 for 5 %) at least, with the whole interval."""
     return [one for one in comparisons if slower_beyond(one.verdict, share)]
+
+
+def open_cells(comparisons: Iterable[CellComparison]) -> list[CellComparison]:
+    """Those of which a threshold says nothing: a cell of B failed, or no verdict was possible."""
+    return [one for one in comparisons if one.open_why]
 
 
 def parse_share(text: str) -> float:

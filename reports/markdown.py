@@ -1,6 +1,6 @@
 """The table as Markdown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from core.result import Run
 from reports.arrangement import shown, varying
@@ -15,11 +15,12 @@ def table_page(run: Run, all_rows: Sequence[Row], titles: Mapping[str, str]) -> 
     return "\n\n".join([heading, rows_table(all_rows, titles), notes_list(run, all_rows)]) + "\n"
 
 
-def rows_table(all_rows: Sequence[Row], titles: Mapping[str, str]) -> str:
-    """One line per row: system, the parameters that vary, runtime, the figures."""
+def rows_table(all_rows: Sequence[Row], titles: Mapping[str, str], tell: Callable[[str], str] = str) -> str:
+    """One line per row: system, the parameters that vary, runtime, the figures. tell: gives a text in a language."""
     names, figures = varying(all_rows), columns(all_rows)
     titled = any(row.title for row in all_rows)
-    heads = ["system", *(["row"] if titled else []), *names, "runtime", *(column.head for column in figures), "status"]
+    of_figures = [tell(column.head) for column in figures]
+    heads = [tell("system"), *([tell("row")] if titled else []), *names, tell("runtime"), *of_figures, tell("status")]
     lines = [
         [
             _system(row.system, titles),
@@ -27,17 +28,16 @@ def rows_table(all_rows: Sequence[Row], titles: Mapping[str, str]) -> str:
             *(shown(row, names).get(name, "") for name in names),
             row.runtime,
             *_texts(row, figures),
-            row.trouble or row.state,
+            tell(row.trouble or row.state),
         ]
         for row in all_rows
     ]
-    right = {column.head for column in figures}
-    return markdown_table(heads, lines, right)
+    return markdown_table(heads, lines, set(of_figures))
 
 
-def notes_list(run: Run, all_rows: Sequence[Row]) -> str:
-    """The notes below a table, as a list."""
-    return "\n".join(f"- {escaped(line)}" for line in troubles(run, all_rows) + readings(run, all_rows))
+def notes_list(run: Run, all_rows: Sequence[Row], tell: Callable[[str], str] = str) -> str:
+    """The notes below a table, as a list. tell: gives a text in a language."""
+    return "\n".join(f"- {escaped(tell(line))}" for line in troubles(run, all_rows) + readings(run, all_rows))
 
 
 def markdown_table(heads: Sequence[str], lines: Sequence[Sequence[str]], right: set[str] | None = None) -> str:

@@ -1,7 +1,7 @@
 """What two saved runs are compared by: their cells with a time for each block, whatever file they come from. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -66,6 +66,7 @@ class Saved:
     machine, runtimes: as in result.json
     reading: how its times were made, in one line
     left_out: what it holds that is no sample, a line each
+    titles: of the systems that it had from outside, by name
     """
 
     machine: Mapping[str, Any]
@@ -74,6 +75,7 @@ class Saved:
     samples: tuple[Sample, ...]
     reading: str
     left_out: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 def of_run(run: Run) -> Saved:
@@ -85,6 +87,7 @@ def of_run(run: Run) -> Saved:
             runtimes=run.runtimes,
             samples=tuple(_sample(row) for row in rows(run) if row.cells),
             reading=COMPLETION,
+            titles={key: one["title"] for key, one in run.plan.get("outside", {}).items()},
         )
     except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise BadInput(f"Run {run.run_id} is not whole: {error}; measure it again.") from error

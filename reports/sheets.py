@@ -39,7 +39,20 @@ _COUNTS: dict[str, Callable[[CellResult], Any]] = {
 def cells_sheet(run: Run) -> str:
     """One line per cell and block, in the order in which they ran. Durations are whole ns; empty is unknown."""
     names = _parameter_names(cell.params for cell in run.cells)
-    return _sheet({**_identity(cell), **_params(cell.params, names), **_measured(cell)} for cell in run.cells)
+    return _sheet(
+        {**line, **_params(cell.params, names)} for cell, line in zip(run.cells, cell_lines(run), strict=True)
+    )
+
+
+def cell_lines(run: Run) -> list[dict[str, Any]]:
+    """The columns of cells.csv for every cell, as numbers and truth values; None is unknown, or not read.
+
+    NUM_MAX_CONNS is None also where there is no limit.
+    """
+    names = _parameter_names(cell.params for cell in run.cells)
+    return [
+        {**_identity(cell), **{name: cell.params.get(name) for name in names}, **_measured(cell)} for cell in run.cells
+    ]
 
 
 def rows_sheet(all_rows: Sequence[Row]) -> str:

@@ -54,3 +54,8 @@ def lines_of(who: str) -> list[tuple[str, Any]]:
 def system_5() -> str:
     """The file that add-a-system.md shows."""
     return blocks(DOCS / "add-a-system.md", "python")[0]
+
+
+def outside_system() -> str:
+    """The same, as a file outside the repository declares it: by a name, without a number."""
+    return system_5().replace('    number="5",\n    name="thread",\n', '    name="my-system",\n')

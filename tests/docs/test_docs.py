@@ -11,8 +11,9 @@ from typing import Any, get_args
 
 import pytest
 
-import runner
+import commands as command_line
 import systems
+from commands.compare import THRESHOLD_MISSED
 from config import flags
 from config.load import PLAN_KEYS, ROW_KEYS, experiments, load_plan
 from core.cell import NONE, PARAMETERS, Parameter
@@ -31,7 +32,19 @@ from reports.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
 from reports.evidence import MARGIN, MOST_MARGIN, Word
 from reports.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from reports.steps import StepName
-from tests.docs.pages import DOCS, NEW_FLAG, PAGES, blocks, commands, lines_of, named, needed, rows, system_5
+from tests.docs.pages import (
+    DOCS,
+    NEW_FLAG,
+    PAGES,
+    blocks,
+    commands,
+    lines_of,
+    named,
+    needed,
+    outside_system,
+    rows,
+    system_5,
+)
 
 DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
 
@@ -40,9 +53,12 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.rel
 
 @pytest.fixture
 def with_system_5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This process knows system 5, too."""
-    (tmp_path / "s5_thread.py").write_text(system_5())
-    monkeypatch.setattr(systems, "__path__", [*systems.__path__, str(tmp_path)])
+    """This process knows system 5, too; it forgets those of examples."""
+    monkeypatch.setattr(systems, "REGISTERED", {})
+    more = tmp_path / "systems"
+    more.mkdir()
+    (more / "s5_thread.py").write_text(system_5())
+    monkeypatch.setattr(systems, "__path__", [*systems.__path__, str(more)])
     systems.every.cache_clear()
     yield
     sys.modules.pop("systems.s5_thread", None)
@@ -55,6 +71,8 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for page in PAGES:
         for text in blocks(page, "yaml"):
             (tmp_path / text.partition("\n")[0].removeprefix("# ")).write_text(text)
+    (tmp_path / "my_system.py").write_text(outside_system())
+    (tmp_path / "requirements.txt").touch()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -89,7 +107,7 @@ def test_commands_are_accepted(page: Path, examples: Path, with_system_5: None) 
 def accept(words: list[str]) -> None:
     """Parse the words after `python runner.py` as it does. Raises BadInput, or fails."""
     command = words[0] if words and not words[0].startswith("-") else ""
-    assert command in (*runner.COMMANDS, "")
+    assert command in (*command_line.NAMES, "")
     if command == "runtimes":
         parser = flags.Parser(prog="runner.py")
         parser.add_argument("--json", action="store_true")
@@ -97,7 +115,7 @@ def accept(words: list[str]) -> None:
         parser.parse_args(words[1:])
     if command in ("compare", "export") and words[1:]:
         with pytest.raises(BadInput, match="cannot be read"):  # its flags are fine, and it looks for the runs
-            runner.COMMANDS[command](words[1:])
+            command_line.find(command)(words[1:])
     if command == "doctor":
         assert words[1:] in ([], ["--json"])
     if command not in ("", "plan", "serve"):
@@ -113,9 +131,10 @@ def run_parser() -> flags.Parser:
     """The parser of a run's flags, which `plan` shares."""
     parser = flags.Parser(prog="runner.py")
     flags.add_run_flags(parser)
-    for flag in ("--resume", "--profile"):
+    for flag in ("--resume", "--profile", "--lang"):
         parser.add_argument(flag)
-    parser.add_argument("--json", action="store_true")
+    for switch in ("--json", "--quiet"):
+        parser.add_argument(switch, action="store_true")
     return parser
 
 
@@ -128,7 +147,7 @@ def test_flags_that_shape_a_run_are_documented() -> None:
 
 def test_plans_that_come_along_are_listed() -> None:
     first_table = (DOCS / "plans.md").read_text().partition("\nSee what")[0]
-    assert sorted(re.findall(r"^\| `(\w+)` \|", first_table, re.MULTILINE)) == sorted(experiments())
+    assert sorted(re.findall(r"^\| `([\w-]+)` \|", first_table, re.MULTILINE)) == sorted(experiments())
 
 
 def test_plans_load(examples: Path, with_system_5: None) -> None:
@@ -239,8 +258,8 @@ def test_blocks_that_compare_takes_are_those_in_use() -> None:
     for blocks_there_are, which in [row for row in rows(page, "In CI") if row[1] != "never"]:
         family = re.search(r"for each of (\d+)", which)
         assert fewest_blocks_unpaired(int(family[1]) if family else 1) == int(blocks_there_are)
-    assert str(runner.THRESHOLD_MISSED) in named_exits(page)
-    assert str(runner.THRESHOLD_MISSED) in named_exits(DOCS / "plans.md")
+    assert str(THRESHOLD_MISSED) in named_exits(page)
+    assert str(THRESHOLD_MISSED) in named_exits(DOCS / "plans.md")
 
 
 def named_exits(page: Path) -> list[str]:
@@ -307,8 +326,7 @@ def test_the_parameters_are_those_declared() -> None:
 
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
-    readers = ", ".join(system.key for system in systems.every() if one.name in system.parameters)
-    return [one.label, default, one.accepted, readers, one.help]
+    return [one.label, default, one.accepted, ", ".join(systems.readers(one.name)), one.help]
 
 
 def test_the_seeds_figures_are_those_it_published() -> None:

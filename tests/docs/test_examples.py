@@ -24,7 +24,7 @@ from reports import findings
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, lines_of, named, system_5
 
-PACKAGES = ("core", "services", "clients", "systems", "lab", "config", "reports")
+PACKAGES = ("core", "services", "clients", "systems", "lab", "config", "reports", "commands")
 
 
 def said(who: str, direction: str) -> list[Any]:

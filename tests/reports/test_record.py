@@ -12,6 +12,7 @@ from reports.summary import rows
 from reports.write import write_all
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of, seed_run
 
+MISSING = "Runtime 3.13 was not found. Install it with: uv python install 3.13"
 SEED_SECONDS = {
     "client reuses connections": ["5.5 s", "5.0 s"],
     "client does not reuse connections": ["14.9 s", "10.3 s"],
@@ -118,3 +119,17 @@ def test_the_record_is_written_for_its_plan_and_for_any_run_with_all_of_the_seed
     assert not covers_the_seed(rows(part))
     part.plan["name"] = "record"
     assert tmp_path / "record.md" in write_all(part, tmp_path, TITLES)
+
+
+def test_the_record_in_chinese_has_no_english_sentence_left_in_it(tmp_path: Path) -> None:
+    """But for names: of files, parameters, interpreters, machines."""
+    run = seed_run(blocks=2, runtimes=("3.11", "3.14t"), missing={"3.13": MISSING})
+    paths = write_all(run, tmp_path, TITLES, lang="zh")
+    text = next(path for path in paths if path.name == "record.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+    assert headings[:4] == ["实验记录", "测试环境", "解释器", "如何阅读结果"]
+    assert all(re.search(r"[\u4e00-\u9fff]", one) for one in headings)
+    assert "- 3.13：没有测量。没有找到运行时 3.13。安装命令：uv python install 3.13" in text
+    prose = [line for line in text.splitlines() if not line.startswith("|")]
+    assert [line for line in prose if re.search(r"\b(the|of|is|with|and)\b", line)] == []
+    assert SEED_SECONDS["Tornado"] == [cell for cell in lines_of(text, "Tornado")[0] if cell in SEED_SECONDS["Tornado"]]

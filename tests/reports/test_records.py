@@ -22,12 +22,12 @@ LOADGEN = (
 )
 
 
-def printed(run: Run) -> str:
-    """What a terminal of 80 columns shows of the run's record."""
+def printed(run: Run, width: int = 80) -> str:
+    """What a terminal of *width* columns shows of the run's record."""
     view, out = view_of(run, TITLES), StringIO()
     record = record_of(view)
     assert record is not None
-    print_record(record, view, Console(file=out, width=80))
+    print_record(record, view, Console(file=out, width=width))
     return out.getvalue()
 
 
@@ -60,6 +60,17 @@ def test_no_line_of_a_table_is_wider_than_the_terminal() -> None:
         table = [line for line in printed(run).splitlines() if "0,000 " in line and "requests/s" not in line]
         assert table
         assert max(map(len, table)) <= 80
+
+
+def test_bars_are_as_long_as_the_requests_where_there_is_room() -> None:
+    """The second has half of the requests: 12 of 24 characters."""
+    lines = printed(contest_run(*ECHO), width=120).splitlines()
+    bars = [line.count("█") for line in lines if "0,000 " in line and "requests/s" not in line]
+    assert bars == [24, 12]
+
+
+def test_a_narrow_terminal_has_the_figures_alone() -> None:
+    assert "█" not in printed(contest_run(*ECHO), width=70)
 
 
 def test_a_server_that_failed_is_said() -> None:

@@ -58,12 +58,12 @@ def test_a_small_run_prints_as_expected(piped: Console) -> None:
 
 
 EXPECTED = """\
-          completion time s requests latency us CPU us/request ratio blocks
-  runtime      median   max    per s    p50 p99 service client           ok
+          completion time s requests latency us CPU us/request ratio
+  runtime      median   max    per s    p50 p99 service client
 
 System 1: Single socket, no connection cache
-  3.11          1.600 1.999      500    250 250    20.0   60.0  1.00      1
-  3.14t         1.000 1.000      999    125 125    20.0   20.0  1.60      1
+  3.11          1.600 1.999      500    250 250    20.0   60.0  1.00  ██████████
+  3.14t         1.000 1.000      999    125 125    20.0   20.0  1.60  ██████▎
 
 System 3: Tornado
   3.11     invalid
@@ -86,13 +86,50 @@ Above 1 the row is faster than 3.11, below 1 slower.
 Method: clients run under the service's runtime.
 The builds differ, and a ratio between them cannot tell these causes apart:
 version 3.11.9 (3.11), 3.14.2 (3.14t).
+Bars: median completion time; shorter is faster.
 """
+
+
+class Ascii(io.StringIO):
+    """A stream whose encoding has no blocks."""
+
+    encoding = "ascii"
+
+
+def test_where_the_encoding_has_no_blocks_bars_are_number_signs() -> None:
+    out = Ascii()
+    print_run(small_run(), TITLES, Console(file=out, width=80, highlight=False))
+    assert "  1.60  ######\n" in out.getvalue()
+    assert out.getvalue().isascii()
+
+
+def test_bars_of_cells_that_were_timed_for_as_long_are_of_requests_per_second(piped: Console) -> None:
+    run = small_run()
+    run.plan["method"] = {"duration_s": 1.0}
+    text = printed(run, piped)
+    bars = [
+        len(line.split()[-1]) for line in text.splitlines() if line.startswith(("  3.11 ", "  3.14t ")) and "█" in line
+    ]
+    assert len(bars) == 2
+    assert bars[0] < bars[1]
+    assert text.endswith("Bars: requests/s.\n")
+
+
+def test_where_work_differs_between_systems_each_has_a_scale_of_its_own(piped: Console) -> None:
+    other = {**SMALL, "NUM_REQUESTS_PER_CLIENT": 10}
+    run = run_of(
+        [measured(cell_of("1", "3.14t", SMALL), 1, [1000 * MS]), measured(cell_of("2", "3.14t", other), 1, [10 * MS])],
+        runtimes=["3.14t"],
+    )
+    bars = [line.count("█") for line in printed(run, piped).splitlines() if line.startswith("  3.14t")]
+    assert bars[0] == bars[1] > 5
 
 
 def test_a_whole_record_fits_80_columns_with_every_runtime_and_setting(piped: Console, record: Run) -> None:
     text = printed(record, piped)
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("  3.14t+gil ") == 11
+    assert all("█" in line for line in text.splitlines() if line.startswith("  3.14t+gil "))
     assert "NUM_MULTI_SOCKET 10, SELECT_MODE single, CLIENT_BINDING pinned" in text
     for head in ("completion time s", "requests", "p50", "p99", "service", "client", "ratio"):
         assert head in text.split("System 1")[0]

@@ -187,3 +187,18 @@ def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
     cells = load_experiment("topology").cells()
     assert {(1, 25)} < {(cell.num_api_services, cell.num_workers_per_api_service) for cell in cells}
     assert all(cell.num_threads_per_client >= cell.num_api_services for cell in cells)
+
+
+def test_a_service_without_a_load_is_told_in_one_sentence() -> None:
+    cells = [
+        replace(cell, params={name: value for name, value in cell.params.items() if name != "CALC_TARGET"})
+        for cell in measured_cells({("3.14t", 1, 8): 2400, ("3.14", 8, 1): 2000})
+    ]
+    run = topology_run(*cells)
+    rows = [{**row, "params": cells[0].params} for row in run.plan["rows"]]
+    run = replace(run, plan={**run.plan, "rows": rows})
+    assert sentences(run)[0] == (
+        "1 x 8 on 3.14t serves 1.20 x (1.20 to 1.20) what 8 x 1 on 3.14 does, with 0.15 x (0.15 to 0.15) the memory."
+    )
+    assert "CALC_TARGET -1" not in markdown(run)
+    assert "CALC_TARGET 0" not in markdown(run)

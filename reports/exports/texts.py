@@ -1,0 +1,45 @@
+"""A run as CSV and as Markdown: the same files that its folder holds, written elsewhere."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from core.result import Run
+from reports import findings
+from reports.exports.writing import Exported, written
+from reports.markdown import table_page
+from reports.page.texts import TITLES
+from reports.record import covers_the_seed, record_page
+from reports.records import record_of
+from reports.sheets import cells_sheet, rows_sheet
+from reports.summary import rows
+from reports.view import View, view_of
+
+
+def csv(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
+    """cells.csv and table.csv in the folder *to*. Raises BadInput if it cannot be written."""
+    texts = {"cells.csv": cells_sheet(run), "table.csv": rows_sheet(rows(run))}
+    return _in(to, texts)
+
+
+def markdown(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
+    """table.md, findings.md and the record that the plan asks for, in the folder *to*. Raises BadInput."""
+    return _in(to, markdown_texts(view_of(run, titles)))
+
+
+def markdown_texts(view: View, lang: str = "en") -> dict[str, str]:
+    """The Markdown of a run, by file name. lang: of record.md, en or zh."""
+    texts = {
+        "table.md": table_page(view.run, view.rows, view.titles),
+        "findings.md": findings.markdown(view),
+    }
+    record = record_of(view)
+    if record is not None:
+        texts[f"{view.run.plan['view']}.md"] = record.page(view.run, view.rows, view.titles)
+    if view.run.plan["name"] == "record" or covers_the_seed(view.rows):
+        titles = {**view.titles, **TITLES.get(lang, {})}
+        texts["record.md"] = record_page(view.run, view.rows, titles, lang)
+    return texts
+
+
+def _in(folder: Path, texts: Mapping[str, str]) -> Exported:
+    return Exported(paths=written({folder / name: text for name, text in texts.items()}))

@@ -1,0 +1,34 @@
+"""What every export has in common: what it gives back, and how its files are written."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import BadInput
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exported:
+    """paths: of the files that were written. left_out: a line for each part of the run that is in none of them."""
+
+    paths: tuple[Path, ...]
+    left_out: tuple[str, ...] = ()
+
+
+@contextmanager
+def writable() -> Iterator[None]:
+    """Raises BadInput where a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{error.filename} cannot be written: {error.strerror}; name another place.") from error
+
+
+def written(texts: Mapping[Path, str]) -> tuple[Path, ...]:
+    """Write each text to its path, making folders; the paths. Raises BadInput."""
+    with writable():
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return tuple(texts)

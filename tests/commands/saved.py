@@ -1,0 +1,19 @@
+"""A saved run of two runtimes, for commands that take one."""
+
+from pathlib import Path
+
+from core.result import RunFile
+from tests.reports.sample import MS, cell_of, measured, run_of
+
+SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+
+
+def saved(folder: Path, factor: float = 1.0, blocks: int = 6) -> Path:
+    """A run whose cells took about 2 s times *factor*; its folder."""
+    cells = [
+        measured(cell_of("1", runtime, SMALL), block, [round((2000 + block) * factor * MS)])
+        for runtime in ("3.14t+gil", "3.14t")
+        for block in range(1, blocks + 1)
+    ]
+    RunFile(folder).save(run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks))
+    return folder

@@ -1,0 +1,35 @@
+"""`runner.py compare` in this process: what it ends with, and what it writes."""
+
+from pathlib import Path
+
+import pytest
+
+from commands.compare import NO_VERDICT, THRESHOLD_MISSED
+from commands.compare import main as compare
+from tests.commands.saved import saved
+
+
+def test_compare_passes_fails_or_says_that_nothing_can_be_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, same, slower = (saved(tmp_path / name, factor) for name, factor in (("a", 1), ("b", 1), ("c", 1.2)))
+    few = saved(tmp_path / "d", 1.2, blocks=3)
+    threshold = ("--fail-if-slower", "5%")
+    assert compare([str(before), str(same), *threshold]) == 0
+    assert compare([str(before), str(slower), *threshold]) == THRESHOLD_MISSED
+    assert capsys.readouterr().err == ""
+    assert compare([str(before), str(few), *threshold]) == NO_VERDICT
+    assert capsys.readouterr().err.startswith("Not passed: system 1 (3.14t+gil): no verdict to pass or fail by")
+    assert compare([str(before), str(few)]) == 0
+
+
+def test_compare_writes_junit_and_annotations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    before, slower = saved(tmp_path / "a"), saved(tmp_path / "b", 1.2)
+    more = ("--fail-if-slower", "5%", "--github", "--junit", str(tmp_path / "junit.xml"))
+    assert compare([str(before), str(slower), *more]) == THRESHOLD_MISSED
+    assert capsys.readouterr().out.count("::error title=Slower%3A system 1 (3.14t") == 2
+    assert 'failures="2"' in (tmp_path / "junit.xml").read_text()
+    assert (tmp_path / "summary.md").read_text().startswith("# Comparison")

@@ -1,0 +1,189 @@
+"""`runner.py init`: three questions, or flags; what it writes and what it refuses."""
+
+import io
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import systems
+from commands.init import main as init
+from config.load import load_plan
+from core.errors import BadInput
+from lab.runtimes import REPOSITORY
+from tests.contract.speaking import wait_readable
+
+FLAGS = ("--app", "app:app", "--server", "gunicorn", "--request", "GET /items/3", "--expect-json", '{"id": 3}')
+
+
+class Typed(io.StringIO):
+    """What somebody types on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, the current one, and no terminal. Services that a test makes known are forgotten after it."""
+    monkeypatch.setattr(systems, "REGISTERED", {})
+    systems.every.cache_clear()
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    monkeypatch.setattr(sys, "stdin", Typed("".join(f"{line}\n" for line in lines)))
+
+
+def test_flags_alone_write_a_plan_without_asking(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert init(["shop.yaml", *FLAGS, "--runtime", "3.14,3.14t"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "shop.yaml\n"
+    assert "python runner.py --plan shop.yaml" in printed.err
+    plan = load_plan(here / "shop.yaml")
+    assert plan.own is not None
+    assert (plan.own.name, plan.runtimes, str(plan.own.requests.requests[0])) == (
+        "shop",
+        ("3.14", "3.14t"),
+        "GET /items/3",
+    )
+
+
+def test_a_file_that_is_there_is_only_written_over_when_asked(here: Path) -> None:
+    file = here / "shop.yaml"
+    file.write_text("mine\n")
+    with pytest.raises(BadInput, match=r"shop.yaml is there already; .* --force"):
+        init(["shop.yaml", *FLAGS])
+    assert file.read_text() == "mine\n"
+    assert init(["shop.yaml", *FLAGS, "--force"]) == 0
+    assert load_plan(file).name == "shop"
+
+
+@pytest.mark.parametrize("flags", [(), FLAGS[:4], FLAGS[4:]])
+def test_without_a_terminal_flags_must_say_it(here: Path, flags: tuple[str, ...]) -> None:
+    with pytest.raises(BadInput, match=r"there is no terminal to ask on; give --app and --server, .* and --request"):
+        init([*flags])
+    assert os.listdir(here) == []
+
+
+def test_three_answers_make_the_same_plan_as_flags(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "requirements.txt").write_text("flask\n")
+    init(["flags.yaml", *FLAGS, "--expect-status", "200", "--requirements", "requirements.txt", "--name", "shop"])
+    typed(monkeypatch, "app:app gunicorn", 'GET /items/3 -> 200 {"id": 3}', "requirements.txt")
+    init(["asked.yaml", "--name", "shop"])
+    by_flags, by_answers = ((here / name).read_text().splitlines() for name in ("flags.yaml", "asked.yaml"))
+    assert by_answers[3:] == by_flags[3:]
+
+
+def test_requirements_that_are_there_are_the_usual_answer(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "requirements.txt").write_text("flask\n")
+    typed(monkeypatch, "")
+    init(["shop.yaml", *FLAGS])
+    plan = load_plan(here / "shop.yaml")
+    assert plan.own is not None
+    assert plan.own.requirements == str(here / "requirements.txt")
+
+
+def test_no_requirements_are_an_answer_too(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed(monkeypatch, "")
+    init(["shop.yaml", *FLAGS])
+    plan = load_plan(here / "shop.yaml")
+    assert plan.own is not None
+    assert plan.own.requirements == ""
+    assert "Which requirements file? [none]\n> " in capsys.readouterr().err
+
+
+def test_an_answer_that_cannot_be_meant_is_asked_for_again(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed(
+        monkeypatch,
+        "",
+        "app:app",
+        "app:app nginx",
+        "app:app gunicorn",
+        "",
+        "items",
+        "/items/3 -> {",
+        "/items/3",
+        "no",
+        "",
+    )
+    assert init([]) == 0
+    asked = capsys.readouterr().err
+    for words in (
+        "and no server is named",
+        "--server is nginx",
+        "request is 'items'",
+        "which is not JSON",
+        "no such file",
+    ):
+        assert words in asked
+    assert [asked.count(text) for text in ("How is it started?", "Which request,", "Which requirements")] == [4, 4, 2]
+    assert load_plan(here / "my-service.yaml").own is not None
+
+
+def test_input_that_ends_writes_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed(monkeypatch, "app:app gunicorn")
+    with pytest.raises(BadInput, match="the input ended before all three questions were answered"):
+        init([])
+    assert os.listdir(here) == []
+
+
+def test_paths_are_told_from_the_folder_of_the_plan(here: Path) -> None:
+    for name in ("plans", "src"):
+        (here / name).mkdir()
+    (here / "src" / "requirements.txt").write_text("")
+    init(["plans/shop.yaml", *FLAGS, "--requirements", "src/requirements.txt", "--directory", "src"])
+    plan = load_plan(here / "plans" / "shop.yaml")
+    assert plan.own is not None
+    assert Path(plan.own.requirements).resolve() == here / "src" / "requirements.txt"
+    assert Path(plan.own.directory).resolve() == here / "src"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["4x.yaml", *FLAGS], "the name is '4x'"),
+        (["pool.yaml", *FLAGS], "the name is pool, which is a system"),
+        (["shop.yaml", *FLAGS, "--runtime", "2.7"], "2.7"),
+        (["nowhere/shop.yaml", *FLAGS], "nowhere/shop.yaml cannot be written"),
+        (["shop.yaml", *FLAGS, "--requirements", "none.txt"], "none.txt cannot be read"),
+        (["shop.yaml", "--service-command", "{python} app.py", "--request", "/"], r"must have \{port\} or \{socket\}"),
+        (["shop.yaml", "--nope"], "--nope"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(here: Path, arguments: list[str], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        init(arguments)
+    assert os.listdir(here) == []
+
+
+def test_it_asks_on_a_real_terminal(here: Path) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, REPOSITORY / "runner.py", "init"],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        for answer in ("app:app waitress", "GET / -> 200", ""):
+            while not seen.endswith(b"> "):
+                wait_readable(ours)
+                seen += os.read(ours, 4096)
+            os.write(ours, f"{answer}\n".encode())
+            seen = b""
+        said, _ = process.communicate(timeout=20)
+    os.close(ours)
+    assert (process.returncode, said) == (0, "my-service.yaml\n")
+    assert load_plan(here / "my-service.yaml").own is not None

@@ -1,0 +1,140 @@
+"""measure-your-service.md, word for word: its files and commands in a new folder, with fewer, shorter measurements."""
+
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import systems
+from commands.init import main as init
+from core.result import Run, load
+from lab.runtimes import REPOSITORY
+from tests.conftest import RUNTIMES, found
+from tests.docs.pages import DOCS, blocks
+
+PAGE = DOCS / "measure-your-service.md"
+TIMEOUT_S = 300
+FEWEST_RUNTIMES = 2
+
+
+class Typed(io.StringIO):
+    """What somebody types on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def files() -> dict[str, str]:
+    """{name: content} of the files that the page says to save."""
+    return dict(re.findall(r"this as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+
+
+def commands() -> list[str]:
+    """Its command lines in order, without the first, which says where gilscope is."""
+    export, *others = "".join(blocks(PAGE, "sh")).splitlines()
+    assert export.startswith("export GILSCOPE=")
+    return others
+
+
+def hurry() -> str:
+    """The flags that the page gives for seeing that everything works."""
+    (flags,) = re.findall(r"add `(--[^`]+)` to the last\s+command", PAGE.read_text())
+    return str(flags)
+
+
+def typed_in(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """*command* as in a shell; `python` is the one that runs the tests."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["sh", "-c", command],
+        check=False,
+        cwd=folder,
+        env={**os.environ, "PATH": path, "GILSCOPE": str(REPOSITORY)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of the page."""
+    folder = tmp_path_factory.mktemp("shop")
+    for name, content in files().items():
+        (folder / name).write_text(content)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def printed(folder: Path) -> str:
+    """What the last command of the page printed, after all others, in the hurry that the page allows."""
+    if len(found()) < FEWEST_RUNTIMES:
+        pytest.skip(f"a comparison wants two runtimes; found: {', '.join(found()) or 'none'}")
+    *before, last = commands()
+    for command in before:
+        done = typed_in(command, folder)
+        assert done.returncode == 0, done.stderr
+    done = typed_in(f"{last} {hurry()}", folder)
+    if "could not be installed" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[0])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def run(printed: str, folder: Path) -> Run:
+    """The run that the page's commands saved."""
+    assert printed
+    return load(folder / "run")
+
+
+def test_the_page_has_an_application_its_requirements_and_three_commands() -> None:
+    assert list(files()) == ["app.py", "requirements.txt"]
+    assert [shlex.split(command)[2] for command in commands()] == ["init", "plan", "--plan"]
+
+
+def test_every_runtime_that_is_here_was_measured_and_answered_rightly(run: Run) -> None:
+    assert {cell.runtime for cell in run.cells} == {*found()}
+    assert [(cell.status, cell.reason, cell.wrong) for cell in run.cells] == [("ok", "", 0)] * len(run.cells)
+    assert all(cell.answered > 0 for cell in run.cells)
+
+
+def test_the_gil_of_the_services_was_as_promised(run: Run) -> None:
+    seen = {(cell.runtime, one["gil_enabled_end"]) for cell in run.cells for one in cell.services}
+    assert seen == {(name, one.name.gil_enabled) for name, one in found().items()}
+
+
+def test_the_written_plan_is_the_one_on_the_page(run: Run, folder: Path) -> None:
+    assert run.plan["name"] == "shop"
+    assert [(folder / "shop.yaml").read_text()] == blocks(PAGE, "yaml")
+
+
+def test_the_output_has_the_rows_and_steps_that_the_page_shows(printed: str) -> None:
+    if len(found()) < len(RUNTIMES):
+        pytest.skip(f"the page shows four runtimes; found: {', '.join(found())}")
+    (shown,) = [text for text in blocks(PAGE, "text") if "What changed" in text]
+    steps = re.findall(r"^shop +(\w+: \S+ -> \S+(?: again)?)", shown, re.MULTILINE)
+    assert len(steps) == 5
+    for words in (*steps, "What changed, and what it is due to", "completion time s", "Removing the GIL "):
+        assert words in printed
+    assert (printed.rstrip().splitlines()[-1]) == shown.rstrip().splitlines()[-1] == "The page: run/report.html"
+
+
+def test_the_questions_write_the_same_plan(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (dialogue,) = [text for text in blocks(PAGE, "text") if "How is it started?" in text]
+    answers = [line[1:].strip() for line in dialogue.splitlines() if line.startswith(">")]
+    asked: list[str] = []
+    monkeypatch.setattr(systems, "REGISTERED", {})
+    monkeypatch.setattr(sys, "stdin", Typed("".join(f"{answer}\n" for answer in answers)))
+    monkeypatch.setattr("builtins.print", lambda *texts, **_: asked.extend(map(str, texts)))
+    monkeypatch.chdir(folder)
+    assert init(["shop.yaml", "--force"]) == 0
+    assert [(folder / "shop.yaml").read_text()] == blocks(PAGE, "yaml")
+    questions = [line for line in dialogue.splitlines() if not line.startswith(">")]
+    assert "\n".join(text for text in asked if text != "> ").startswith("\n".join(questions))

@@ -1,0 +1,52 @@
+"""docs/explore.ipynb runs as it stands, and shows what the example run holds."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+from lab.runtimes import REPOSITORY
+from reports.frame import frame
+
+DOCS = REPOSITORY / "docs"
+NOTEBOOK = DOCS / "explore.ipynb"
+TIMEOUT_S = 120
+LARGEST_BYTES = 300_000
+
+
+@pytest.fixture(scope="module")
+def executed() -> NotebookNode:
+    """The notebook with the outputs of a kernel of its own, started in docs."""
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
+    client = NotebookClient(notebook, timeout=TIMEOUT_S, resources={"metadata": {"path": str(DOCS)}})
+    return client.execute()
+
+
+def told(executed: NotebookNode) -> str:
+    outputs = [output for cell in executed.cells for output in cell.get("outputs", [])]
+    return "\n".join(output.get("data", {}).get("text/plain", "") for output in outputs)
+
+
+def test_the_notebook_runs_and_shows_every_arm_and_a_plot(executed: NotebookNode) -> None:
+    arms = frame(DOCS / "example-run")["arm"].unique()
+    assert len(arms) > 2
+    assert all(arm in told(executed) for arm in arms)
+    outputs = [output for cell in executed.cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not any(output.output_type in ("error", "stream") for output in outputs)
+
+
+def test_the_run_is_loaded_in_three_lines(executed: NotebookNode) -> None:
+    (loading,) = [cell for cell in executed.cells if "import frame" in cell.source]
+    assert len([line for line in loading.source.splitlines() if line.strip()]) == 3
+    assert loading.outputs
+
+
+def test_the_example_run_is_small_and_names_no_machine_of_ours() -> None:
+    path: Path = DOCS / "example-run" / "result.json"
+    text = path.read_text(encoding="utf-8")
+    assert len(text) < LARGEST_BYTES
+    assert all(one["executable"].startswith("/usr/local/") for one in json.loads(text)["runtimes"].values())

@@ -1,0 +1,50 @@
+"""Every format of `export` writes files where it is told, and they are what the run's folder holds."""
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from core.result import Run
+from reports.exports.formats import FORMATS
+from reports.sheets import cells_sheet
+from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
+
+
+@pytest.fixture
+def run() -> Run:
+    return run_of([measured(cell_of("1", runtime), 1, [MS]) for runtime in ("3.11", "3.14t")])
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("pyperf", ["3.11.json", "3.14t.json"]),
+        ("parquet", ["cells.parquet"]),
+        ("csv", ["cells.csv", "table.csv"]),
+        ("hgrm", ["1-3.11.hgrm", "1-3.14t.hgrm"]),
+        ("markdown", ["findings.md", "table.md"]),
+    ],
+)
+def test_a_format_writes_its_files_into_the_folder(name: str, files: list[str], run: Run, tmp_path: Path) -> None:
+    done = FORMATS[name](run, TITLES, tmp_path / "to")
+    assert sorted(path.name for path in done.paths) == files
+    assert sorted(path.name for path in (tmp_path / "to").iterdir()) == files
+    assert all(path.stat().st_size for path in done.paths)
+    assert done.left_out == ()
+
+
+def test_the_formats_are_all_tested() -> None:
+    assert list(FORMATS) == ["pyperf", "parquet", "csv", "hgrm", "markdown"]
+
+
+def test_csv_is_that_of_the_runs_folder(run: Run, tmp_path: Path) -> None:
+    FORMATS["csv"](run, TITLES, tmp_path)
+    assert (tmp_path / "cells.csv").read_text() == cells_sheet(run)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_place_that_cannot_be_written_is_bad_input(name: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match="cannot be written"):
+        FORMATS[name](run, TITLES, tmp_path / "file" / "deep")
