@@ -1,5 +1,6 @@
 """Make the page, tables and plots of saved runs again, from result.json alone."""
 
+import argparse
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,25 +17,44 @@ from lab import experiment
 if TYPE_CHECKING:
     from reports.view import View
 
+WIDTH = 78
 
-def write(folder: Path, saved: Run) -> "Written":
+
+def write(folder: Path, saved: Run, lang: str = "en") -> "Written":
     """Write all that a run's folder holds beside result.json, and put the comparisons into *saved*."""
     from reports import findings
     from reports.view import view_of
     from reports.write import write_all
 
-    view = view_of(saved, experiment.titles())
+    view = view_of(saved, experiment.titles(saved))
     saved.comparisons = findings.comparisons(view)
-    return Written(folder=folder, view=view, paths=write_all(view, folder))
+    return Written(folder=folder, view=view, paths=write_all(view, folder, lang=lang), lang=lang)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A report that is written: what it shows, and where."""
+    """A report that is written: what it shows, where, and in which language."""
 
     folder: Path
     view: "View"
     paths: list[Path]
+    lang: str = "en"
+
+
+def language(asked: str) -> str:
+    """The language of --lang. Raises BadInput if there are no texts in it."""
+    from reports.wording import LANGUAGES
+
+    if asked not in LANGUAGES:
+        raise BadInput(f"--lang is {asked}; it must be one of {', '.join(LANGUAGES)}.")
+    return asked
+
+
+def add_lang_flag(parser: argparse.ArgumentParser) -> None:
+    """--lang, which runs and reports have."""
+    parser.add_argument(
+        "--lang", metavar="NAME", default="en", help="language of page, record and verdicts: en (default) or zh"
+    )
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
@@ -46,60 +66,104 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
     if quiet:
         print(short(folder))
         return
-    _print(written.view)
+    _print(written)
     names = [FILE_NAME, *(str(path.relative_to(folder)) for path in written.paths)]
-    print(f"\nSaved in {short(folder)}:")
-    print(fill(", ".join(names), 78, break_on_hyphens=False))
-    print(f"Made again by: python runner.py report {short(folder)}")
+    print()
+    _say(f"Saved in {short(folder)}:", written.lang)
+    print(fill(", ".join(names), WIDTH, break_on_hyphens=False))
+    _say(f"Made again by: python runner.py report {short(folder)}", written.lang)
     _print_verdict(written)
 
 
 def _print_verdict(written: Written) -> None:
     """The sentences that the page begins with, and where it is."""
+    from reports.terminal import wrapped
     from reports.wording import verdict
     from reports.write import PAGE
 
     print()
-    for sentence in verdict(written.view.comparisons):
-        print(fill("".join(f"{clause.text}{clause.end}" for clause in sentence), 78, break_on_hyphens=False))
-    print(f"The page: {short(written.folder / PAGE)}")
+    for sentence in verdict(written.view.comparisons, written.lang):
+        print(wrapped("".join(f"{clause.text}{clause.end}" for clause in sentence), WIDTH))
+    _say(f"The page: {short(written.folder / PAGE)}", written.lang)
 
 
-def _print(view: "View") -> None:
+def _say(line: str, lang: str) -> None:
+    from reports.wording import said
+
+    print(said(line, lang))
+
+
+def _print(written: Written) -> None:
     from reports import findings, records, tables
     from reports.terminal import terminal
 
+    view, lang = written.view, written.lang
     record = records.record_of(view)
     if record is None:
-        tables.print_run(view.run, view.titles, terminal())
-        findings.print_findings(view, terminal())
+        tables.print_run(view.run, view.titles, terminal(), lang)
+        findings.print_findings(view, terminal(), lang)
     else:
-        records.print_record(record, view, terminal())
+        records.print_record(record, view, terminal(), lang)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the page, tables and plots of saved runs again, from result.json alone."""
+    """Make the page, tables and plots of saved runs again, from result.json alone; several also side by side."""
+    given = _parsed(arguments)
+    lang = language(given.lang)
+    runs = list(dict.fromkeys(given.runs)) or [_newest_run()]
+    if given.out and len(runs) < 2:
+        raise BadInput(f"--out is {given.out}; it is where runs stand side by side, so name two runs at least.")
+    all_written = []
+    for where, saved in [(path, load(path)) for path in runs]:
+        all_written.append(write(where if where.is_dir() else where.parent, saved, lang))
+        show(all_written[-1], as_json=given.json, quiet=given.quiet)
+    page = _beside(all_written, given) if len(runs) > 1 else _page(all_written[0])
+    if given.open:
+        _open_page(page)
+    return 0
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = flags.Parser(prog="runner.py report", description=main.__doc__)
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="a run's folder (default: the newest)")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="the page of several runs (default: side-by-side.html beside the folder of the newest of them)",
+    )
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
     shown.add_argument("--quiet", action="store_true", help="print the run's folder, no more")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    given = parser.parse_args(arguments)
-    for where, saved in [(path, load(path)) for path in given.runs or [_newest_run()]]:
-        written = write(where if where.is_dir() else where.parent, saved)
-        show(written, as_json=given.json, quiet=given.quiet)
-        if given.open:
-            _open_page(written.folder)
-    return 0
+    add_lang_flag(parser)
+    return parser.parse_args(arguments)
 
 
-def _open_page(folder: Path) -> None:
+def _beside(all_written: Sequence[Written], given: argparse.Namespace) -> Path:
+    """Write the page of several runs and say where it is; its path."""
+    from reports.page.several.build import NAME
+    from reports.write import write_several
+
+    newest = max(all_written, key=lambda one: one.view.run.started_at)
+    lang = newest.lang
+    path = write_several([one.view for one in all_written], given.out or newest.folder.resolve().parent / NAME, lang)
+    if given.quiet:
+        print(short(path))
+    elif not given.json:
+        _say(f"All of them side by side: {short(path)}", lang)
+    return path
+
+
+def _page(written: Written) -> Path:
     from reports.write import PAGE
 
-    page = (folder / PAGE).resolve()
-    if not webbrowser.open(page.as_uri()):
-        note(f"No browser was found that could be started; open {page} yourself.")
+    return written.folder / PAGE
+
+
+def _open_page(page: Path) -> None:
+    if not webbrowser.open(page.resolve().as_uri()):
+        note(f"No browser was found that could be started; open {page.resolve()} yourself.")
 
 
 def _newest_run() -> Path:

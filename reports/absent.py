@@ -16,7 +16,7 @@ def absent_lines(run: Run, titles: Mapping[str, str] | None = None) -> list[str]
     for (system, runtime), reason in absences(run).items():
         found.setdefault(reason, {}).setdefault(system, []).append(runtime)
     return [
-        f"Not measured: {'; '.join(_pair(system, names, titles or {}) for system, names in pairs.items())}: {reason}."
+        f"Not measured: {'; '.join(_pair(system, names, titles or {}) for system, names in pairs.items())}: {reason.rstrip('.')}."
         for reason, pairs in found.items()
     ]
 

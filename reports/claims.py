@@ -10,6 +10,7 @@ from reports.stats import Estimate, effect, log_ratios
 
 SERVICES, WORKERS, LOAD = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE", "CALC_TARGET"
 MANY_THREADS = 25
+NO_LOAD = -1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,16 +53,29 @@ class Claim:
 
 def topologies(run: Run) -> list[tuple[str, Series]]:
     """Series in which both the number of processes and that of their threads vary, each with its label."""
-    every = series(run, (SERVICES, WORKERS, LOAD))
+    every = [
+        *series(run, (SERVICES, WORKERS, LOAD)),
+        *(one for one in series(run, (SERVICES, WORKERS)) if LOAD not in one.params),  # a user's service has no load
+    ]
     kept = [one for one in every if len(one.values(SERVICES)) > 1 and len(one.values(WORKERS)) > 1]
     return list(zip(labels(kept), kept, strict=True))
+
+
+def loads(one: Series) -> list[int]:
+    """The loads that were measured, in order; NO_LOAD alone where the system reads none, as a user's service."""
+    return one.values(LOAD) if LOAD in one.cells[0].params else [NO_LOAD]
+
+
+def load_text(load: int) -> str:
+    """CALC_TARGET 1000; empty for NO_LOAD."""
+    return "" if load == NO_LOAD else f"{LOAD} {load}"
 
 
 def places(one: Series, load: int) -> list[Place]:
     """Every topology measured at *load*, in the order of arms, most processes first."""
     found: dict[tuple[str, int, int], list[CellResult]] = {}
     for cell in one.cells:
-        if number(cell, LOAD) == load:
+        if cell.params.get(LOAD, NO_LOAD) == load:
             found.setdefault((cell.arm, number(cell, SERVICES), number(cell, WORKERS)), []).append(cell)
     order = sorted(found, key=lambda key: (one.arms.index(key[0]), -key[1], key[2]))
     return [Place(processes=key[1], threads=key[2], arm=key[0], cells=tuple(found[key])) for key in order]
@@ -73,7 +87,7 @@ def claims(run: Run) -> list[Claim]:
         _claim(label, one, load, pair, _chosen_shape(run, one, pair))
         for label, one in topologies(run)
         for pair in _pairs(run, one)
-        for load in one.values(LOAD)
+        for load in loads(one)
     ]
 
 

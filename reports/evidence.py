@@ -60,9 +60,9 @@ def word_for(evidence: Evidence) -> Word:
     seen, inside = evidence.effect, log1p(evidence.margin)
     if -inside <= seen.low and seen.high <= inside:
         return "equivalent"
-    if evidence.p <= ALPHA and seen.low > 0:
+    if evidence.p <= ALPHA and exp(seen.low) > 1:
         return "faster"
-    if evidence.p <= ALPHA and seen.high < 0:
+    if evidence.p <= ALPHA and exp(seen.high) < 1:
         return "slower"
     return "inconclusive"
 

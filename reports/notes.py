@@ -5,12 +5,14 @@ from typing import Any
 
 from core.method import SAME
 from core.result import Run
-from reports.summary import Row, reasons, runtimes, same_work
+from core.runtime import NATIVE
+from reports.absent import absent_lines
+from reports.summary import Row, reasons, reference, runtimes, same_work
 
 
 def troubles(run: Run, rows: Sequence[Row]) -> list[str]:
     """Cells that failed, cells and runtimes that were not measured."""
-    return [*_failures(run), *_not_measured(rows), *_missing(run)]
+    return [*_failures(run), *_not_measured(rows), *_missing(run), *absent_lines(run)]
 
 
 def readings(run: Run, rows: Sequence[Row]) -> list[str]:
@@ -58,13 +60,13 @@ def _unlike_work(rows: Sequence[Row]) -> list[str]:
 
 
 def _ratio(run: Run) -> list[str]:
-    names = runtimes(run)
-    if len(names) < 2:
+    if len(runtimes(run)) < 2 or not reference(run):
         return []
-    formula = f"Ratio: completion time under {names[0]} / completion time under the row's runtime."
+    (first,) = reference(run)
+    formula = f"Ratio: completion time under {first} / completion time under the row's runtime."
     if run.plan.get("method", {}).get("duration_s"):
-        formula = f"Ratio: requests/s under the row's runtime / requests/s under {names[0]}."
-    return [f"{formula} Above 1 the row is faster than {names[0]}, below 1 slower."]
+        formula = f"Ratio: requests/s under the row's runtime / requests/s under {first}."
+    return [f"{formula} Above 1 the row is faster than {first}, below 1 slower."]
 
 
 def _method(run: Run) -> list[str]:
@@ -112,7 +114,8 @@ def differences(facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for fact, read in _FACTS.items():
         who: dict[str, list[str]] = {}
         for name, known in facts.items():
-            who.setdefault(read(known), []).append(name)
+            if name != NATIVE:
+                who.setdefault(read(known), []).append(name)
         if len(who) > 1:
             found.append(f"{fact} " + ", ".join(f"{value} ({', '.join(names)})" for value, names in who.items()))
     return found

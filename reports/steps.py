@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from core.runtime import RuntimeName
+from core.runtime import NATIVE, RuntimeName
 
 StepName = Literal["version", "build", "lock", "whole", "aa", "other"]
 FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")
@@ -45,11 +45,12 @@ def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[str, ...]:
 def steps(arms: Sequence[str], again: Mapping[str, str]) -> list[Step]:
     """The steps from the oldest default build to the newest free-threaded one, the whole way, and A/A.
 
-    arms: names of the runtimes that took part; again: {name of the second arm: its runtime}
+    arms: names of the runtimes that took part, of which `native` is no step
+    again: {name of the second arm: its runtime}
     A step between neighbours that differ in more than one cause is called other: what is missing between them
     cannot be separated.
     """
-    chain = sorted((RuntimeName.parse(arm) for arm in arms), key=_place)
+    chain = sorted((RuntimeName.parse(arm) for arm in arms if arm != NATIVE), key=_place)
     found = [_step(one, next_one) for one, next_one in itertools.pairwise(chain)]
     if len(chain) > 2:
         found.append(_step(chain[0], chain[-1], "whole"))

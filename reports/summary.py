@@ -10,6 +10,7 @@ from typing import Any
 from core.cell import Value
 from core.histogram import Histogram
 from core.result import CellResult, Run
+from core.runtime import NATIVE
 
 REASON_CHARACTERS = 200
 
@@ -125,8 +126,13 @@ def cpu_ns(processes: Sequence[Mapping[str, Any]], kind: str = "") -> int | None
 
 
 def runtimes(run: Run) -> list[str]:
-    """The runtimes that are present, in the plan's order. Ratios refer to the first."""
+    """The runtimes that are present, in the plan's order."""
     return [name for name in run.plan["runtimes"] if name in run.runtimes]
+
+
+def reference(run: Run) -> list[str]:
+    """The runtime that ratios refer to: the first that is present and no limit. Empty if there is none."""
+    return [name for name in runtimes(run) if name != NATIVE][:1]
 
 
 def rows(run: Run) -> list[Row]:
@@ -135,10 +141,12 @@ def rows(run: Run) -> list[Row]:
     for cell in run.cells:
         found.setdefault((*setting_key(cell.system, cell.params), cell.arm), []).append(cell)
     settings = _settings(run)
-    first = runtimes(run)[:1]
+    first = reference(run)
     made: list[Row] = []
+    planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
     for setting, (params, title) in settings.items():
-        arms = _arms(run, [arm for *where, arm in found if tuple(where) == setting])
+        measured = [arm for *where, arm in found if tuple(where) == setting]
+        arms = _arms(run, planned.get(setting), measured)
         group = [
             _row(setting[0], params, title, arm, found.get((*setting, arm), []), run.plan["blocks"]) for arm in arms
         ]
@@ -162,9 +170,10 @@ def _settings(run: Run) -> dict[tuple[str, str], tuple[Mapping[str, Value], str]
     return settings
 
 
-def _arms(run: Run, measured: Iterable[str]) -> list[str]:
-    """The runtimes present, then arms that go by another name."""
-    return list(dict.fromkeys([*runtimes(run), *measured]))
+def _arms(run: Run, planned: Sequence[str] | None, measured: Iterable[str]) -> list[str]:
+    """Of the runtimes present those that the setting has cells under, then arms that go by another name."""
+    names = [name for name in runtimes(run) if planned is None or name in planned]
+    return list(dict.fromkeys([*names, *measured]))
 
 
 def _row(

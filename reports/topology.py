@@ -7,7 +7,7 @@ from statistics import median
 from core.method import SAME
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
-from reports.claims import LOAD, Claim, claims, cores_usable, places, topologies
+from reports.claims import LOAD, NO_LOAD, Claim, claims, cores_usable, loads, places, topologies
 from reports.markdown import escaped, markdown_table
 from reports.series import Series, about, median_requests_per_s, memory_bytes
 from reports.stats import FEWEST_FOR_INTERVAL, Estimate
@@ -54,6 +54,8 @@ def _why_none(run: Run) -> list[str]:
 
 
 def _sentence(claim: Claim) -> str:
+    if claim.load == NO_LOAD:
+        return _own_sentence(claim)
     load = f"{LOAD} {claim.load}"
     if not claim.threaded.cells:
         return f"{about(claim.label, load)}{claim.threaded} was not measured, so there is nothing to compare."
@@ -65,6 +67,17 @@ def _sentence(claim: Claim) -> str:
         memory = f", with {_times(claim.memory)} their memory" if claim.memory else ""
     serves = f" serves {' and '.join(parts)}{memory}" if parts else ""
     return f"{about(claim.label, load)}{claim.threaded}{serves}{_other_version(claim)}{_lacking(claim)}."
+
+
+def _own_sentence(claim: Claim) -> str:
+    """Of a user's service, whose one process has as many threads as it was given."""
+    one, many = (f"{place.shape} on {place.arm}" for place in (claim.threaded, claim.many))
+    if not claim.over_many:
+        return f"{about(claim.label)}{one} and {many} were not measured in the same blocks, so they are not compared."
+    memory = f", with {_times(claim.memory)} the memory" if claim.memory else ""
+    return (
+        f"{about(claim.label)}{one} serves {_times(claim.over_many)} what {many} does{memory}{_other_version(claim)}."
+    )
 
 
 def _other_version(claim: Claim) -> str:
@@ -86,7 +99,7 @@ def _along_load(found: Sequence[Claim]) -> list[list[Claim]]:
     """Claims that differ in the load alone, where there are several that have both sides."""
     groups: dict[tuple[str, str], list[Claim]] = {}
     for claim in found:
-        if claim.over_many:
+        if claim.over_many and claim.load != NO_LOAD:
             groups.setdefault((claim.label, claim.threaded.arm), []).append(claim)
     return [some for some in groups.values() if len(some) > 1]
 
@@ -139,8 +152,8 @@ def _table(labelled: tuple[str, Series]) -> str:
     label, one = labelled
     heads = [LOAD, "processes x threads", "runtime", "requests/s", "memory [MiB]", "blocks"]
     lines = [
-        [str(load), place.shape, place.arm, *_figures(place.cells), str(len(place.cells))]
-        for load in one.values(LOAD)
+        ["-" if load == NO_LOAD else str(load), place.shape, place.arm, *_figures(place.cells), str(len(place.cells))]
+        for load in loads(one)
         for place in places(one, load)
     ]
     table = markdown_table(heads, lines, {LOAD, *heads[3:]})

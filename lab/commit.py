@@ -1,0 +1,43 @@
+"""Which version of gilscope measured: the commit of its working tree."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from lab.runtimes import REPOSITORY
+
+CHANGED = "+changes"
+DIGITS = 12
+LONGEST_S = 5.0
+
+
+def commit(folder: Path = REPOSITORY) -> str | None:
+    """The commit that *folder* is at, 12 digits, with "+changes" where tracked files differ from it.
+
+    None where git is missing or *folder* is no working tree of its own: an unpacked archive may lie in another's.
+    """
+    told = _git(folder, "rev-parse", "--show-toplevel", "HEAD")
+    if told is None or len(told.split("\n")) != 2:
+        return None
+    top, digits = told.split("\n")
+    if Path(top).resolve() != folder.resolve():
+        return None
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return digits[:DIGITS] + (CHANGED if changes else "")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git prints, without taking its locks; None if it fails."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_S,
+            env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
