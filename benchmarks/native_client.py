@@ -27,9 +27,9 @@ def main() -> None:
     found: dict[str, list[tuple[float, float]]] = {SAME: [], NATIVE: []}
     with opened(runtime_called(given.runtime)) as bench:
         for _ in range(given.repeats):
-            for client in found:
+            for client, figures in found.items():
                 result = measured(cell, replace(bench, method=replace(bench.method, client_runtime=client)))
-                found[client].append((cpu_us(result, "clients", *BOTH), result.answered * 1e9 / result.wall_ns))
+                figures.append((cpu_us(result, "clients", *BOTH), result.answered * 1e9 / result.wall_ns))
     for client, name in ((SAME, f"Python client ({given.runtime})"), (NATIVE, "native client")):
         cpu, rate = (middle([pair[side] for pair in found[client]]) for side in (0, 1))
         print(f"{name}: {cpu:.2f} us of client CPU per request, {rate:,.0f} requests/s")

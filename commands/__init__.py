@@ -6,7 +6,20 @@ from functools import cache
 
 Command = Callable[[Sequence[str]], int]
 
-NAMES = ("runtimes", "plan", "serve", "report", "list", "compare", "export", "doctor", "audit", "native", "setup")
+NAMES = (
+    "init",
+    "runtimes",
+    "plan",
+    "serve",
+    "report",
+    "list",
+    "compare",
+    "export",
+    "doctor",
+    "audit",
+    "native",
+    "setup",
+)
 
 
 @cache

@@ -8,7 +8,7 @@ from commands.saying import note
 from config import flags
 from config.plan import Plan
 from core.errors import BadInput
-from core.method import SAME
+from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE
 from lab import experiment, interpreters
 from lab.runtimes import AnyRuntime, usable
@@ -17,7 +17,7 @@ from lab.runtimes import AnyRuntime, usable
 def with_present_runtimes(plan: Plan, given: Mapping[str, Any]) -> tuple[Plan, dict[str, AnyRuntime], dict[str, str]]:
     """The plan with the runtimes that are present, these, and a line for each that is not. Raises BadInput."""
     client = plan.method.client_runtime
-    extra = () if client == SAME else (client,)
+    extra = () if client in (SAME, ORCHESTRATOR) else (client,)
     runtimes, missing = found_runtimes(tuple(dict.fromkeys((*plan.runtimes, *extra))), given)
     if extra and client not in runtimes:
         raise BadInput(f"The clients were to run under it: {missing[client]}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from commands import summaries
 from commands.chosen import with_present_runtimes, without_absent
-from commands.report import show, write
+from commands.report import add_lang_flag, language, show, write
 from commands.saying import note
 from config import flags
 from config.plan import Plan
@@ -27,11 +27,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--profile", choices=["perf"], help="profile one more cell of each kind, which is not counted")
     parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
     parser.add_argument("--quiet", action="store_true", help="print what went wrong and the run's folder, no more")
+    add_lang_flag(parser)
     given = vars(parser.parse_args(arguments))
+    lang = language(given["lang"])
     order, saved = _resumed(given) if given["resume"] else _ordered(given, arguments)
     _carry_out(order, saved, quiet=given["quiet"])
     start_ns = perf_counter_ns()
-    written = write(order.folder, saved)
+    written = write(order.folder, saved, lang)
     experiment.note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
     return 1 if saved.failed_cells else 0
@@ -61,7 +63,7 @@ def _profiles(asked: str | None) -> bool:
 
 
 def _resumed(given: Mapping[str, Any]) -> tuple[experiment.Order, Run]:
-    allowed = ("resume", "json", "quiet", "interpreter")
+    allowed = ("resume", "json", "quiet", "lang", "interpreter")
     for name, value in given.items():
         if value not in (None, False, []) and name not in allowed:
             raise BadInput(

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from commands.chosen import found_runtimes
 from config import flags
-from config.load import DEFAULT_RUNTIMES, parse_runtimes
+from config.load import parse_runtimes
+from config.plan import DEFAULT_RUNTIMES
 from lab import interpreters
 from lab.runtimes import Runtime
 

@@ -15,6 +15,7 @@ from config.load import (
     parse_runtimes,
     parse_until,
 )
+from config.own_flags import add_own_flags, plan_from_own_flags
 from config.plan import MAX_BLOCKS, Plan, Row, parse_values
 from core.cell import PARAMETERS, Value
 from core.errors import BadInput
@@ -40,7 +41,7 @@ def add_plan_flags(parser: argparse.ArgumentParser) -> None:
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--experiment", metavar="NAME", help=f"a plan that comes along: {', '.join(experiments())}")
     choose.add_argument("--plan", metavar="FILE", type=Path, help="a plan of your own, in YAML")
-    choose.add_argument("--system", metavar="N", help="1..4, a name, several with commas, or all")
+    choose.add_argument("--system", metavar="N", help="1..4, a name, a FILE.py, several with commas, or all")
     choose.add_argument("--blocks", metavar="N", help="how often every cell runs, in random order each time")
     choose.add_argument("--scale", metavar="X", help="share of the plan's requests, above 0 and at most 1")
     method = parser.add_argument_group("how to measure")
@@ -69,6 +70,7 @@ def add_plan_flags(parser: argparse.ArgumentParser) -> None:
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
     """Flags that say which cells, in which order, and where the run is saved."""
     add_plan_flags(parser)
+    add_own_flags(parser)
     parser.add_argument("--seed", metavar="N", help="makes the order of the cells repeatable")
     parser.add_argument("--out", metavar="DIR", type=Path, help="folder of the run (default: a new one in reports/out)")
 
@@ -99,7 +101,9 @@ def add_runtime_flags(parser: argparse.ArgumentParser) -> None:
 
 def plan_from(flags: Mapping[str, Any]) -> Plan:
     """The plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput."""
-    plan = _narrowed(_chosen(flags), flags.get("system"), anew=flags["plan"] is None and flags["experiment"] is None)
+    plan = plan_from_own_flags(flags) or _narrowed(
+        _chosen(flags), flags.get("system"), anew=flags["plan"] is None and flags["experiment"] is None
+    )
     if flags["runtime"] is not None:
         plan = replace(plan, runtimes=parse_runtimes(flags["runtime"]))
     if flags["blocks"] is not None:

@@ -7,34 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from config.plan import MAX_BLOCKS, Plan, Row, Until, parse_values
+from config.own_plan import own_plan
+from config.plan import DEFAULT_RUNTIMES, MAX_BLOCKS, Plan, Row, Until, parse_values
+from config.text_yaml import read_yaml
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.method import SAME, Method, Warmup, parse_cpus, parse_duration
 from core.runtime import RuntimeName
 from core.system import System
+from core.system_file import SUFFIX
 from systems import find
 
 FOLDER = Path(__file__).parent
 METHOD_KEYS = ("warmup", "duration", "client_runtime", "pin")
-PLAN_KEYS = ("description", "view", "blocks", "until", "runtimes", "aa", *METHOD_KEYS, "parameters", "rows")
-VIEWS = ("echo", "loadgen", "http-clients", "league")
+PLAN_KEYS = ("description", "view", "blocks", "until", "runtimes", "aa", *METHOD_KEYS, "parameters", "rows", "service")
+VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
 ROW_KEYS = ("system", "title", "topology")
-
-
-class _TextLoader(yaml.BaseLoader):
-    """BaseLoader (every scalar a string) that refuses a key given twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, str) or key in seen:
-                raise yaml.MarkedYAMLError(problem=f"key {key!r} is given twice", problem_mark=key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep=deep)
 
 
 def experiments() -> dict[str, Path]:
@@ -52,35 +40,42 @@ def load_experiment(name: str) -> Plan:
 
 def load_plan(path: Path) -> Plan:
     """The plan in a YAML file. Raises BadInput naming file, key, value and what is accepted."""
+    content = read_yaml(path, "--plan")
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_TextLoader)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; name a YAML file with --plan.") from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
-    try:
-        return _plan(path.stem, content)
+        return _plan(path, content)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
 
 
-def _plan(name: str, content: Any) -> Plan:
+def _plan(path: Path, content: Any) -> Plan:
     _expect_mapping("the plan", content, PLAN_KEYS)
     defaults = _parameters(content.get("parameters", {}))
-    rows = content.get("rows")
-    if not isinstance(rows, list) or not rows:
-        raise BadInput("rows is missing or empty; it must be a list with at least one row, such as `- system: 4`.")
-    return Plan(
-        name=name,
+    base = _base(path, content, defaults)
+    blocks = str(MAX_BLOCKS if "until" in content else base.blocks)
+    return replace(
+        base,
+        name=path.stem,
         description=" ".join(str(content.get("description", "")).split()),
-        blocks=_whole("blocks", content.get("blocks", str(MAX_BLOCKS) if "until" in content else "3")),
-        runtimes=parse_runtimes(content.get("runtimes", list(DEFAULT_RUNTIMES))),
-        rows=tuple(one for row in rows for one in _rows(row, defaults)),
+        blocks=_whole("blocks", content.get("blocks", blocks)),
+        runtimes=parse_runtimes(content.get("runtimes", list(base.runtimes))),
         aa=_claim("aa", content.get("aa", "false")),
         until=parse_until(content["until"]) if "until" in content else Until(),
-        method=parse_method({key: content[key] for key in METHOD_KEYS if key in content}),
-        view=_view(content.get("view", "")),
+        method=parse_method({key: content[key] for key in METHOD_KEYS if key in content}, base.method),
+        view=_view(content.get("view", "")) or base.view,
     )
+
+
+def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]]) -> Plan:
+    """A plan with the rows, or the service of the user's, that *content* has; all else as without a word."""
+    rows = content.get("rows")
+    if "service" in content:
+        if rows is not None:
+            raise BadInput("rows is given beside service, which is the only row; leave one of them out.")
+        return own_plan(content["service"], path.parent, defaults)
+    if not isinstance(rows, list) or not rows:
+        raise BadInput("rows is missing or empty; it must be a list with at least one row, such as `- system: 4`.")
+    made = tuple(one for row in rows for one in _rows(row, defaults, path.parent))
+    return Plan(name=path.stem, rows=made, runtimes=DEFAULT_RUNTIMES)
 
 
 def _view(text: Any) -> str:
@@ -90,7 +85,6 @@ def _view(text: Any) -> str:
 
 
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 
 
 def parse_runtimes(given: Any) -> tuple[str, ...]:
@@ -154,7 +148,7 @@ def _parameters(given: Any) -> dict[str, tuple[Any, ...]]:
     return {name: parse_values(name, value) for name, value in given.items()}
 
 
-def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]]) -> list[Row]:
+def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path) -> list[Row]:
     _expect_mapping("a row", given, (*ROW_KEYS, *PARAMETERS))
     if "system" not in given:
         raise BadInput(f"the row {given} names no system; give it one, such as `system: 4`.")
@@ -163,7 +157,13 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]]) -> list[Row]:
         raise BadInput(f"the row {given} names no system; give it one, such as `system: 4`.")
     own = _parameters({name: value for name, value in given.items() if name in PARAMETERS})
     title = str(given.get("title", ""))
-    return [_row(find(name), {**own, **one}, defaults, title) for name in asked for one in _topologies(given, defaults)]
+    systems = [_system(str(name), folder) for name in asked]
+    return [_row(one, {**own, **more}, defaults, title) for one in systems for more in _topologies(given, defaults)]
+
+
+def _system(asked: str, folder: Path) -> System:
+    """The system with that number or name, or of a file that is looked for in *folder*, where the plan is."""
+    return find(str(folder / asked) if asked.endswith(SUFFIX) else asked)
 
 
 def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[dict[str, tuple[Any, ...]]]:

@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from config.own import Own
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
 from core.system import System
+from core.system_file import file_of
 from systems import find, readers
 
 MAX_BLOCKS = 10_000
+DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +68,7 @@ class Plan:
     runtimes: names in the order of display, the first is what ratios refer to.
     aa: the last runtime takes part twice, under two names: what differs between these is noise.
     description: one line on what it answers. view: how its report tells it; empty for runtimes side by side.
+    own: a service of the user's, whose systems are the rows.
     absent: why a system cannot be measured under a runtime; it has no cells there.
     """
 
@@ -78,6 +82,7 @@ class Plan:
     aa: bool = False
     until: Until = Until()
     view: str = ""
+    own: Own | None = None
     absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -146,7 +151,15 @@ class Plan:
             "view": self.view,
             "absent": [{"system": key[0], "runtime": key[1], "reason": why} for key, why in self.absent.items()],
             "rows": self._combinations(),
+            **({"own": self.own.to_json()} if self.own else {}),
+            **self._outside(),
         }
+
+    def _outside(self) -> dict[str, Any]:
+        """Title and file of each system that is no file of systems/: reports and resumed runs need them."""
+        found = [find(row.system) for row in self.rows]
+        outside = {one.key: {"title": one.title, "file": file_of(one)} for one in found if one.told}
+        return {"outside": outside} if outside else {}
 
     def _combinations(self) -> list[dict[str, Any]]:
         """Every combination of values once, whatever the runtime, with the title of its row if that has one."""
@@ -166,7 +179,12 @@ class Plan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
-        """The plan that to_json wrote. Its scale has been applied already."""
+        """The plan that to_json wrote. Its scale has been applied already. Its own service is made known again."""
+        own = Own.from_json(stored["own"]) if "own" in stored else None
+        if own:
+            own.register()
+        for key, one in stored.get("outside", {}).items():
+            _find_again(key, one["file"])
         rows = tuple(
             Row(
                 system=row["system"],
@@ -185,7 +203,14 @@ class Plan:
             until=Until(**stored["until"]),
             method=Method.from_json(stored["method"]),
             view=stored.get("view", ""),
+            own=own,
         )
+
+
+def _find_again(key: str, file: str) -> None:
+    """Make the system of a file outside known once more. Raises BadInput if it is another one now."""
+    if file and find(file).key != key:
+        raise BadInput(f"The run measured system {key} of {file}, which declares system {find(file).key} now.")
 
 
 def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:

@@ -10,6 +10,7 @@ from typing import Any
 from core.errors import BadInput
 
 SAME = "same"
+ORCHESTRATOR = "the orchestrator's Python"
 LONGEST_S = 86_400
 
 
@@ -40,7 +41,7 @@ class Warmup:
 class Method:
     """duration_s: how long a cell is timed; 0 where NUM_REQUESTS_PER_CLIENT says how much.
 
-    client_runtime: the runtime of the clients, or 'same' as the service's.
+    client_runtime: the runtime of the clients, or 'same' as the service's; of a user's service, the orchestrator's.
     pin_services, pin_clients: the CPUs that these may run on; empty where the kernel chooses.
     """
 

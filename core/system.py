@@ -1,7 +1,7 @@
 """What a system is made of: a service and the client that speaks to it. Each file of systems/ declares one."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from core.cell import PARAMETERS, Cell
@@ -109,6 +109,8 @@ class System:
     wheels: names of our own extensions (lab.wheels) that it needs there.
     turns_gil_on: its client imports a module that does not declare free-threading support, which is what it shows:
         its cells are valid with the GIL on.
+    told: what its children are told besides, in their first line: of a service that is no file of systems/.
+    forks: its service is one command, which is told how many processes to have (NUM_API_SERVICES).
     request_cpu_us: about how much CPU a request takes on both sides, beside its calculation; only for estimates.
     """
 
@@ -127,6 +129,8 @@ class System:
     requirements: str = ""
     wheels: tuple[str, ...] = ()
     turns_gil_on: bool = False
+    told: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    forks: bool = False
     request_cpu_us: int = 100
 
     @property
@@ -141,14 +145,25 @@ class System:
 
     def has_python(self, role: str) -> bool:
         """Whether Python code takes the *role*, service or client, under the runtime that is measured."""
-        return self.service is not None if role == SERVICE else bool(self.client or self.caller)
+        return self.service is not None if role == SERVICE else bool(self.client or self.caller or self.hosted)
 
     def program(self, role: str) -> Program | None:
         """The native program that can take the *role*, if there is one."""
         return self.native_service if role == SERVICE else self.native_client
 
+    @property
+    def hosted(self) -> bool:
+        """Whether it is a service of the user's: a child of the orchestrator's Python starts it and speaks for it."""
+        return "own" in self.told
+
+    def services(self, cell: Cell) -> int:
+        """How many service children *cell* has."""
+        return 1 if self.forks else cell.num_api_services
+
     def runs_under(self, runtime: str) -> bool:
         """Whether there are cells of it under *runtime*: Python code to measure, or a program for each role."""
+        if self.hosted:
+            return (runtime == NATIVE) == ("address" in self.told["own"])
         if runtime == NATIVE:
             return bool(self.native_service and self.native_client)
         return self.has_python(SERVICE) or self.has_python(CLIENT)

@@ -15,6 +15,9 @@ from pathlib import Path
 from core.errors import BadInput, GilscopeError
 from lab import interpreters
 from lab.interpreters import Interpreter
+from lab.requirements import Requirements, name_of
+from lab.requirements import read as read_requirements
+from lab.uv_words import reason
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
@@ -26,9 +29,13 @@ class EnvironmentFailed(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """What is installed: a requirements file with hashes, wheels of our own (lab.wheels), or both."""
+    """What is installed: a requirements file, wheels of our own (lab.wheels), or both.
+
+    hashed: the file must have the hash of each package, as all of ours do; a user's may have none
+    """
 
     requirements_file: Path | None = None
+    hashed: bool = True
     wheels: tuple[Path, ...] = ()
 
     @property
@@ -39,16 +46,23 @@ class Contents:
 
 
 def environment(
-    interpreter: Interpreter, requirements_file: Path | None, folder: Path, wheels: Sequence[Path] = ()
+    interpreter: Interpreter,
+    requirements_file: Path | None,
+    folder: Path,
+    wheels: Sequence[Path] = (),
+    *,
+    hashed: bool = True,
 ) -> Path:
     """Python of the environment with the packages of *requirements_file* and *wheels*; makes it unless it is ready.
 
+    hashed: the file must have the hash of each package
     folder: where environments live, one for each executable, package file and names of wheels
     A ready one is known by its stamp alone: no process is started. Runs that need one at once wait for one.
     Raises BadInput for a package file that cannot be read, EnvironmentFailed when it cannot be made.
     """
     contents = Contents(
         requirements_file=requirements_file.absolute() if requirements_file else None,
+        hashed=hashed,
         wheels=tuple(path.absolute() for path in wheels),
     )
     place = folder.absolute() / _folder_name(interpreter, contents)
@@ -56,6 +70,28 @@ def environment(
     if not _is_ready(place, stamp):
         _make_once(interpreter, contents, place, stamp)
     return _python(place)
+
+
+def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> str:
+    """A file that asks for what *user_file* (or "") asks for, and for those of *packages* that it does not name.
+
+    It is made in *folder* where one of the two is not all. "" where nothing is asked for. Raises BadInput.
+    """
+    if not user_file and not packages:
+        return ""
+    asked = read_requirements(Path(user_file)) if user_file else Requirements()
+    named = {name_of(entry) for entry in asked.entries}
+    more = [one for one in packages if name_of(one) not in named]
+    if not more:
+        return user_file
+    if asked.hashed:
+        raise EnvironmentFailed(f"{user_file} has hashes, so it must name {', '.join(more)} with its hashes, too.")
+    text = "\n".join([*asked.options, *asked.entries, *more]) + "\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = Path(user_file or "requirements.txt").stem
+    place = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
+    place.write_text(text, encoding="utf-8")
+    return str(place)
 
 
 def installed_packages(python: Path) -> dict[str, str]:
@@ -155,7 +191,8 @@ def _commands(executable: Path, contents: Contents, building: Path) -> list[list
         install = [str(tool), "pip", "install", "--python", python, "--compile-bytecode"]
     commands = [make]
     if contents.requirements_file:
-        commands.append([*install, "--require-hashes", "-r", str(contents.requirements_file)])
+        hashed = ["--require-hashes"] if contents.hashed else []
+        commands.append([*install, *hashed, "-r", str(contents.requirements_file)])
     if contents.wheels:
         commands.append([*install, "--no-index", "--no-deps", *map(str, contents.wheels)])
     return commands
@@ -182,9 +219,7 @@ def _failure(command: list[str], lock: int) -> str:
         return f"no end after {MAKE_TIMEOUT_S:g} s"
     except OSError as error:
         return f"{command[0]} does not run ({error.strerror})"
-    return _last_words(done) if done.returncode else ""
-
-
-def _last_words(done: subprocess.CompletedProcess[str]) -> str:
-    lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-    return lines[-1].strip().rstrip(".") if lines else f"exit status {done.returncode} without a word"
+    if not done.returncode:
+        return ""
+    said = done.stderr.strip() or done.stdout.strip()
+    return reason(said) if said else f"exit status {done.returncode} without a word"

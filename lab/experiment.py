@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, Protocol
 
+from config.own import Own
 from config.plan import Entry, Plan
 from core.cell import Cell
 from core.errors import BadInput
@@ -18,8 +19,9 @@ from core.result import FILE_NAME, CellResult, Run, RunFile, load
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE, System
 from lab import doctor, machine, quiet
+from lab.commit import commit
 from lab.environments import EnvironmentFailed
-from lab.measure import Bench, measure
+from lab.measure import NOT_READY, Bench, measure
 from lab.natives import ProgramMissing
 from lab.profile import ProfileFailed, Recording, hottest
 from lab.runtimes import REPOSITORY, AnyRuntime, runtime_of
@@ -31,6 +33,7 @@ QUIET_WINDOW_S = 0.3
 FILES_PER_CHILD = 3
 OWN_FILES = 64
 SPARE_FILES = 32
+MOST_STARTS = 2
 
 Enough = Callable[[Run, int], bool]
 
@@ -69,7 +72,7 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
         seed=secrets.randbelow(2**32) if seed is None else seed,
         command=list(command),
         plan=order.plan.to_json(),
-        machine={**machine.facts(), "quiet": quiet.facts(QUIET_WINDOW_S)},
+        machine={**machine.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S)},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
     )
@@ -81,9 +84,13 @@ def run_folder(plan: Plan) -> Path:
     return RUNS / f"{stamp}-{plan.name}-{secrets.token_hex(2)}"
 
 
-def titles() -> dict[str, str]:
-    """What reports call the systems, by number or name."""
-    return {system.key: system.title for system in every()}
+def titles(*runs: Run) -> dict[str, str]:
+    """What reports call the systems, by number or name: those that are here, and those that *runs* had besides."""
+    here = {system.key: system.title for system in every()}
+    outside = [run.plan.get("outside", {}) for run in runs]
+    owned = [one for run in runs if run.plan.get("own") for one in Own.from_json(run.plan["own"]).systems()]
+    titles_outside = {key: one["title"] for systems in outside for key, one in systems.items()}
+    return here | titles_outside | {one.key: one.title for one in owned}
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
@@ -153,7 +160,7 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
                 if (entry.arm, entry.cell.cell_id, block) in done:
                     continue
                 progress.cell_started(entry.cell, block, len(run.cells), total)
-                result = _watched(entry, block, bench)
+                result = _not_started(entry, block, run) or _watched(entry, block, bench)
                 run.cells.append(result)
                 file.save(run)
                 progress.cell_ended(result, len(run.cells), total)
@@ -164,6 +171,16 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
+
+
+def _not_started(entry: Entry, block: int, run: Run) -> CellResult | None:
+    """The failure of a user's service that has never started, MOST_STARTS times: it is not waited for again."""
+    if not find(entry.cell.system).hosted:
+        return None
+    before = [one for one in run.cells if (one.arm, one.cell_id) == (entry.arm, entry.cell.cell_id)]
+    dead = [one for one in before if one.status == "failed" and NOT_READY in one.reason]
+    hopeless = len(dead) >= MOST_STARTS and len(dead) == len(before)
+    return replace(dead[-1], block=block, overhead_ns=0, disturbances=[]) if hopeless else None
 
 
 def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:

@@ -23,6 +23,7 @@ from systems import find
 
 START_DEADLINE_S = 60.0
 DEADLINE_FLOOR_S = 60.0
+NOT_READY = "before it was ready"
 SLOWEST_REQUEST_S = 0.01  # no service that works is slower than this, beside its calculation
 SLOWEST_COUNT_S = 1e-6
 _CULPRIT = re.compile(r"GIL\) has been enabled to load module '([^']+)'")
@@ -90,14 +91,14 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
     method = bench.method
     started_ns = perf_counter_ns()
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
-    services = _start(crew, runtime, system, SERVICE, cell.num_api_services)
+    services = _start(crew, runtime, system, SERVICE, system.services(cell))
     clients = _start(crew, client_runtime, system, CLIENT, cell.num_clients)
-    served_cell = {**cell.to_json(), "folder": folder, "cpus": method.pin_services}
+    served_cell = {**cell.to_json(), "folder": folder, "cpus": method.pin_services, **runtime.told(system)}
     sockets = ready_services(crew, runtime, services, served_cell)
     for client_id, client in enumerate(clients):
         told = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
-        client.tell({**cell.to_json(), **told})
-    check_runtime(client_runtime, clients, crew.hear_all(clients, READY, "before it was ready", START_DEADLINE_S))
+        client.tell({**cell.to_json(), **told, **client_runtime.told(system)})
+    check_runtime(client_runtime, clients, crew.hear_all(clients, READY, NOT_READY, START_DEADLINE_S))
     ready_ns = perf_counter_ns()
     if method.warmup:
         _do(crew, clients, WARM, "during the warm-up", _deadline_s(cell, method))
@@ -141,19 +142,19 @@ def ready_services(crew: Crew, runtime: AnyRuntime, services: list[Child], told:
     """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
     for service_id, service in enumerate(services):
         service.tell({**told, "service_id": service_id})
-    lines = crew.hear_all(services, READY, "before it was ready", START_DEADLINE_S)
+    lines = crew.hear_all(services, READY, NOT_READY, START_DEADLINE_S)
     check_runtime(runtime, services, lines)
     return [addresses(line, service) for line, service in zip(lines, services, strict=True)]
 
 
 def start_services(cell: Cell, crew: Crew, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
-    runtime = bench.runtimes[cell.runtime]
-    services = _start(crew, runtime, find(cell.system), "service", cell.num_api_services)
+    system = find(cell.system)
+    runtime = bench.runtime(cell, system, SERVICE)
+    services = _start(crew, runtime, system, SERVICE, system.services(cell))
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
-    return ready_services(
-        crew, runtime, services, {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services}
-    )
+    told = {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services, **runtime.told(system)}
+    return ready_services(crew, runtime, services, told)
 
 
 def _deadline_s(cell: Cell, method: Method) -> float:
@@ -189,7 +190,8 @@ def _summed(observed: Observed) -> dict[str, Any]:
         "wrong": sum(client["wrong"] for client in clients),
         "errors": dict(errors),
     }
-    status, reason = _judged(counts, observed.gil_faults, idle=not clients)
+    first_wrong: dict[str, str] = next((one["first_wrong"] for one in clients if one.get("first_wrong")), {})
+    status, reason = _judged(counts, observed.gil_faults, first_wrong, idle=not clients)
     return {
         **counts,
         "start_ns": observed.start_ns,
@@ -204,7 +206,9 @@ def _summed(observed: Observed) -> dict[str, Any]:
     }
 
 
-def _judged(counts: Mapping[str, Any], gil_faults: list[str], idle: bool) -> tuple[Status, str]:
+def _judged(
+    counts: Mapping[str, Any], gil_faults: list[str], first_wrong: Mapping[str, str], *, idle: bool
+) -> tuple[Status, str]:
     faults, requests, answered = [], counts["requests"], counts["answered"]
     if answered != requests:
         faults.append(f"{requests - answered} of {requests} requests were not answered")
@@ -214,6 +218,8 @@ def _judged(counts: Mapping[str, Any], gil_faults: list[str], idle: bool) -> tup
         faults.append(f"{counts['wrong']} answers were wrong")
     if counts["errors"]:
         faults.append("errors: " + ", ".join(f"{number} x {code}" for code, number in sorted(counts["errors"].items())))
+    if first_wrong:
+        faults.append("first wrong answer, to {request}: {got}; expected {expected}".format(**first_wrong))
     if faults:
         return "failed", "; ".join(faults)
     return ("invalid", "; ".join(gil_faults)) if gil_faults else ("ok", "")

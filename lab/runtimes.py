@@ -1,15 +1,17 @@
 """Runtimes as the orchestrator starts them: an interpreter, a GIL mode, and an environment where a system needs one."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.method import SAME, Method
-from core.runtime import NATIVE, RuntimeName
-from core.system import CLIENT, System
+from core.method import ORCHESTRATOR, SAME, Method
+from core.runtime import NATIVE, RuntimeName, facts
+from core.system import CLIENT, SERVICE, System
 from lab import natives
-from lab.environments import EnvironmentFailed, environment, installed_packages
+from lab.environments import EnvironmentFailed, environment, installed_packages, requirements_file
 from lab.interpreters import Interpreter
 from lab.wheels import wheel
 
@@ -38,7 +40,9 @@ class Runtime:
         return str(self.interpreter.facts["version"])
 
     def python(self, requirements: str, wheels: tuple[str, ...] = ()) -> Path:
-        """The interpreter, in an environment with *requirements* (a file of the repository, or "") and *wheels*.
+        """The interpreter, in an environment with *requirements* and *wheels*.
+
+        requirements: a file of the repository, a user's by its absolute path, or ""
 
         Raises EnvironmentFailed.
         """
@@ -56,9 +60,14 @@ class Runtime:
         file = REPOSITORY / requirements if requirements else None
         try:
             built = [wheel(name, self.interpreter) for name in wheels]
-            return environment(self.interpreter, file, ENVIRONMENTS, built)
+            hashed = not Path(requirements).is_absolute()  # ours are files of the repository
+            return environment(self.interpreter, file, ENVIRONMENTS, built, hashed=hashed)
         except EnvironmentFailed as failed:
             return failed
+
+    def told(self, system: System) -> dict[str, Any]:
+        """What its children are told besides the cell."""
+        return dict(system.told)
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
@@ -88,6 +97,10 @@ class Native:
             raise natives.ProgramMissing(f"{system.name} has no native {role}")
         return natives.command(program)
 
+    def told(self, system: System) -> dict[str, Any]:
+        """What its children are told besides the cell."""
+        return dict(system.told)
+
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
         return {
@@ -103,15 +116,69 @@ class Native:
         }
 
 
-AnyRuntime = Runtime | Native
+@dataclass(frozen=True, kw_only=True)
+class Hosted:
+    """Of a user's service: a child of the orchestrator's own Python, which starts the command under *runtime*.
+
+    runtime: None for a service that already runs. version: of the child's Python it promises nothing.
+    """
+
+    runtime: Runtime | None
+    version: str = ""
+
+    @property
+    def name(self) -> RuntimeName:
+        """The runtime that is measured."""
+        return self.runtime.name if self.runtime else RuntimeName.parse(NATIVE)
+
+    def command(self, system: System, role: str) -> list[str]:
+        """The command line of the child. Raises EnvironmentFailed where the user's packages cannot be had."""
+        self._python(system)
+        return [sys.executable, "-s", "-m", "lab.own_service"]
+
+    def told(self, system: System) -> dict[str, Any]:
+        """What the child is told besides the cell: the service, and what it runs under."""
+        gil = {"gil_enabled": self.name.gil_enabled, "gil_forced": self.name.gil_forced}
+        return {"own": {**system.told["own"], **gil, "python": self._python(system)}}
+
+    def to_json(self) -> dict[str, Any]:
+        """What result.json keeps of it."""
+        return (self.runtime or Native()).to_json()
+
+    def _python(self, system: System) -> str:
+        if self.runtime is None:
+            return ""
+        own = system.told["own"]
+        file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
+        return str(self.runtime.python(file))
+
+
+AnyRuntime = Runtime | Native | Hosted
+
+
+@cache
+def orchestrator() -> Runtime:
+    """This process's own Python: what calls a user's service, whatever that runs under."""
+    known = facts()
+    minor = ".".join(known["version"].split(".")[:2])
+    name = RuntimeName.parse(minor + ("t" if known["gil_disabled_build"] else ""))
+    interpreter = Interpreter(name=str(name), executable=Path(sys.executable), source="orchestrator", facts=known)
+    return Runtime(name=name, interpreter=interpreter)
 
 
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
     """What the *role* of *system* runs under where the cell's runtime is *name*.
 
-    A program takes the part where there is no Python code for it.
+    A program takes the part where there is no Python code for it. A user's service is called by the orchestrator's
+    Python where no other is asked for: the same client for every runtime.
     """
     asked = method.client_runtime
+    if system.hosted and role == SERVICE:
+        runtime = None if name == NATIVE else runtimes[name]
+        assert not isinstance(runtime, Native | Hosted), "an interpreter goes by another name"
+        return Hosted(runtime=runtime)
+    if asked == ORCHESTRATOR or (system.hosted and asked == SAME and name == NATIVE):
+        return orchestrator()
     name = asked if role == CLIENT and asked != SAME else name
     return runtimes[name] if name != NATIVE and system.has_python(role) else Native()
 

@@ -1,6 +1,6 @@
 """What a plan asked for and this machine does not have: programs that are not built, packages that do not install."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from core.result import Run
 
@@ -15,10 +15,11 @@ def absent_lines(run: Run, titles: Mapping[str, str] | None = None) -> list[str]
     found: dict[str, dict[str, list[str]]] = {}
     for (system, runtime), reason in absences(run).items():
         found.setdefault(reason, {}).setdefault(system, []).append(runtime)
-    return [
-        f"Not measured: {'; '.join(_pair(system, names, titles or {}) for system, names in pairs.items())}: {reason.rstrip('.')}."
-        for reason, pairs in found.items()
-    ]
+    return [_line(reason, [_pair(*one, titles or {}) for one in pairs.items()]) for reason, pairs in found.items()]
+
+
+def _line(reason: str, pairs: Sequence[str]) -> str:
+    return f"Not measured: {'; '.join(pairs)}: {reason.rstrip('.')}."
 
 
 def _pair(system: str, runtimes: list[str], titles: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""uvloop's event loop, for the echo server of services/echo_loop.py."""
+"""uvloop's event loop, for the systems echo-uvloop and alt-uvloop."""
 
 from uvloop import new_event_loop
 

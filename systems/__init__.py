@@ -3,17 +3,26 @@
 import importlib
 import pkgutil
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 
 from core.errors import BadInput
 from core.system import System
+from core.system_file import SUFFIX, file_of, load_system
+
+REGISTERED: dict[str, System] = {}
 
 
 def find(asked: str) -> System:
-    """The system with that number or name. Imports no other where the file is named s<number>_*, or by the name.
+    """The system with that number or name, or in that file (*.py) outside the repository.
 
-    Raises BadInput with the systems there are.
+    Imports no other where the file is named s<number>_*, or by the name. Raises BadInput with the systems there are.
     """
+    if asked.endswith(SUFFIX):
+        return _outside(Path(asked).absolute())
+    for system in REGISTERED.values():
+        if asked in (system.key, system.name):
+            return system
     for module in _modules(f"s{asked}_") or _modules(str(asked).replace("-", "_")) or _modules(""):
         system = _system(module)
         if asked in (system.key, system.name):
@@ -25,8 +34,31 @@ def find(asked: str) -> System:
 @cache
 def every() -> tuple[System, ...]:
     """All systems, those with a number first, in its order."""
-    systems = (_system(module) for module in _modules(""))
+    systems = (*(_system(module) for module in _modules("")), *REGISTERED.values())
     return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.group, one.name)))
+
+
+def register(system: System) -> System:
+    """Make a system known to this process that is no file here: a service of the user's. It replaces its namesake."""
+    REGISTERED[system.key] = system
+    every.cache_clear()
+    return system
+
+
+def _outside(path: Path) -> System:
+    """The system in the file *path*, made known to this process. Raises BadInput where its number or name is taken."""
+    for one in REGISTERED.values():
+        if file_of(one) == str(path):
+            return one
+    system = load_system(path)
+    for one in every():
+        for word in sorted({one.key, one.name} & {system.key, system.name}):
+            where = file_of(one) or "this repository"
+            raise BadInput(
+                f"{path} declares the system {word!r}, which is taken by {one.title!r} of {where}; "
+                "give its SYSTEM another number, or another name and no number."
+            )
+    return register(system)
 
 
 def readers(name: str) -> list[str]:

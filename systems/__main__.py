@@ -1,7 +1,10 @@
 """A measured child process: `python -m systems service` or `python -m systems client`. See docs/child-contract.md."""
 
 import sys
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from core.cell import Cell
 from core.child import (
@@ -19,6 +22,7 @@ from core.child import (
 from core.method import Method
 from core.runtime import gil_enabled
 from core.system import ClientFactory, System
+from core.system_file import TOLD, load_system
 from systems import find
 
 
@@ -27,7 +31,7 @@ def serve() -> None:
     told = read_cell()
     cell = Cell.from_json(told)
     stay_on(told.get("cpus", ()))
-    make = find(cell.system).service
+    make = _system(told, cell).service
     assert make is not None, "the orchestrator starts the program of a system whose service is not Python"
     service = make(cell, told["service_id"], told["folder"])
     service.start()
@@ -38,8 +42,8 @@ def serve() -> None:
             service.reset()
             usage = Usage()
             say_done(word)
-    gil = {"gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
-    result = {**usage.to_json(), **gil, **service.counters()}  # a service whose work is elsewhere knows better
+    result = {**usage.to_json(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
+    result |= service.counters()  # a service whose work is elsewhere knows better
     for listener in service.listeners:
         listener.remove_file()
     say_result(result)
@@ -52,7 +56,7 @@ def call() -> None:
     cell = Cell.from_json(told)
     stay_on(told.get("cpus", ()))
     method = Method.from_json(told["method"]) if "method" in told else Method()
-    client = _client(find(cell.system))(cell, told["client_id"], told["addresses"], method)
+    client = _client(told, cell)(cell, told["client_id"], told["addresses"], method)
     ready = gil_enabled()
     say_ready([])
     while (word := next_word()) != "go":
@@ -67,13 +71,23 @@ def call() -> None:
     )
 
 
-def _client(system: System) -> ClientFactory:
-    """The system's own client, or else the common loop around its caller."""
+def _client(told: Mapping[str, Any], cell: Cell) -> ClientFactory:
+    """The system's own client, or else the common loop around its caller; that of a user's service is told it all."""
+    if "own" in told:
+        from clients.own import OwnClient
+
+        return partial(OwnClient, told["own"])
+    system = _system(told, cell)
     if system.client is not None:
         return system.client
     from clients.drive import Client
 
     return partial(Client, system)
+
+
+def _system(told: Mapping[str, Any], cell: Cell) -> System:
+    """The cell's system; the file of one that is outside the repository was told."""
+    return load_system(Path(told[TOLD])) if TOLD in told else find(cell.system)
 
 
 ROLES = {"service": serve, "client": call}

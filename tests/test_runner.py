@@ -21,7 +21,20 @@ from systems import every
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"
-COMMANDS = ("runtimes", "plan", "serve", "report", "list", "compare", "export", "doctor", "audit", "native", "setup")
+COMMANDS = (
+    "init",
+    "runtimes",
+    "plan",
+    "serve",
+    "report",
+    "list",
+    "compare",
+    "export",
+    "doctor",
+    "audit",
+    "native",
+    "setup",
+)
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if facts()["gil_disabled_build"] else "")
 OWN = ("--runtime", OWN_NAME, "--interpreter", f"{OWN_NAME}={OWN_EXECUTABLE}")
@@ -262,3 +275,10 @@ def test_it_works_from_another_folder(tmp_path: Path) -> None:
     done = gilscope("plan", "--system", "1", *OWN, folder=tmp_path)
     assert done.returncode == 0
     assert os.listdir(tmp_path) == []
+
+
+def test_a_quiet_run_prints_its_folder_and_no_more(tmp_path: Path) -> None:
+    sizes = ("--num-api-services", "1", "--num-clients", "1", "--num-requests-per-client", "10", "--blocks", "1")
+    done = gilscope("--system", "1", *sizes, *OWN, "--quiet", "--out", str(tmp_path / "run"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path / 'run'}\n", "")
+    assert (tmp_path / "run" / "report.html").is_file()

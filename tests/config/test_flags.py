@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from config.flags import Parser, add_plan_flags, chosen_interpreters, plan_from, required, systems_help
-from config.load import DEFAULT_RUNTIMES
-from config.plan import Plan
+from config.plan import DEFAULT_RUNTIMES, Plan
 from core.cell import PARAMETERS, Cell, Parameter
 from core.errors import BadInput
 from systems import every

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from config.load import DEFAULT_RUNTIMES, experiments, load_experiment, load_plan
-from config.plan import Plan
+from config.load import experiments, load_experiment, load_plan
+from config.plan import DEFAULT_RUNTIMES, Plan
 from core.cell import PARAMETERS, Cell
 from core.errors import BadInput
 

@@ -209,7 +209,7 @@ def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str
 def test_a_system_whose_packages_cannot_be_had_fails_its_cell_and_says_why(
     any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(runtime: Runtime, requirements: str) -> Path:
+    def fail(runtime: Runtime, *needs: object) -> Path:
         raise EnvironmentFailed("no network, say")
 
     monkeypatch.setattr(Runtime, "python", fail)

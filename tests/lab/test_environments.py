@@ -216,7 +216,7 @@ def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
     assert isinstance(caught.value, GilscopeError)
     assert str(caught.value) == (
         f"The packages of requirements-some.txt could not be installed for runtime {interpreter.name}: "
-        "cause: no such package. Check the network and the package index, then run again."
+        "no such package. Check the network and the package index, then run again."
     )
     assert [path.suffix for path in (tmp_path / "runtimes").iterdir()] == [".lock"]
 
@@ -277,3 +277,25 @@ def test_what_a_killed_run_started_keeps_the_lock_until_it_ends(
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         (tmp_path / "fifo").write_text("end")
         fcntl.flock(other, fcntl.LOCK_EX)
+
+
+def test_a_users_packages_and_a_server_are_asked_for_in_one_file(tmp_path: Path) -> None:
+    asked = tmp_path / "requirements.txt"
+    asked.write_text("flask==3.1.3  # web\n")
+    file = Path(environments.requirements_file(str(asked), ["waitress==3.0.2"], tmp_path / "made"))
+    assert file.read_text() == "flask==3.1.3\nwaitress==3.0.2\n"
+    assert environments.requirements_file(str(asked), ["flask==1"], tmp_path / "made") == str(asked)
+    assert environments.requirements_file("", [], tmp_path) == ""
+
+
+def test_a_file_with_hashes_must_name_the_server_itself(tmp_path: Path, requirements: Path) -> None:
+    with pytest.raises(EnvironmentFailed, match=r"must name waitress==3[.]0[.]2 with its hashes"):
+        environments.requirements_file(str(requirements), ["waitress==3.0.2"], tmp_path)
+
+
+@pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
+def test_a_users_file_without_hashes_is_installed(tmp_path: Path, interpreter: Interpreter) -> None:
+    unhashed = write_wheel(tmp_path)
+    unhashed.write_text(unhashed.read_text().partition(" --hash")[0] + "\n")
+    python = environment(interpreter, unhashed, tmp_path / "runtimes", hashed=False)
+    assert installed_packages(python)["tiny-thing"] == "1.2"

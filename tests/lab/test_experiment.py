@@ -15,6 +15,7 @@ from core.errors import BadInput
 from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
 from lab import experiment, machine, quiet
+from lab.commit import commit
 from lab.experiment import (
     RUNS,
     Order,
@@ -282,6 +283,7 @@ def test_a_new_run_knows_what_it_is(order: Order, begin: Begin) -> None:
     assert run.missing == {"3.11": "not found"}
     assert run.plan == order.plan.to_json()
     assert run.machine["cores"] == machine.facts()["cores"]
+    assert run.machine["commit"] == commit()
     assert {name: facts["version"] for name, facts in run.runtimes.items()} == {"3.14": "3.14.7", "3.14t": "3.14.7"}
     assert run.cells == []
 
