@@ -1,0 +1,201 @@
+"""A plan for a user's own service, from what a YAML file (key `service`) or flags say. docs/own-service.md."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from config import own, servers
+from config.own import Own, Target
+from config.plan import DEFAULT_RUNTIMES, Plan, Row
+from config.requests import load_requests, request_plan
+from core.cell import Value
+from core.errors import BadInput
+from core.method import ORCHESTRATOR, Method, Warmup
+from core.request_plan import RequestPlan
+from core.runtime import NATIVE
+from systems import every
+
+KEYS = (
+    "name",
+    "command",
+    "app",
+    "server",
+    "interface",
+    "targets",
+    "protocol",
+    "requirements",
+    "directory",
+    "environment",
+    "port",
+    "topology",
+    "requests",
+    "think_time",
+    "rate",
+)
+PROTOCOLS = ("http", "framed")
+METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
+BLOCKS = 8  # the fewest that can bring a verdict for the four comparisons of four runtimes: reports.significance
+DEFAULTS: dict[str, int] = {
+    "NUM_API_SERVICES": 1,
+    "NUM_CLIENTS": 2,
+    "NUM_CONNECTIONS_PER_CLIENT": 8,
+    "NUM_REQUESTS_PER_CLIENT": 1000,
+}
+THREADS = 8
+VIEW = "targets"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
+_APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
+
+
+def own_plan(given: Mapping[str, Any], folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None) -> Plan:
+    """The plan that *given* (texts, by KEYS) asks for, and makes its systems known to this process.
+
+    folder: where relative paths begin. defaults: values of parameters, in place of DEFAULTS. Raises BadInput.
+    """
+    if not isinstance(given, dict) or not given.keys() <= set(KEYS):
+        raise BadInput(f"service is {given!r}; it must be a mapping with keys of {', '.join(KEYS)}.")
+    chosen = _own(given, folder)
+    names = chosen.register()
+    return Plan(
+        name=chosen.name,
+        rows=_rows(chosen, names, str(given.get("topology", "")), defaults or {}),
+        runtimes=(NATIVE,) if chosen.targets else DEFAULT_RUNTIMES,
+        blocks=BLOCKS,
+        method=METHOD,
+        view=VIEW if chosen.targets else "",
+        own=chosen,
+    )
+
+
+def _own(given: Mapping[str, Any], folder: Path) -> Own:
+    ways = [key for key in ("command", "app", "targets") if key in given]
+    if len(ways) != 1:
+        raise BadInput(f"a service is a command, an app or targets: exactly one of them; given are {ways or 'none'}.")
+    asked = _requests(given, folder)
+    name = _named(str(given.get("name", "targets" if "targets" in given else "own")))
+    if "targets" in given:
+        _refuse(given, "targets", ("server", "interface", "requirements", "directory", "environment", "port"))
+        return Own(name=name, requests=asked, targets=_targets(given))
+    package, command = _command(given)
+    requirements = str(_file(folder, given["requirements"])) if "requirements" in given else ""
+    own.check_command(command, has_environment=bool(requirements or package))
+    environment = given.get("environment", {})
+    return Own(
+        name=name,
+        command=command,
+        directory=str(_directory(folder, str(given.get("directory", ".")))),
+        environment={key: str(value) for key, value in environment.items()},
+        requirements=requirements,
+        packages=(package,) if package else (),
+        first_port=_port(str(given.get("port", "0"))),
+        protocol=_protocol(given),
+        requests=asked,
+    )
+
+
+def _rows(chosen: Own, names: list[str], topology: str, defaults: Mapping[str, tuple[Value, ...]]) -> tuple[Row, ...]:
+    values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
+    values["RATE"] = (chosen.requests.rate,)
+    if "{threads}" in chosen.command:
+        values[own.THREADS] = (THREADS,)
+    values |= {name: value for name, value in defaults.items() if name in values}
+    if not topology:
+        return tuple(Row(system=name, values=values) for name in names)
+    pairs = own.shapes(topology, chosen.command)
+    return tuple(
+        Row(system=names[0], values={**values, own.WORKERS: (processes,), own.THREADS: (threads,)})
+        for processes, threads in pairs
+    )
+
+
+def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
+    asked = given.get("requests")
+    if isinstance(asked, str):
+        _refuse(given, "a file of requests", ("think_time", "rate"))
+        return load_requests(_file(folder, asked))
+    return request_plan({key: given[key] for key in ("requests", "think_time", "rate") if key in given}, folder)
+
+
+def _command(given: Mapping[str, Any]) -> tuple[str, str]:
+    """The package of the server, if one is named, and the command."""
+    if "command" in given:
+        _refuse(given, "command", ("server", "interface"))
+        return "", str(given["command"])
+    app = str(given["app"])
+    if not _APP.fullmatch(app):
+        raise BadInput(f"app is {app!r}; it must be MODULE:NAME, such as shop.web:app.")
+    if "server" not in given:
+        raise BadInput(f"app is {app}, and no server is named; give one of {', '.join(servers.SERVERS)}.")
+    name, interface = str(given["server"]), str(given.get("interface", ""))
+    found, _ = servers.server(name, interface)
+    return found.package, servers.command(name, app, interface)
+
+
+def _targets(given: Mapping[str, Any]) -> tuple[Target, ...]:
+    asked = given["targets"]
+    if not isinstance(asked, dict) or not asked:
+        raise BadInput(f"targets is {asked!r}; it must be a mapping such as {{old: 'http://127.0.0.1:8000/'}}.")
+    return tuple(target(_named(name), str(url), _protocol(given)) for name, url in asked.items())
+
+
+def target(name: str, url: str, protocol: str = "http") -> Target:
+    """From http://host:port/path, unix:/path or tcp:host:port. Raises BadInput."""
+    kind, _, rest = url.partition(":")
+    if kind == "unix" and rest.startswith("/"):
+        return Target(name=name, url=url, protocol=protocol, address=rest)
+    if kind == "tcp" and re.fullmatch(r"[^/\s]+:[0-9]{1,5}", rest):
+        return Target(name=name, url=url, protocol=protocol, address=rest)
+    if kind == "http" and protocol == "http":
+        parts = urlsplit(url)
+        if parts.hostname and not parts.query and not parts.fragment:
+            host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+            address = f"{host}:{parts.port or 80}"
+            return Target(name=name, url=url, protocol=protocol, address=address, prefix=parts.path.rstrip("/"))
+    raise BadInput(
+        f"target {name} is {url} ({protocol}); it must be http://HOST:PORT/PATH without a query, unix:/PATH or "
+        "tcp:HOST:PORT. Framed targets are unix: or tcp:, and TLS is not spoken."
+    )
+
+
+def _named(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise BadInput(f"the name is {text!r}; it must be letters, digits and . _ - and begin with a letter.")
+    taken = [one for one in every() if text in (one.key, one.name) and one.group != own.GROUP]
+    if taken or text == "all":
+        raise BadInput(f"the name is {text}, which is a system that comes along; choose another with --name.")
+    return text
+
+
+def _protocol(given: Mapping[str, Any]) -> str:
+    protocol = str(given.get("protocol", "http"))
+    if protocol not in PROTOCOLS:
+        raise BadInput(f"protocol is {protocol}; it must be one of {', '.join(PROTOCOLS)}.")
+    return protocol
+
+
+def _port(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > 65535:
+        raise BadInput(f"port is {text}; it must be the first port, a whole number from 1 to 65535, or left out.")
+    return int(text)
+
+
+def _file(folder: Path, name: Any) -> Path:
+    path = (folder / str(name)).absolute()
+    if not path.is_file():
+        raise BadInput(f"{path} cannot be read: there is no such file.")
+    return path
+
+
+def _directory(folder: Path, name: str) -> Path:
+    path = (folder / name).absolute()
+    if not path.is_dir():
+        raise BadInput(f"directory is {path}; there is no such folder.")
+    return path
+
+
+def _refuse(given: Mapping[str, Any], beside: str, keys: tuple[str, ...]) -> None:
+    for key in keys:
+        if key in given:
+            raise BadInput(f"{key} is {given[key]}, which has no meaning with {beside}; leave it out.")

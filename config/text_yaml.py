@@ -1,0 +1,31 @@
+"""YAML in which every scalar is a text, so that 3.10 stays 3.10 and files and flags are parsed alike."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from core.errors import BadInput
+
+
+class _TextLoader(yaml.BaseLoader):
+    """BaseLoader (every scalar a string) that refuses a key given twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str) or key in seen:
+                raise yaml.MarkedYAMLError(problem=f"key {key!r} is given twice", problem_mark=key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep=deep)
+
+
+def read_yaml(path: Path, flag: str) -> Any:
+    """What is in the file that *flag* names. Raises BadInput if it cannot be read, or is not YAML."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_TextLoader)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; name a YAML file with {flag}.") from error
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} is not YAML: {' '.join(str(error).split())}.") from error

@@ -1,0 +1,69 @@
+"""A system in a file outside the repository: what the file declares, as systems/ would."""
+
+import hashlib
+import importlib.util
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+from core.errors import BadInput
+from core.system import System
+
+SUFFIX = ".py"
+TOLD = "system_file"  # children are told the path under this key, and load the file themselves
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
+
+
+def load_system(path: Path) -> System:
+    """The SYSTEM of the file *path*, which its children are told. Raises BadInput.
+
+    Its requirements file, if it lies beside *path*, is named by its whole path. The file's folder can be imported
+    from, after all others.
+    """
+    path = path.absolute()
+    system = getattr(_module(path), "SYSTEM", None)
+    if not isinstance(system, System):
+        seen = "no SYSTEM" if system is None else f"a SYSTEM that is {type(system).__name__}"
+        raise BadInput(f"{path} declares {seen}; it must be a core.system.System. docs/add-a-system.md shows one.")
+    if not all(_KEY.fullmatch(text) for text in (system.key, system.name)) or system.name == "all":
+        raise BadInput(
+            f"{path} declares the system {system.key!r} ({system.name!r}); number and name must be letters, digits "
+            "and . _ - and begin with a letter or a digit."
+        )
+    beside = path.parent / system.requirements
+    requirements = str(beside) if system.requirements and beside.is_file() else system.requirements
+    return replace(system, requirements=requirements, told={**system.told, TOLD: str(path)})
+
+
+def file_of(system: System) -> str:
+    """The path of the file outside that *system* is from; "" for those of the repository."""
+    return str(system.told.get(TOLD, ""))
+
+
+def _module(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise BadInput(f"{path} cannot be read: there is no such file; name a file that declares a SYSTEM.")
+    name = f"system_file_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up there
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise BadInput(f"{path} cannot be imported: {_where(error, path)}{type(error).__name__}: {error}.") from error
+    return module
+
+
+def _where(error: Exception, path: Path) -> str:
+    """The last line of the file that the error came from; a syntax error says its line itself."""
+    step, line = error.__traceback__, 0
+    while step is not None:
+        line = step.tb_lineno if step.tb_frame.f_code.co_filename == str(path) else line
+        step = step.tb_next
+    return f"line {line}: " if line else ""

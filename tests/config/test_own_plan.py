@@ -1,0 +1,237 @@
+"""A user's own service as a plan: from flags, from YAML, through result.json and back; and what is refused."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.flags import Parser, add_run_flags, plan_from
+from config.load import load_plan
+from config.own_plan import own_plan, target
+from config.plan import Plan
+from config.servers import SERVERS, command
+from core.errors import BadInput
+from core.request_plan import Request
+from core.runtime import NATIVE
+from systems import find
+from tests.contract.own_services import registered
+
+COMMAND = ["--service-command", "{python} -m myapp --port {port}"]
+
+
+@pytest.fixture(autouse=True)
+def _forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    with registered():
+        yield
+
+
+def planned(*words: str) -> Plan:
+    parser: argparse.ArgumentParser = Parser(prog="runner.py")
+    add_run_flags(parser)
+    return plan_from(vars(parser.parse_args(words)))
+
+
+def test_a_command_alone_is_a_plan_of_four_runtimes() -> None:
+    plan = planned(*COMMAND)
+    assert plan.runtimes == ("3.11", "3.14", "3.14t+gil", "3.14t")
+    assert (plan.blocks, plan.method.duration_s, plan.method.warmup.share) == (8, 2.0, 0.1)
+    (first, *_) = plan.cells()
+    assert first.params == {
+        "NUM_API_SERVICES": 1,
+        "NUM_CLIENTS": 2,
+        "NUM_REQUESTS_PER_CLIENT": 1000,
+        "NUM_CONNECTIONS_PER_CLIENT": 8,
+        "RATE": 0,
+    }
+    assert len(plan.cells()) == 4
+    assert plan.own is not None
+    assert plan.own.requests.requests == (Request(path=""),)
+
+
+def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
+    asked = [
+        "--request",
+        "GET /items/3",
+        "--request",
+        "/items/4",
+        "--expect-json",
+        '{"id": 3}',
+        "--expect-status",
+        "201",
+    ]
+    more = [
+        "--header",
+        "Accept: x",
+        "--think-time",
+        "5ms",
+        "--name",
+        "shop",
+        "--env",
+        "A=b=c",
+        "--service-port",
+        "8000",
+    ]
+    plan = planned(*COMMAND, *asked, *more, "--runtime", "3.14", "--blocks", "2", "--num-clients", "4", "--rate", "50")
+    own = plan.own
+    assert own is not None
+    assert [str(one) for one in own.requests.requests] == ["GET /items/3", "GET /items/4"]
+    assert {(one.expect_status, *one.headers.items()) for one in own.requests.requests} == {(201, ("Accept", "x"))}
+    assert own.requests.think_time_s == 0.005
+    assert (own.name, own.environment, own.first_port, own.directory) == ("shop", {"A": "b=c"}, 8000, str(tmp_path))
+    (cell,) = plan.cells()
+    assert (cell.system, cell.num_clients, cell.rate, plan.blocks) == ("shop", 4, 50, 2)
+
+
+def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
+    plan = planned(*COMMAND, "--name", "shop", "--request", "GET /x", "--expect-json", "[1]")
+    stored = json.loads(json.dumps(plan.to_json()))
+    with registered():
+        again = Plan.from_json(stored)
+        assert again.own == plan.own
+        assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
+        assert find("shop").told["own"]["requests"]["requests"][0]["expect_json"] == [1]
+
+
+def test_a_topology_is_a_row_for_each_pair() -> None:
+    threaded = ["--service-command", "{python} -m app {port} {workers} {threads}"]
+    plan = planned(*threaded, "--topology", "8x1,4x2, 1x8", "--runtime", "3.14")
+    shapes = [(cell.num_api_services, cell.num_workers_per_api_service) for cell in plan.cells()]
+    assert shapes == [(8, 1), (4, 2), (1, 8)]
+    assert {find("own").services(cell) for cell in plan.cells()} == {1}
+
+
+def test_without_workers_there_is_a_command_for_each_service() -> None:
+    plan = planned("--service-command", "{python} x {port} {threads}", "--topology", "2x1", "--runtime", "3.14")
+    assert [find("own").services(cell) for cell in plan.cells()] == [2]
+
+
+def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
+    plan = planned("--arm", "old=http://127.0.0.1:1/v1/", "--arm", "new=unix:/run/x.sock")
+    assert [(cell.system, cell.runtime) for cell in plan.cells()] == [("old", NATIVE), ("new", NATIVE)]
+    assert plan.view == "targets"
+    assert find("old").told["own"]["prefix"] == "/v1"
+
+
+@pytest.mark.parametrize(
+    ("url", "protocol", "address", "prefix"),
+    [
+        ("http://127.0.0.1:8000/", "http", "127.0.0.1:8000", ""),
+        ("http://example.test/a/b", "http", "example.test:80", "/a/b"),
+        ("http://[::1]:8000", "http", "[::1]:8000", ""),
+        ("unix:/run/x.sock", "framed", "/run/x.sock", ""),
+        ("tcp:127.0.0.1:9000", "framed", "127.0.0.1:9000", ""),
+    ],
+)
+def test_a_target_is_an_address_and_a_prefix(url: str, protocol: str, address: str, prefix: str) -> None:
+    found = target("it", url, protocol)
+    assert (found.address, found.prefix) == (address, prefix)
+
+
+@pytest.mark.parametrize(("url", "protocol"), [("https://x/", "http"), ("unix:x", "http"), ("http://x/", "framed")])
+def test_another_target_is_refused_with_those_that_are_accepted(url: str, protocol: str) -> None:
+    with pytest.raises(BadInput, match=r"it must be http://HOST:PORT/PATH"):
+        target("it", url, protocol)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
+    line = command(name, "shop.web:app")
+    assert line.startswith("{python} -m ")
+    assert line.endswith(" shop.web:app")
+    assert not {"APP", "THREADS", "INTERFACE"} & set(line.split())
+    plan = planned("--app", "shop.web:app", "--server", name, "--runtime", "3.14")
+    assert plan.own is not None
+    assert plan.own.packages == (SERVERS[name].package,)
+
+
+def test_the_interface_is_told_to_a_server_that_has_two() -> None:
+    assert "--interface asgi" in command("granian", "a:b")
+    assert "--interface wsgi" in command("granian", "a:b", "wsgi")
+    assert "{threads}" in command("granian", "a:b", "wsgi")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--service-command", "x {python}"], "is not told where to listen"),
+        (["--service-command", "x {port}"], "every runtime would be the same"),
+        (["--service-command", "{python} {prot} {port}"], "has {prot}, which is not known"),
+        ([*COMMAND, "--app", "a:b"], "exactly one of them"),
+        ([*COMMAND, "--server", "gunicorn"], "has no meaning with command"),
+        ([*COMMAND, "--topology", "2x1"], "does not have {threads}"),
+        (["--service-command", "{python} {port} {threads}", "--topology", "2"], "topology is 2"),
+        ([*COMMAND, "--topology", "0x1"], "NUM_API_SERVICES is 0"),
+        ([*COMMAND, "--system", "2"], "--system is 2, which has no meaning"),
+        ([*COMMAND, "--experiment", "quick"], "--experiment is quick, which has no meaning"),
+        ([*COMMAND, "--name", "pool"], "a system that comes along"),
+        ([*COMMAND, "--name", "a b"], "the name is 'a b'"),
+        ([*COMMAND, "--requirements", "none.txt"], "there is no such file"),
+        ([*COMMAND, "--directory", "none"], "there is no such folder"),
+        ([*COMMAND, "--env", "A"], "--env is A; it must be NAME=VALUE"),
+        ([*COMMAND, "--service-port", "99999"], "port is 99999"),
+        ([*COMMAND, "--requests", "a.yaml", "--request", "GET /"], "leave out --request"),
+        ([*COMMAND, "--request", "GET"], None),
+        ([*COMMAND, "--request", "GET x"], "request is 'GET x'"),
+        ([*COMMAND, "--expect-json", "{"], "which is not JSON"),
+        (["--request", "GET /"], "none is named"),
+        (["--app", "shop"], "app is 'shop'"),
+        (["--app", "a:b"], "no server is named"),
+        (["--app", "a:b", "--server", "nginx"], "--server is nginx"),
+        (["--app", "a:b", "--server", "waitress", "--interface", "asgi"], "waitress serves wsgi"),
+        (["--target", "ftp://x"], "target target is ftp://x"),
+        (["--target", "http://x/", "--runtime", "3.14"], "has its own; leave it out"),
+        (["--target", "http://x/", "--requirements", "x"], "has no meaning with targets"),
+        (["--arm", "a=http://x/", "--arm", "a=http://y/"], "more than once"),
+        (["--arm", "http://x/"], "it must be NAME=URL"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_a_reason(words: list[str], said: str | None) -> None:
+    if said is None:
+        assert planned(*words).cells() != []
+        return
+    with pytest.raises(BadInput) as caught:
+        planned(*words)
+    assert said in str(caught.value)
+
+
+def written(folder: Path, service: dict[str, Any], **more: Any) -> Path:
+    file = folder / "shop.yaml"
+    file.write_text(json.dumps({"service": service, **more}))  # JSON is YAML
+    return file
+
+
+def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
+    (tmp_path / "asked.yaml").write_text("requests: [GET /x]\nrate: 7\n")
+    service = {"command": "{python} x {port}", "requests": "asked.yaml", "environment": {"A": "1"}}
+    plan = load_plan(written(tmp_path, service, runtimes=["3.14"], parameters={"NUM_CLIENTS": "3"}))
+    (cell,) = plan.cells()
+    assert (cell.num_clients, cell.rate, plan.name, plan.method.duration_s) == (3, 7, "shop", 2.0)
+    assert plan.own is not None
+    assert plan.own.directory == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("service", "more", "said"),
+    [
+        ({"command": "{python} {port}", "colour": "red"}, {}, "it must be a mapping with keys of name, command"),
+        ({"command": "{python} {port}"}, {"rows": [{"system": "2"}]}, "rows is given beside service"),
+        ({}, {}, "exactly one of them; given are none"),
+    ],
+)
+def test_a_service_in_yaml_that_is_none_is_refused(
+    tmp_path: Path, service: dict[str, Any], more: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadInput, match=r"shop\.yaml") as caught:
+        load_plan(written(tmp_path, service, **more))
+    assert said in str(caught.value)
+
+
+def test_defaults_of_a_plan_hold_where_the_service_reads_them(tmp_path: Path) -> None:
+    given = {"command": "{python} {port} {threads}"}
+    plan = own_plan(given, tmp_path, {"NUM_WORKERS_PER_API_SERVICE": (3,), "CALC_TARGET": (5,)})
+    assert {cell.num_workers_per_api_service for cell in plan.cells()} == {3}
+    assert "CALC_TARGET" not in plan.cells()[0].params

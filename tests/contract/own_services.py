@@ -1,0 +1,117 @@
+"""Small services of a user: one that works, and one for each way of not doing so."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import systems
+from config.own_plan import own_plan
+from core.cell import Value
+from core.method import ORCHESTRATOR, Method, Warmup
+from core.result import CellResult
+from lab.measure import Bench, measure
+from systems import find
+
+ITEMS = """
+import json, os, socket, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Items(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+
+    def do_GET(self):
+        number = int(self.path.rpartition("/")[2])
+        body = json.dumps({"id": number, "gil": os.environ.get("PYTHON_GIL"), "seen": os.getpid()}).encode()
+        self.send_response(404 if number == 404 else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        if number == 13:
+            self.wfile.flush()
+            os._exit(9)
+
+    def log_message(self, *words):
+        pass
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Items).serve_forever()
+"""
+FRAMED = """
+import json, sys
+from multiprocessing.connection import Listener
+import threading
+
+def serve(connection):
+    try:
+        while True:
+            request = json.loads(connection.recv_bytes())
+            connection.send_bytes(json.dumps({"code": 200, "msg": request["params"]["msg"]}).encode())
+    except EOFError:
+        pass
+
+with Listener(sys.argv[1], "AF_UNIX") as listener:
+    while True:
+        threading.Thread(target=serve, args=(listener.accept(),), daemon=True).start()
+"""
+FAMILY = """
+import subprocess, sys, threading
+if "child" not in sys.argv:
+    subprocess.Popen([sys.executable, *sys.argv, "child"], start_new_session=True)
+    threading.Event().wait()
+import runpy
+sys.argv = ["items.py", sys.argv[1]]
+runpy.run_path("items.py", run_name="__main__")
+"""
+DIES = "import sys; sys.exit('no database at db:5432')"
+DEAF = "import threading; threading.Event().wait()"
+MUTE = """
+import socket, sys, threading
+held = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+threading.Event().wait()
+"""
+RUDE = """
+import socket, sys
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
+    while True:
+        listener.accept()[0].close()
+"""
+SOURCES = {
+    "items": ITEMS,
+    "framed": FRAMED,
+    "family": FAMILY,
+    "dies": DIES,
+    "deaf": DEAF,
+    "mute": MUTE,
+    "rude": RUDE,
+}
+
+
+def write_services(folder: Path) -> None:
+    """Each of SOURCES in a file of its name."""
+    for name, source in SOURCES.items():
+        (folder / f"{name}.py").write_text(source)
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """Systems that are made known in the block are forgotten after it."""
+    before = dict(systems.REGISTERED)
+    try:
+        yield
+    finally:
+        systems.REGISTERED.clear()
+        systems.REGISTERED.update(before)
+        systems.every.cache_clear()
+
+
+def measured(folder: Path, bench: Bench, runtime: str, given: dict[str, Any], **values: Value) -> CellResult:
+    """One cell of the service that *given* (as in a plan's `service`) says, 10 requests, but for *values*."""
+    own = own_plan({"requests": [{"request": "GET /items/3", "expect_json": '{"id": 3}'}], **given}, folder)
+    few = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 2, "NUM_REQUESTS_PER_CLIENT": 10, **values}
+    runtimes = ("native",) if "targets" in given else (runtime,)
+    plan = replace(own, runtimes=runtimes).with_values({name: (value,) for name, value in few.items()})
+    method = Method(warmup=Warmup(share=0.2), client_runtime=ORCHESTRATOR)
+    (cell,) = plan.cells()
+    return measure(cell, find(cell.system), 1, replace(bench, method=method))

@@ -1,0 +1,67 @@
+"""Right and wrong answers, told apart by hand; orders that repeat."""
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from core.request_plan import Request, RequestPlan, order, shown, wrong
+
+
+@pytest.mark.parametrize(
+    ("expected", "body", "words"),
+    [
+        ({"id": 3}, b'{"id": 3, "name": "x"}', ""),
+        ({"id": 3}, b'{"id": 4}', 'body {"id": 4}: id is 4, expected 3'),
+        ({"id": 3}, b'{"name": "x"}', 'body {"name": "x"}: id is not there, expected 3'),
+        ({"a": {"b": [1, 2]}}, b'{"a": {"b": [1, 3]}}', 'body {"a": {"b": [1, 3]}}: a.b.1 is 3, expected 2'),
+        ({"id": 1}, b'{"id": true}', 'body {"id": true}: id is true, expected 1'),
+        ([1], b"[1, 2]", "body [1, 2]: it is [1, 2], expected [1]"),
+        ({"id": 3}, b"<html>", "body <html>, expected JSON"),
+        ({"id": 3}, b"", "body (empty), expected JSON"),
+        ({"id": 3}, b"[" * 100_000, f"body {'[' * 200}..., expected JSON"),
+    ],
+)
+def test_an_answer_holds_at_least_the_json_that_is_expected(expected: object, body: bytes, words: str) -> None:
+    assert str(wrong(Request(expect_json=expected), 200, body) or "") == words
+
+
+def test_another_status_is_wrong_whatever_the_body() -> None:
+    assert str(wrong(Request(expect_json={"id": 3}), 500, b'{"id": 3}')) == "status 500, expected 200"
+    assert wrong(Request(expect_status=404), 404, b"nothing") is None
+
+
+def test_a_body_is_right_by_its_digest() -> None:
+    digest = hashlib.sha256(b"right").hexdigest()
+    assert wrong(Request(expect_sha256=digest), 200, b"right") is None
+    found = wrong(Request(expect_sha256=digest), 200, b"wrong")
+    assert found is not None
+    assert found.expected == digest
+    assert found.got == f"a body of 5 bytes with sha256 {hashlib.sha256(b'wrong').hexdigest()}"
+
+
+def test_requests_come_by_weight_and_the_same_for_the_same_seed() -> None:
+    requests = [Request(weight=3), Request(weight=1)]
+    drawn = order(requests, "seed", 4000)
+    assert drawn == order(requests, "seed", 4000)
+    assert drawn != order(requests, "another", 4000)
+    assert Counter(drawn)[0] == pytest.approx(3000, abs=200)  # 7 standard deviations
+
+
+def test_a_plan_survives_json(tmp_path: Path) -> None:
+    body = tmp_path / "body"
+    body.write_bytes(b"\0\xff")
+    plan = RequestPlan(
+        requests=(Request(method="POST", path="/x", headers={"A": "b"}, body_file=str(body)), Request(expect_json=[1])),
+        think_time_s=0.5,
+        rate=7,
+    )
+    again = RequestPlan.from_json(json.loads(json.dumps(plan.to_json())))
+    assert again == plan
+    assert [one.body_bytes() for one in again.requests] == [b"\0\xff", b""]
+
+
+def test_what_is_shown_of_a_body_can_be_printed() -> None:
+    assert shown(b"a\n\x1b[31m\xff") == "a  [31m\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,93 @@
+"""A system in a file outside the repository: what is loaded, and what is refused with which words."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import systems
+from core.errors import BadInput
+from core.system_file import file_of, load_system
+
+SMALL = 'from core.system import System\nSYSTEM = System(name="small", title="A small one"{more})\n'
+
+
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test makes known is forgotten after it."""
+    monkeypatch.setattr(systems, "REGISTERED", {})
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    systems.every.cache_clear()
+
+
+def written(path: Path, more: str = "", before: str = "") -> Path:
+    path.write_text(before + SMALL.format(more=more))
+    return path
+
+
+def test_a_file_is_found_by_its_path_and_then_by_its_name(tmp_path: Path) -> None:
+    path = written(tmp_path / "my_system.py")
+    found = systems.find(str(path))
+    assert (found.key, file_of(found)) == ("small", str(path))
+    assert systems.find("small") is found is systems.find(str(path))
+    assert found in systems.every()
+
+
+def test_a_path_is_seen_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "my_system.py")
+    monkeypatch.chdir(tmp_path)
+    assert file_of(systems.find("my_system.py")) == str(path)
+
+
+def test_systems_of_the_repository_have_no_file_outside() -> None:
+    assert file_of(systems.find("4")) == ""
+
+
+def test_a_file_imports_from_its_own_folder_and_declares_dataclasses(tmp_path: Path) -> None:
+    (tmp_path / "beside_it.py").write_text("TITLE = 'told beside'\n")
+    before = "from __future__ import annotations\nfrom dataclasses import dataclass\nimport beside_it\n"
+    before += "@dataclass(frozen=True, kw_only=True)\nclass Point:\n    x: int = 0\n"
+    path = written(tmp_path / "my_system.py", before=before)
+    path.write_text(path.read_text().replace('"A small one"', "beside_it.TITLE"))
+    assert load_system(path).title == "told beside"
+
+
+def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the_repositorys(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("")
+    mine = load_system(written(tmp_path / "a.py", ', requirements="mine.txt"'))
+    theirs = load_system(written(tmp_path / "b.py", ', requirements="requirements-tornado.txt"'))
+    assert mine.requirements == str(tmp_path / "mine.txt")
+    assert theirs.requirements == "requirements-tornado.txt"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("x = 1\n", "declares no SYSTEM"),
+        ("SYSTEM = 4\n", "declares a SYSTEM that is int"),
+        ("\nimport nowhere_at_all\n", "cannot be imported: line 2: ModuleNotFoundError: No module named"),
+        ("x = \n", "cannot be imported: SyntaxError"),
+        ("def f():\n    raise OSError('no')\nf()\n", "cannot be imported: line 2: OSError: no"),
+        (SMALL.format(more=', number="a/b"'), "declares the system 'a/b' .* number and name must be letters"),
+        (SMALL.format(more="").replace("small", "all"), r"declares the system 'all' \('all'\)"),
+        (SMALL.format(more=', number="4"'), "declares the system '4', which is taken by 'Multi-socket pool' of this"),
+        (SMALL.format(more=', number="9"').replace("small", "pool"), "declares the system 'pool', which is taken by"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_path(tmp_path: Path, content: str, words: str) -> None:
+    path = tmp_path / "my_system.py"
+    path.write_text(content)
+    with pytest.raises(BadInput, match=f"^{path} {words}"):
+        systems.find(str(path))
+
+
+def test_a_file_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(BadInput, match=r"^/nowhere/my_system.py cannot be read: there is no such file"):
+        systems.find("/nowhere/my_system.py")
+
+
+def test_two_files_cannot_declare_the_same_system(tmp_path: Path) -> None:
+    first, second = written(tmp_path / "a.py"), written(tmp_path / "b.py")
+    systems.find(str(first))
+    with pytest.raises(BadInput, match=f"^{second} .* taken by 'A small one' of {first}"):
+        systems.find(str(second))
