@@ -14,7 +14,7 @@ BASE_PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test lint check bench report native native-peers native-libraries pins clean look-again
+.PHONY: help setup run record test lint check bench report native native-test native-peers native-libraries pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -29,7 +29,7 @@ record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) ## Run the seed's whole set of cells: 2
 	@$(PYTHON) runner.py --experiment record $(ARGS)
 
 test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Build the native programs and run the tests
-	@$(PYTHON) -m pytest $(ARGS)
+	@$(PYTHON) -m pytest -n 3 --dist loadfile $(ARGS)
 
 lint: $(DEV_STAMP) ## Check format, rules and types: ruff, mypy strict
 	@echo 'lint: ruff format'; $(PYTHON) -m ruff format --check .
@@ -46,6 +46,9 @@ report: $(RUN_STAMP) ## Write a saved run's report again: make report RUN=report
 
 native: $(RUN_STAMP) ## Build native programs and extensions; says what a missing toolchain keeps away
 	@$(PYTHON) runner.py native $(ARGS)
+
+native-test: ## Run the unit tests of the Rust programs
+	@cd native && cargo test --quiet
 
 native-peers: ## Install the load generators that the experiment loadgen compares ours with
 	@sh native/peers.sh

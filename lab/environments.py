@@ -102,7 +102,7 @@ def installed_packages(python: Path) -> dict[str, str]:
 
 
 def _folder_name(interpreter: Interpreter, contents: Contents) -> str:
-    named = contents.requirements_file.name if contents.requirements_file else ""
+    named = str(contents.requirements_file.absolute()) if contents.requirements_file else ""
     what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
     return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
 
