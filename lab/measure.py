@@ -111,6 +111,9 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
     for service in services:
         service.end_of_file()
     served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)
+    if system.hosted:  # the time of a user's processes is not to be taken for that of others
+        for service in services:
+            service.let_end(END_DEADLINE_S)
     by_client, by_service = client_results(called, clients), service_results(served, services)
     faults = [
         *_gil_faults(runtime.name.gil_enabled, services, by_service),

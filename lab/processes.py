@@ -108,6 +108,13 @@ class Child:
         last = self.complaints()
         return f"{self.label} {how} {when}. " + (f"Its last lines: {last}" if last else "It said nothing on stderr.")
 
+    def let_end(self, deadline_s: float) -> None:
+        """Wait for its end after its last line, if it comes in time: CPU time that it waited for is ours only then."""
+        try:
+            self.process.wait(deadline_s)
+        except subprocess.TimeoutExpired:
+            pass
+
     def kill(self) -> None:
         """End it at once and forget it."""
         if self.process.poll() is None:
