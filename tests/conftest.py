@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from core.system import Program
 from lab import interpreters, natives
@@ -15,6 +16,10 @@ from lab.sandbox import Sandbox
 
 for helper in ("kinds", "peers", "runs", "serving", "speaking"):
     pytest.register_assert_rewrite(f"tests.contract.{helper}")
+
+# No property test is timed: the machine may be busy with the others.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clients import channel
@@ -77,7 +77,6 @@ def test_an_answer_byte_by_byte_is_its_body(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", CHANNELS)
-@settings(deadline=None)
 @given(bodies=st.lists(st.binary(max_size=100), min_size=1, max_size=4), sizes=st.lists(st.integers(1, 60)))
 def test_answers_in_any_pieces_are_their_bodies_in_order(kind: Kind, bodies: list[bytes], sizes: list[int]) -> None:
     pieces = []

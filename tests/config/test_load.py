@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from config.load import experiments, load_experiment, load_plan
@@ -241,7 +241,6 @@ A_PLAN = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(A_PLAN)
 @example({"rows": [{"system": []}]})
 def test_any_yaml_is_a_plan_with_cells_or_is_refused(tmp_path_factory: pytest.TempPathFactory, content: Any) -> None:
@@ -250,7 +249,6 @@ def test_any_yaml_is_a_plan_with_cells_or_is_refused(tmp_path_factory: pytest.Te
         assert loaded(file, yaml.safe_dump(content)).cells()
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="[]{}:,-&*!?|>'\"#%@`\\ \n\tarows01") | st.text())
 def test_any_text_is_a_plan_or_is_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     file = tmp_path_factory.getbasetemp() / "any.yaml"

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from config.plan import MAX_BLOCKS, Plan, Row, Until, parse_values
@@ -87,7 +87,6 @@ def test_the_same_work_under_two_rows_is_one_cell() -> None:
     assert len(plan(Row(system="1", values={}), same, Row(system="fresh", values={})).cells()) == 1
 
 
-@settings(deadline=None)
 @given(PLANS)
 def test_no_cell_is_there_twice(some: Plan) -> None:
     names = ids(some.cells())
@@ -95,7 +94,6 @@ def test_no_cell_is_there_twice(some: Plan) -> None:
     assert len(set(names)) == len(names)
 
 
-@settings(deadline=None)
 @given(PLANS, st.integers(1, 5), st.integers(0, 2**32))
 def test_a_block_is_every_cell_once_and_those_of_the_last_runtime_again_for_a_a(
     some: Plan, number: int, seed: int
@@ -107,7 +105,6 @@ def test_a_block_is_every_cell_once_and_those_of_the_last_runtime_again_for_a_a(
     assert sorted(ids(again)) == sorted(cell.cell_id for cell in once if some.aa and cell.runtime == some.runtimes[-1])
 
 
-@settings(deadline=None)
 @given(PLANS, st.integers(1, 5), st.integers(0, 2**32))
 def test_the_order_of_a_block_is_the_same_for_the_same_seed(some: Plan, number: int, seed: int) -> None:
     assert order(some, number, seed) == order(some, number, seed)
@@ -126,7 +123,6 @@ def test_every_cell_takes_every_place_about_equally_often() -> None:
     assert all(60 <= first.count(target) <= 140 for target in (1, 2, 3, 4))
 
 
-@settings(deadline=None)
 @given(PLANS, st.integers(0, 2**32))
 def test_a_stored_plan_means_the_same_cells_in_the_same_order(some: Plan, seed: int) -> None:
     back = Plan.from_json(json.loads(json.dumps(some.to_json())))
@@ -136,7 +132,6 @@ def test_a_stored_plan_means_the_same_cells_in_the_same_order(some: Plan, seed: 
     assert [getattr(back, name) for name in kept] == [getattr(some, name) for name in kept]
 
 
-@settings(deadline=None)
 @given(PLANS)
 def test_a_plan_that_was_stored_twice_is_stored_alike(some: Plan) -> None:
     once = Plan.from_json(some.to_json())

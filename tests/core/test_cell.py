@@ -165,7 +165,7 @@ def test_a_number_is_taken_up_to_its_bounds_and_not_beyond(one: Parameter) -> No
 
 
 @pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     value=st.text(max_size=8)
     | st.integers()
@@ -231,7 +231,6 @@ def test_requests_are_clients_times_services_times_requests_of_each_pair() -> No
     assert build().requests == 400_000
 
 
-@settings(deadline=None)
 @given(VALUES, READS)
 def test_a_cell_comes_back_from_the_json_that_a_child_is_told(values: dict[str, Value], reads: tuple[str, ...]) -> None:
     cell = build(values, reads)
@@ -240,7 +239,6 @@ def test_a_cell_comes_back_from_the_json_that_a_child_is_told(values: dict[str, 
     assert back.cell_id == cell.cell_id == cell.to_json()["cell_id"]
 
 
-@settings(deadline=None)
 @given(VALUES)
 def test_the_order_in_which_a_cells_values_were_stored_is_no_part_of_its_name(values: dict[str, Value]) -> None:
     cell = build(values)
@@ -248,7 +246,6 @@ def test_the_order_in_which_a_cells_values_were_stored_is_no_part_of_its_name(va
     assert Cell.from_json(turned).cell_id == cell.cell_id
 
 
-@settings(deadline=None)
 @given(VALUES)
 def test_a_cells_values_are_those_it_was_built_from(values: dict[str, Value]) -> None:
     params = build(values).params

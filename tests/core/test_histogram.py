@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.histogram import RELATIVE_ERROR, SUB_BITS, Histogram, bounds_ns, bucket_of
@@ -59,7 +59,6 @@ def test_buckets_follow_each_other_without_gap_or_overlap() -> None:
     assert all(this[1] == following[0] for this, following in pairwise(bounds))
 
 
-@settings(deadline=None)
 @given(LATENCIES)
 def test_a_value_lies_within_its_bucket_and_the_bucket_is_narrow(value_ns: int) -> None:
     low, high = bounds_ns(bucket_of(value_ns))
@@ -67,7 +66,6 @@ def test_a_value_lies_within_its_bucket_and_the_bucket_is_narrow(value_ns: int) 
     assert high - low == 1 or high - low <= 2 * RELATIVE_ERROR * low
 
 
-@settings(deadline=None)
 @given(LATENCIES)
 def test_a_recorded_value_is_counted_in_its_bucket(value_ns: int) -> None:
     assert list(histogram_of([value_ns]).filled()) == [(bucket_of(value_ns), 1)]
@@ -90,14 +88,12 @@ def test_a_rank_is_not_off_by_one_where_the_share_has_no_exact_float(percent: in
     assert histogram_of(range(1, 101)).quantile(percent / 100) == percent
 
 
-@settings(deadline=None)
 @given(SAMPLES, PER_MILLE)
 def test_a_quantile_is_within_the_relative_error_of_the_exact_one(values: list[int], per_mille: int) -> None:
     exact = nearest_rank(values, per_mille)
     assert abs(histogram_of(values).quantile(per_mille / 1000) - exact) <= RELATIVE_ERROR * exact
 
 
-@settings(deadline=None)
 @given(SAMPLES, PER_MILLE, PER_MILLE)
 def test_a_larger_share_has_no_smaller_quantile(values: list[int], one: int, other: int) -> None:
     histogram = histogram_of(values)
@@ -122,7 +118,6 @@ def test_a_value_over_the_limit_is_refused_and_leaves_no_trace() -> None:
     assert histogram.to_json() == histogram_of([5]).to_json()
 
 
-@settings(deadline=None)
 @given(SAMPLES)
 def test_count_minimum_mean_and_maximum_are_exact(values: list[int]) -> None:
     summary = histogram_of(values).to_json()
@@ -132,7 +127,6 @@ def test_count_minimum_mean_and_maximum_are_exact(values: list[int]) -> None:
     assert summary["max_ns"] == max(values)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(LATENCIES, max_size=50), max_size=4))
 def test_merging_equals_recording_all_in_one(parts: list[list[int]]) -> None:
     merged = Histogram()
@@ -149,7 +143,6 @@ def test_merging_leaves_the_other_histogram_as_it_was() -> None:
     assert other.to_json() == histogram_of([7]).to_json()
 
 
-@settings(deadline=None)
 @given(st.lists(LATENCIES, max_size=50), LATENCIES)
 def test_a_histogram_comes_back_from_json_and_can_go_on(values: list[int], more: int) -> None:
     back = Histogram.from_json(json.loads(json.dumps(histogram_of(values).to_json())))

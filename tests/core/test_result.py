@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
@@ -92,7 +92,6 @@ def test_a_run_comes_back_as_it_was_saved(tmp_path: Path, cells: tuple[CellResul
     assert load(tmp_path / FILE_NAME) == saved
 
 
-@settings(deadline=None)
 @given(st.text(), st.dictionaries(st.text(), st.integers() | st.text() | st.none() | st.booleans()))
 def test_any_text_and_plain_values_come_back(
     tmp_path_factory: pytest.TempPathFactory, text: str, values: dict[str, Any]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from multiprocessing.connection import Connection
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.wire import HEADER, MAX_FRAME_BYTES, Frames, frame
@@ -41,7 +41,6 @@ def test_a_frame_is_a_big_endian_length_and_the_body(body: bytes, on_the_wire: s
     assert Frames().feed(bytes.fromhex(on_the_wire)) == [body]
 
 
-@settings(deadline=None)
 @given(BODIES, CUTS)
 def test_any_bodies_cut_into_any_pieces_come_back_in_order(bodies: list[bytes], places: set[int]) -> None:
     frames = Frames(SMALL_LIMIT)
@@ -93,7 +92,6 @@ def test_a_body_of_exactly_the_limit_is_taken() -> None:
     assert Frames().feed(frame(body)) == [body]
 
 
-@settings(deadline=None)
 @given(BODIES, REFUSED_SIZES, BODIES, CUTS)
 @example(before=[b"one"], size=-1, after=[b"two"], places={4 + 3 + 4})
 def test_nothing_after_a_refusal_is_parsed(

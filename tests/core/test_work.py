@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core import work
@@ -174,7 +174,6 @@ def test_keys_that_nobody_asked_for_are_ignored() -> None:
     assert answered(json.dumps(calc_request(7, payload_bytes=10) | {"more": [1]}).encode())["msg"] == "7"
 
 
-@settings(deadline=None)
 @given(st.binary() | st.text().map(str.encode))
 @example(b"[" * 5000)
 @example(b'"\\ud800"')
@@ -189,7 +188,6 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["GET", "POST", "PUT"]) | JSON_VALUES,
     st.sampled_from(["/", "/calc", "/none"]) | JSON_VALUES,

@@ -94,7 +94,7 @@ def test_widening_beyond_the_table_is_that_of_large_samples() -> None:
     assert widening(40) != widening(41) == widening(1000)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(few_values, st.randoms(use_true_random=False))
 def test_the_order_of_blocks_does_not_change_an_effect(values: list[float], random: Random) -> None:
     shuffled = values[:]
@@ -102,7 +102,7 @@ def test_the_order_of_blocks_does_not_change_an_effect(values: list[float], rand
     assert effect(shuffled) == effect(values)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(few_values, st.floats(-2, 2), st.floats(0.1, 10))
 def test_an_interval_moves_and_stretches_with_its_values(values: list[float], shift: float, scale: float) -> None:
     plain = effect(values)

@@ -77,7 +77,7 @@ def test_a_margin_of_its_own_makes_a_noisy_cell_equivalent() -> None:
     assert judge_family({"a": values}, margins={"a": 0.1})["a"].verdict == "equivalent"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.lists(st.floats(-0.5, 0.5), min_size=0, max_size=14), min_size=1, max_size=6))
 def test_words_always_agree_with_their_numbers(rows: list[list[float]]) -> None:
     for verdict in judge_family(dict(enumerate(map(blocks_of, rows)))).values():
