@@ -10,6 +10,7 @@ from core.result import CellResult, Run
 from reports.markdown import escaped, markdown_table
 from reports.scaling import jain_index
 from reports.series import about, labels, series
+from reports.told import Told, texts
 
 UNEVEN_BELOW = 0.9
 
@@ -23,7 +24,7 @@ class Fairness:
     """How evenly one arm's requests were shared. jain: Jain's index, 1 if all have the same, 1/sharers if one has all.
 
     Of a service with one sharer there is none; of a cell it is the mean over its services, here the median over
-    the blocks. sharers: how many a service has.
+    the blocks. sharers: how many a service has. cells: of all blocks.
     """
 
     label: str
@@ -31,6 +32,7 @@ class Fairness:
     among: Among
     jain: float
     sharers: int
+    cells: tuple[CellResult, ...] = ()
 
 
 def fairnesses(run: Run) -> list[Fairness]:
@@ -51,7 +53,7 @@ def _fairness(label: str, arm: str, among: Among, cells: Sequence[CellResult]) -
     if not indices:
         return None
     sharers = round(median(count for services in known for _, count in services))
-    return Fairness(label=label, arm=arm, among=among, jain=median(indices), sharers=sharers)
+    return Fairness(label=label, arm=arm, among=among, jain=median(indices), sharers=sharers, cells=tuple(cells))
 
 
 def _of_service(service: Mapping[str, Any], among: Among) -> tuple[float, int] | None:
@@ -74,9 +76,15 @@ def jain_of_counts(numbers: Mapping[int, int]) -> float:
 
 def sentences(run: Run) -> list[str]:
     """One for workers, connections and sockets each, where some row's index is below 0.9: how many, and the lowest."""
+    return texts(told(run))
+
+
+def told(run: Run) -> list[Told]:
+    """The sentences, each with the cells of all its rows."""
     found = fairnesses(run)
     by_kind = [[one for one in found if one.among == among] for among in AMONG]
-    return [_uneven(some) for some in by_kind if any(one.jain < UNEVEN_BELOW for one in some)]
+    uneven = [some for some in by_kind if any(one.jain < UNEVEN_BELOW for one in some)]
+    return [Told(text=_uneven(some), cells=tuple(cell for one in some for cell in one.cells)) for some in uneven]
 
 
 def _uneven(some: Sequence[Fairness]) -> str:

@@ -3,9 +3,8 @@
 from typing import Any
 
 from core.result import CellResult, Run
-from reports.series import requests_per_s
 from reports.sheets import cell_lines
-from reports.summary import cpu_ns
+from reports.summary import cpu_ns, requests_per_s
 
 
 def flat_cells(run: Run) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from reports.markdown import escaped, markdown_table
 from reports.scaling import line_fit
 from reports.series import Series, about, is_proportional, labels, memory_bytes, number, series
 from reports.stats import CONFIDENCE, Estimate
+from reports.told import Told, texts
 
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS = 3
@@ -33,6 +34,7 @@ class Growth:
     points: (clients, bytes), one per cell. services: how many there are
     slope: bytes for each further client, pages that processes share counted once
     fixed, shared: the rest of the fit: bytes = fixed + slope * clients + shared / (clients + services)
+    cells: those that the points come from
     """
 
     label: str
@@ -43,6 +45,7 @@ class Growth:
     slope: Estimate
     fixed: float
     shared: float
+    cells: tuple[CellResult, ...] = ()
 
     def at(self, clients: float) -> float:
         """What the fit says, in bytes."""
@@ -84,6 +87,7 @@ def _growths(one: Series, label: str) -> Iterator[Growth]:
                     slope=slope,
                     fixed=fixed,
                     shared=shared,
+                    cells=tuple(cell for cell in cells if memory_bytes(_of(cell, side)) is not None),
                 )
 
 
@@ -118,10 +122,21 @@ def fit(points: Sequence[tuple[int, int]], services: int | None) -> tuple[Estima
 
 def sentences(run: Run) -> list[str]:
     """A sentence for each setting and arm: what each further client costs the services, and what a client takes."""
+    return texts(told(run))
+
+
+def told(run: Run) -> list[Told]:
+    """The sentences, each with its cells."""
     found: dict[tuple[str, str], list[Growth]] = {}
     for growth in growths(run):
         found.setdefault((growth.label, growth.arm), []).append(growth)
-    return [f"{about(*key)}{'; '.join(map(_words, both))}." for key, both in found.items()]
+    return [
+        Told(
+            text=f"{about(*key)}{'; '.join(map(_words, both))}.",
+            cells=tuple(cell for one in both for cell in one.cells),
+        )
+        for key, both in found.items()
+    ]
 
 
 def _words(growth: Growth) -> str:

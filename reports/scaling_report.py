@@ -6,12 +6,14 @@ from math import isfinite
 from statistics import median
 from typing import TypeVar
 
-from core.result import Run
+from core.result import CellResult, Run
 from reports.claims import SERVICES, WORKERS, cores_usable
 from reports.markdown import escaped, markdown_table
 from reports.scaling import FEWEST_VALUES, AmdahlFit, UslFit, amdahl_fit, usl_fit
-from reports.series import Series, about, labels, median_requests_per_s, requests_per_s, series
+from reports.series import Series, about, labels, median_requests_per_s, series
 from reports.stats import Estimate
+from reports.summary import requests_per_s
+from reports.told import Told, texts
 
 NAMES = (WORKERS, "NUM_CLIENTS", "NUM_MULTI_SOCKET")
 ONE = {WORKERS: "worker", "NUM_CLIENTS": "client", "NUM_MULTI_SOCKET": "socket"}
@@ -24,7 +26,7 @@ class Scaling:
     """Throughput of one arm against parameter *name*, and the laws through it.
 
     throughput: n -> requests/s, the median over the blocks. blocks: n -> that of each block
-    usl, amdahl: None where there is no such fit; why says why not.
+    usl, amdahl: None where there is no such fit; why says why not. cells: of all values and blocks.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Scaling:
     usl: UslFit | None = None
     amdahl: AmdahlFit | None = None
     why: str = ""
+    cells: tuple[CellResult, ...] = ()
 
     @property
     def start(self) -> str:
@@ -71,7 +74,15 @@ def _scaling(one: Series, label: str, name: str, arm: str) -> Scaling:
     window_ns = min(median(cell.wall_ns for cell in some) for some in cells.values())
     usl, amdahl, why = fits(throughput, window_ns)
     return Scaling(
-        name=name, label=label, arm=arm, throughput=throughput, blocks=blocks, usl=usl, amdahl=amdahl, why=why
+        name=name,
+        label=label,
+        arm=arm,
+        throughput=throughput,
+        blocks=blocks,
+        usl=usl,
+        amdahl=amdahl,
+        why=why,
+        cells=tuple(cell for some in cells.values() for cell in some),
     )
 
 
@@ -95,18 +106,24 @@ def _tried(fit: Callable[[Mapping[int, float]], Law], throughput: Mapping[int, f
 
 def sentences(run: Run) -> list[str]:
     """What the laws say of each arm; one line where a sweep has too few values."""
-    lines = [_sentence(one) for one in scalings(run)]
+    return texts(told(run))
+
+
+def told(run: Run) -> list[Told]:
+    """The sentences, each with its cells."""
+    lines = [Told(text=_sentence(one), cells=one.cells) for one in scalings(run)]
     return [*lines, *(line for name in NAMES for line in _too_few(run, name))]
 
 
-def _too_few(run: Run, name: str) -> list[str]:
+def _too_few(run: Run, name: str) -> list[Told]:
     """A topology sweeps workers only along with services: that is none."""
     along = [one for one, _ in _sweeps(run, name)]
     most = max((len(_timed(one, name)) for one in along), default=FEWEST_VALUES)
     services = {cell.params.get(SERVICES) for cell in run.cells}
     if most >= FEWEST_VALUES or (name == WORKERS and len(services) > 1):
         return []
-    return [f"{name} has {most} values: a scaling fit takes at least {FEWEST_VALUES}."]
+    text = f"{name} has {most} values: a scaling fit takes at least {FEWEST_VALUES}."
+    return [Told(text=text, cells=tuple(cell for one in along for cell in one.cells))]
 
 
 def _sentence(one: Scaling) -> str:

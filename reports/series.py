@@ -8,7 +8,7 @@ from typing import Any
 from core.cell import Value
 from core.result import CellResult, Run
 from reports.arrangement import value_text
-from reports.summary import runtimes, setting_key
+from reports.summary import requests_per_s, runtimes, setting_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +87,6 @@ def number(cell: CellResult, name: str) -> int:
     value = cell.params[name]
     assert isinstance(value, int)
     return value
-
-
-def requests_per_s(cell: CellResult) -> float:
-    """Requests answered in a second, from the first release to the last answer; 0 where nothing was timed."""
-    return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
 def median_requests_per_s(cells: Sequence[CellResult]) -> float:

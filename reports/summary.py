@@ -106,6 +106,11 @@ def completion_max_ns(cell: CellResult) -> int:
     return int(max((client["completion_ns"] for client in cell.clients), default=0))
 
 
+def requests_per_s(cell: CellResult) -> float:
+    """Requests answered in a second, from the first release to the last answer; 0 where nothing was timed."""
+    return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
+
+
 def longest_s(all_rows: Iterable[Row]) -> float:
     """The longest completion time of a block, in seconds; 1 if there is none."""
     return max((completion_ns(cell) / 1e9 for row in all_rows for cell in row.good), default=1.0)
@@ -202,7 +207,7 @@ def _figures(good: Sequence[CellResult], latency: Histogram) -> Figures:
         completion_ns=round(median(completion_ns(cell) for cell in good)),
         completion_max_ns=round(median(completion_max_ns(cell) for cell in good)),
         wall_ns=round(median(cell.wall_ns for cell in good)),
-        requests_per_s=median(cell.requests * 1e9 / cell.wall_ns for cell in good),
+        requests_per_s=median(map(requests_per_s, good)),
         p50_ns=percentiles.get("p50_ns"),
         p99_ns=percentiles.get("p99_ns"),
         service_cpu_ns=_per_request([(cpu_ns(cell.services), cell.requests) for cell in good]),

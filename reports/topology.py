@@ -11,18 +11,29 @@ from reports.claims import LOAD, NO_LOAD, Claim, claims, cores_usable, loads, pl
 from reports.markdown import escaped, markdown_table
 from reports.series import Series, about, median_requests_per_s, memory_bytes
 from reports.stats import FEWEST_FOR_INTERVAL, Estimate
+from reports.told import Told, texts
 
 MIB = 2**20
 
 
 def sentences(run: Run) -> list[str]:
     """What people look for, per load; where the one process overtakes the many; what is missing for that."""
+    return texts(told(run))
+
+
+def told(run: Run) -> list[Told]:
+    """The sentences, each with its cells."""
     found = claims(run)
     if not found:
-        return _why_none(run)
-    lines = [_sentence(claim) for claim in found]
-    lines += [crossing(some) for some in _along_load(found)]
-    return [*lines, *_lower_bounds(run, found)]
+        every = tuple(cell for _, one in topologies(run) for cell in one.cells)
+        return [Told(text=line, cells=every) for line in _why_none(run)]
+    lines = [Told(text=_sentence(claim), cells=_cells([claim])) for claim in found]
+    lines += [Told(text=crossing(some), cells=_cells(some)) for some in _along_load(found)]
+    return [*lines, *(Told(text=line, cells=_cells(found)) for line in _lower_bounds(run, found))]
+
+
+def _cells(some: Sequence[Claim]) -> tuple[CellResult, ...]:
+    return tuple(cell for claim in some for place in (claim.threaded, claim.one, claim.many) for cell in place.cells)
 
 
 def markdown(run: Run) -> str:

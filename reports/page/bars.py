@@ -11,8 +11,7 @@ from reports.page.settings import Settings
 from reports.page.svg import Html, Scale, percent, tag
 from reports.page.tables import Datum, Group, Line, Table, axis, drawing, heads, number, runtime
 from reports.page.traces import of_rows
-from reports.series import requests_per_s
-from reports.summary import Row, completion_ns, same_work
+from reports.summary import Row, completion_ns, requests_per_s, same_work
 from reports.view import View
 
 HEIGHT = 20

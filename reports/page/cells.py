@@ -9,8 +9,7 @@ from reports.columns import microseconds, seconds
 from reports.page.look import Look
 from reports.page.settings import Settings
 from reports.page.traces import line_id
-from reports.series import requests_per_s
-from reports.summary import completion_max_ns, completion_ns, cpu_ns, reasons
+from reports.summary import completion_max_ns, completion_ns, cpu_ns, reasons, requests_per_s
 from reports.view import View
 
 

@@ -13,7 +13,8 @@ from reports.page.panels import Axis, Curve, Mark, Panel
 from reports.page.settings import Settings
 from reports.page.tables import Group, Table, heads, number, runtime
 from reports.page.traces import of_cells
-from reports.series import Series, median_requests_per_s, requests_per_s
+from reports.series import Series, median_requests_per_s
+from reports.summary import requests_per_s
 
 MARGIN = 0.3
 

@@ -13,8 +13,7 @@ from reports.page.several.members import Member, alike, letters
 from reports.page.svg import Scale
 from reports.page.tables import Datum, Group, Line, Table, heads, number
 from reports.page.traces import of_rows
-from reports.series import requests_per_s
-from reports.summary import Row, completion_ns, setting_key
+from reports.summary import Row, completion_ns, requests_per_s, setting_key
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
