@@ -30,6 +30,10 @@ class Comparison:
     confounds: what else differs between the two builds than the step's cause
     notes: what limits the figures, such as clients that were saturated
     blocks: how many blocks have both arms
+    obstacle, blocks_needed: what keeps it from a verdict, and how many blocks in all would do; see Verdict
+    saturation: share of the cores they could have had that the clients used, median over the cells; None if not known
+    disturbed: share of the cells in which the machine was not quiet; None without cells
+    settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did
     """
 
     system: str
@@ -47,6 +51,11 @@ class Comparison:
     noise_floor: float | None = None
     confounds: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    obstacle: str = ""
+    blocks_needed: int | None = None
+    saturation: float | None = None
+    disturbed: float | None = None
+    settings: list[dict[str, Any]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """For result.json."""
@@ -55,7 +64,7 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class _Pair:
-    """A step of one setting: the cells of its two arms by block, and their log-ratios."""
+    """A step of one setting: the cells of its two arms by block, and their log-ratios. over: the pairs it is over."""
 
     setting: Setting
     params: Mapping[str, Any]
@@ -64,6 +73,7 @@ class _Pair:
     numerator: Mapping[int, CellResult]
     ratios: Mapping[int, float]
     gate: str = ""
+    over: tuple["_Pair", ...] = ()
 
     @property
     def cells(self) -> list[CellResult]:
@@ -153,6 +163,7 @@ def _over_all(pairs: Sequence[_Pair]) -> _Pair:
         numerator={},
         ratios=mean_over_cells(pair.ratios for pair in passed),
         gate="" if passed else "no setting passed its gates",
+        over=tuple(passed or pairs),
     )
 
 
@@ -168,6 +179,7 @@ def _judged(pairs: Sequence[_Pair], floors: Mapping[Setting, Estimate], seed: in
 
 def _comparison(run: Run, pair: _Pair, verdict: Verdict, floor: Estimate | None) -> Comparison:
     bounded = floor is not None and floor.count > 2
+    used = _saturation(pair.cells, run)
     return Comparison(
         system=pair.setting[0],
         params=dict(pair.params),
@@ -178,18 +190,23 @@ def _comparison(run: Run, pair: _Pair, verdict: Verdict, floor: Estimate | None)
         blocks=len(pair.ratios),
         noise_floor=expm1(floor.half_width) if floor is not None and bounded else None,
         confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
-        notes=_notes(pair.cells, run),
+        notes=[*_saturated(used), *_disturbances(pair.cells)],
+        saturation=used,
+        disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
+        settings=[{"system": one.setting[0], "params": dict(one.params)} for one in pair.over],
     )
 
 
-def _notes(cells: Sequence[CellResult], run: Run) -> list[str]:
+def _saturation(cells: Sequence[CellResult], run: Run) -> float | None:
     pinned = len(run.plan.get("method", {}).get("pin_clients", ()))
     shares = [share for cell in cells if (share := saturation(cell, run.machine, pinned)) is not None]
-    worst = median(shares) if shares else 0.0
-    saturated = (
-        f"the clients used {worst:.0%} of the cores they could have had: the service's figures are a lower bound"
-    )
-    return [*([saturated] if worst > MOST_SATURATION else []), *_disturbances(cells)]
+    return median(shares) if shares else None
+
+
+def _saturated(used: float | None) -> list[str]:
+    if used is None or used <= MOST_SATURATION:
+        return []
+    return [f"the clients used {used:.0%} of the cores they could have had: the service's figures are a lower bound"]
 
 
 def _disturbances(cells: Sequence[CellResult]) -> list[str]:

@@ -71,7 +71,7 @@ def why_for(word: Word, evidence: Evidence) -> str:
     """One sentence: why *word* follows from *evidence*, and how many blocks are still needed where it is no verdict."""
     seen = evidence.effect
     if word == "inconclusive":
-        return f"{_obstacle(evidence)}; {_still_needed(evidence)}"
+        return f"{obstacle(evidence)}; {_still_needed(evidence)}"
     if word == "equivalent":
         real = evidence.p <= ALPHA and not seen.low <= 0 <= seen.high
         smaller = f"; a smaller difference is there ({_p_text(evidence)})" if real else ""
@@ -79,8 +79,8 @@ def why_for(word: Word, evidence: Evidence) -> str:
     return f"the interval {_span(seen)} leaves out 1 and {_p_text(evidence)}"
 
 
-def _obstacle(evidence: Evidence) -> str:
-    """What keeps *evidence* from a verdict."""
+def obstacle(evidence: Evidence) -> str:
+    """What keeps *evidence* from a verdict, in words."""
     seen = evidence.effect
     if seen.count < FEWEST_FOR_INTERVAL:
         return f"{_count(seen.count)} cannot have an interval"

@@ -4,13 +4,13 @@ Faster and slower need both the interval and the adjusted p. docs/statistics.md 
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, isinf
 from typing import TypeVar
 
 import numpy as np
 
-from reports.evidence import MARGIN, Evidence, Word, why_for, word_for
+from reports.evidence import MARGIN, Evidence, Word, blocks_needed, obstacle, why_for, word_for
 from reports.significance import fewest_blocks, fewest_blocks_unpaired, holm, sign_flip_p, unpaired_p
 from reports.stats import Estimate, effect, unpaired_effect
 
@@ -26,7 +26,9 @@ class Verdict:
     low, high: its 95 % interval; None with fewer than 3 blocks
     p:         two-sided, adjusted for the family
     why:       one sentence, with the blocks still needed or the gate that failed
-    All four numbers are None where nothing was measured or a gate failed.
+    obstacle:  of *why*, what keeps it from a verdict: the gate, or what the interval or p lacks; else empty
+    blocks_needed: how many blocks in all would do, about; None where it has a verdict, or where no number would
+    The first four numbers are None where nothing was measured or a gate failed.
     """
 
     ratio: float | None
@@ -35,6 +37,8 @@ class Verdict:
     p: float | None
     verdict: Word
     why: str
+    obstacle: str = ""
+    blocks_needed: int | None = None
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -45,6 +49,7 @@ def judge(evidence: Evidence) -> Verdict:
     seen = evidence.effect
     bounded = not isinf(seen.half_width)
     word = word_for(evidence)
+    is_open = word == "inconclusive"
     return Verdict(
         ratio=exp(seen.value),
         low=exp(seen.low) if bounded else None,
@@ -52,6 +57,8 @@ def judge(evidence: Evidence) -> Verdict:
         p=evidence.p,
         verdict=word,
         why=why_for(word, evidence),
+        obstacle=obstacle(evidence) if is_open else "",
+        blocks_needed=blocks_needed(evidence) if is_open else None,
     )
 
 
@@ -118,7 +125,7 @@ def _verdicts(
         if key in gates:
             verdicts[key] = _unjudged("invalid", gates[key])
         elif key not in seen:
-            verdicts[key] = _unjudged("inconclusive", f"no block has both arms; at least {fewest} blocks are needed")
+            verdicts[key] = _without_a_block(fewest)
         else:
             margin = margins.get(key, MARGIN)
             verdicts[key] = judge(
@@ -127,5 +134,14 @@ def _verdicts(
     return verdicts
 
 
+def _without_a_block(fewest: int) -> Verdict:
+    obstacle_ = "no block has both arms"
+    return replace(
+        _unjudged("inconclusive", f"{obstacle_}; at least {fewest} blocks are needed"),
+        obstacle=obstacle_,
+        blocks_needed=fewest,
+    )
+
+
 def _unjudged(word: Word, why: str) -> Verdict:
-    return Verdict(ratio=None, low=None, high=None, p=None, verdict=word, why=why)
+    return Verdict(ratio=None, low=None, high=None, p=None, verdict=word, why=why, obstacle=why)

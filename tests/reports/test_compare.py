@@ -59,7 +59,7 @@ def test_a_comparison_has_the_keys_of_result_json_and_the_runtime() -> None:
     told = only(compare_runs(run(cells(BEFORE_MS)), run(cells(SLOWER_MS)), NAMES)).to_json()
     assert list(told) == [
         *("system", "params", "runtime", "arm", "numerator", "denominator", "step"),
-        *("ratio", "low", "high", "p", "verdict", "why"),
+        *("ratio", "low", "high", "p", "verdict", "why", "obstacle", "blocks_needed"),
     ]
     assert (told["system"], told["runtime"], told["step"]) == ("1", "3.14t", "other")
     assert (told["denominator"], told["numerator"]) == NAMES

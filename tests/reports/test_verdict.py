@@ -24,7 +24,7 @@ def noise(seed: int, count: int, scale: float) -> list[float]:
 
 def test_verdict_has_exactly_the_keys_of_a_comparison_in_result_json() -> None:
     verdict = judge(Evidence(effect=effect([0.1] * 8), p=0.01))
-    assert list(asdict(verdict)) == ["ratio", "low", "high", "p", "verdict", "why"]
+    assert list(asdict(verdict)) == ["ratio", "low", "high", "p", "verdict", "why", "obstacle", "blocks_needed"]
 
 
 def test_a_clear_effect_over_ten_blocks_is_faster_and_its_mirror_slower() -> None:
@@ -40,6 +40,7 @@ def test_three_blocks_are_never_faster_however_large_the_effect() -> None:
     verdict = judge_family({"a": blocks_of([1.0, 1.01, 1.02])})["a"]
     assert (verdict.verdict, verdict.p) == ("inconclusive", 0.25)
     assert verdict.why == "3 blocks cannot bring p to 0.04; about 3 more are needed, 6 blocks in all"
+    assert (verdict.obstacle, verdict.blocks_needed) == ("3 blocks cannot bring p to 0.04", 6)
 
 
 def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
@@ -54,15 +55,16 @@ def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> No
     values = blocks_of([0.1 + one for one in noise(3, 8, 0.01)])
     verdicts = judge_family({"a": values, "b": values}, gates={"b": "3.14t: the GIL came back on (import foo)"})
     assert verdicts["a"].p == 2**-7
-    assert verdicts["b"] == Verdict(
-        ratio=None, low=None, high=None, p=None, verdict="invalid", why="3.14t: the GIL came back on (import foo)"
-    )
+    gate = "3.14t: the GIL came back on (import foo)"
+    assert verdicts["b"] == Verdict(ratio=None, low=None, high=None, p=None, verdict="invalid", why=gate, obstacle=gate)
+    assert (verdicts["a"].obstacle, verdicts["a"].blocks_needed) == ("", None)
 
 
 def test_nothing_in_common_is_inconclusive_and_says_how_many_blocks_it_takes() -> None:
     verdict = judge_family({"a": {}})["a"]
     assert (verdict.verdict, verdict.ratio) == ("inconclusive", None)
     assert verdict.why == "no block has both arms; at least 6 blocks are needed"
+    assert (verdict.obstacle, verdict.blocks_needed) == ("no block has both arms", 6)
 
 
 def test_one_block_has_a_ratio_and_no_interval_and_survives_strict_json() -> None:
