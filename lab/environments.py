@@ -2,47 +2,29 @@
 
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from core.errors import BadInput, GilscopeError
-from lab import interpreters
+from core.errors import GilscopeError
+from lab import interpreters, recipes
 from lab.interpreters import Interpreter
+from lab.recipes import Contents
 from lab.requirements import Requirements, name_of
 from lab.requirements import read as read_requirements
 from lab.uv_words import reason
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
+_MADE_HERE: set[Path] = set()  # by this process
 
 
 class EnvironmentFailed(GilscopeError):
     """Packages that a system needs could not be installed for a runtime."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contents:
-    """What is installed: a requirements file, wheels of our own (lab.wheels), or both.
-
-    hashed: the file must have the hash of each package, as all of ours do; a user's may have none
-    """
-
-    requirements_file: Path | None = None
-    hashed: bool = True
-    wheels: tuple[Path, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """What messages call it: the names of the files."""
-        files = [self.requirements_file] if self.requirements_file else []
-        return " and ".join(path.name for path in (*files, *self.wheels))
 
 
 def environment(
@@ -57,7 +39,8 @@ def environment(
 
     hashed: the file must have the hash of each package
     folder: where environments live, one for each executable, package file and names of wheels
-    A ready one is known by its stamp alone: no process is started. Runs that need one at once wait for one.
+    A ready one is known by its stamp alone: no process is started. Runs that need one at once wait for one. One that
+    installs a folder of this machine is made once in every process: nothing else says that the folder has changed.
     Raises BadInput for a package file that cannot be read, EnvironmentFailed when it cannot be made.
     """
     contents = Contents(
@@ -65,9 +48,9 @@ def environment(
         hashed=hashed,
         wheels=tuple(path.absolute() for path in wheels),
     )
-    place = folder.absolute() / _folder_name(interpreter, contents)
-    stamp = _stamp(interpreter, contents)
-    if not _is_ready(place, stamp):
+    place = folder.absolute() / recipes.folder_name(interpreter, contents)
+    stamp = recipes.stamp(interpreter, contents)
+    if (contents.folders and place not in _MADE_HERE) or not _is_ready(place, stamp):
         _make_once(interpreter, contents, place, stamp)
     return _python(place)
 
@@ -101,35 +84,6 @@ def installed_packages(python: Path) -> dict[str, str]:
     return dict(sorted((package.name, package.version) for package in found))
 
 
-def _folder_name(interpreter: Interpreter, contents: Contents) -> str:
-    named = str(contents.requirements_file.absolute()) if contents.requirements_file else ""
-    what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
-    return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
-
-
-def _stamp(interpreter: Interpreter, contents: Contents) -> str:
-    """All that an environment was made from: another digest, executable or build needs another one."""
-    requirements = _read(contents.requirements_file) if contents.requirements_file else b""
-    facts = {
-        "requirements": hashlib.sha256(requirements).hexdigest(),
-        "wheels": [hashlib.sha256(_read(path)).hexdigest() for path in contents.wheels],
-        "executable": str(interpreter.executable),
-        "version": interpreter.facts["version"],
-        "build": interpreter.facts["build"],
-    }
-    return json.dumps(facts, indent=1)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadInput(
-            f"Package file {path} cannot be read ({error.strerror}); "
-            "it must be a requirements file with hashes, or a wheel."
-        ) from None
-
-
 def _python(place: Path) -> Path:
     return place / "bin" / "python"
 
@@ -146,8 +100,9 @@ def _make_once(interpreter: Interpreter, contents: Contents, place: Path, stamp:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with _locked(place.with_name(place.name + ".lock")) as lock:
-            if not _is_ready(place, stamp):
+            if contents.folders or not _is_ready(place, stamp):
                 _make(interpreter, contents, place, stamp, lock)
+                _MADE_HERE.add(place)
     except OSError as error:
         raise EnvironmentFailed(
             f"The environment of runtime {interpreter.name} could not be made in {place.parent}: "
@@ -163,36 +118,50 @@ def _locked(path: Path) -> Iterator[int]:
 
 
 def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
-    """Build beside and rename, so that what stands at *place* is whole and an old one lasts until then."""
-    building = place.with_name(place.name + ".new")
-    shutil.rmtree(building, ignore_errors=True)
-    for command in _commands(interpreter.executable, contents, building):
+    """Build where it is to stand, for the scripts in its bin name their interpreter by its path; the stamp comes last.
+
+    The one that stood there before is put aside, and back should this fail: it is right for its own requirements.
+    """
+    old = place.with_name(place.name + ".old")
+    _put_aside(place, old)
+    for command in _commands(interpreter.executable, contents, place):
         failure = _failure(command, lock)
         if failure:
-            shutil.rmtree(building, ignore_errors=True)
+            shutil.rmtree(place, ignore_errors=True)
+            if old.exists():
+                old.rename(place)
             raise EnvironmentFailed(
                 f"The packages of {contents.label} could not be installed for runtime "
                 f"{interpreter.name}: {failure}. Check the network and the package index, then run again."
             )
-    (building / STAMP_FILE).write_text(stamp)
-    shutil.rmtree(place, ignore_errors=True)
-    building.rename(place)
+    (place / STAMP_FILE).write_text(stamp)
+    shutil.rmtree(old, ignore_errors=True)
 
 
-def _commands(executable: Path, contents: Contents, building: Path) -> list[list[str]]:
+def _put_aside(place: Path, old: Path) -> None:
+    """One without a stamp was left half made, and what was put aside then still stands there."""
+    if (place / STAMP_FILE).exists():
+        shutil.rmtree(old, ignore_errors=True)
+        place.rename(old)
+    else:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:
     """Commands that make the environment; byte code too, or each first import of it would be timed compiling."""
-    python = str(_python(building))
+    python = str(_python(place))
     tool = interpreters.uv()
     if tool is None:
-        make = [str(executable), "-m", "venv", str(building)]
+        make = [str(executable), "-m", "venv", str(place)]
         install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     else:
-        make = [str(tool), "venv", "--no-project", "--python", str(executable), str(building)]
+        make = [str(tool), "venv", "--no-project", "--python", str(executable), str(place)]
         install = [str(tool), "pip", "install", "--python", python, "--compile-bytecode"]
     commands = [make]
     if contents.requirements_file:
         hashed = ["--require-hashes"] if contents.hashed else []
-        commands.append([*install, *hashed, "-r", str(contents.requirements_file)])
+        anew = recipes.build_anew(contents) if tool else []
+        commands.append([*install, *hashed, *anew, "-r", str(contents.requirements_file)])
     if contents.wheels:
         commands.append([*install, "--no-index", "--no-deps", *map(str, contents.wheels)])
     return commands

@@ -16,6 +16,8 @@ _COMMENT = re.compile(r"(^|\s)#.*$")
 _FILE = re.compile(r"(?:-r|--requirement)[ =]*(.+)")
 _CONSTRAINT = re.compile(r"(?:-c|--constraint)[ =]*(.+)")
 _FOLDER = re.compile(r"(?:-f|--find-links)[ =]*(.+)")
+_EDITABLE = re.compile(r"(?:-e|--editable)[ =]*")
+_AFTER_TARGET = re.compile(r"\s+(?:;|--|@).*$|\[[^\]/]*\]$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,19 +34,31 @@ class Requirements:
 
 
 def read(path: Path) -> Requirements:
-    """What the file asks for, and the files that it names with -r. Raises BadInput if one cannot be read."""
-    options: list[str] = []
-    entries: list[str] = []
-    for line in _lines(path):
-        if nested := _FILE.fullmatch(line):
-            inner = read(path.parent / nested[1].strip())
-            options += inner.options
-            entries += inner.entries
-        elif line.startswith("-") and not line.startswith(("-e", "--editable")):
-            options.append(_absolute(line, path.parent))
-        else:
-            entries.append(line)
-    return Requirements(options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries)))
+    """What the file asks for, and the files that it names with -r.
+
+    Raises BadInput if one cannot be read, or names itself.
+    """
+    return _read(path, ())
+
+
+def constraint_files(wanted: Requirements) -> list[Path]:
+    """The files on this machine that its options name with -c, in their order."""
+    named = filter(None, map(_CONSTRAINT.fullmatch, wanted.options))
+    return [Path(one[1].strip()) for one in named if "://" not in one[1]]
+
+
+def local_path(entry: str) -> Path | None:
+    """The folder or archive on this machine that an entry installs; None where it names a package or an address.
+
+    A relative one begins in the current folder, as for pip and uv.
+    """
+    name, at, address = entry.partition("@ ")
+    text = _EDITABLE.sub("", address if at and not name.startswith((".", "/")) else entry, count=1).strip()
+    text = _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text)).removeprefix("file://").removeprefix("file:")
+    if "://" in text or not (text.startswith((".", "/", "~")) or "/" in text):
+        return None
+    path = Path(text).expanduser()
+    return path if path.exists() else None
 
 
 def listed(packages: Sequence[str]) -> Requirements:
@@ -69,6 +83,26 @@ def name_of(entry: str) -> str:
 def normalised(name: str) -> str:
     """The name as indexes compare it. Source: packaging.python.org, name normalization."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:
+    """outer: the files that led here, the first one that the user named."""
+    if path.resolve() in outer:
+        chain = " -> ".join(one.name for one in (*outer, path))
+        raise BadInput(f"Package file {outer[0]} names itself with -r: {chain}. Take one of these lines out.")
+    options: list[str] = []
+    entries: list[str] = []
+    for line in _lines(path):
+        nested = _FILE.fullmatch(line)
+        if nested and "://" not in nested[1]:
+            inner = _read(path.parent / nested[1].strip(), (*outer, path.resolve()))
+            options += inner.options
+            entries += inner.entries
+        elif line.startswith("-") and not line.startswith(("-e", "--editable")):
+            options.append(_absolute(line, path.parent))
+        else:
+            entries.append(line)
+    return Requirements(options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries)))
 
 
 def _absolute(option: str, folder: Path) -> str:

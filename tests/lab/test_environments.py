@@ -1,14 +1,11 @@
 """Environments: made once, known when ready, never half made."""
 
-import base64
 import fcntl
-import hashlib
 import os
 import stat
 import subprocess
 import sys
 import time
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput, GilscopeError
-from lab import environments, interpreters
+from lab import environments, interpreters, recipes
 from lab.environments import EnvironmentFailed, environment, installed_packages
 from lab.interpreters import Interpreter, ask
+from tests.lab.tiny_wheel import write_project, write_wheel
 
 HAVE_UV = interpreters.uv() is not None
 FAKE_UV = """#!/bin/sh
@@ -61,31 +59,7 @@ def made(log: Path) -> int:
     return log.read_text().count("venv") if log.exists() else 0
 
 
-def write_wheel(folder: Path) -> Path:
-    """A wheel of one module, and the requirements file that installs it without an index."""
-    info = "tiny_thing-1.2.dist-info"
-    files = {
-        "tiny_thing.py": "VALUE = 7\n",
-        f"{info}/METADATA": "Metadata-Version: 2.1\nName: tiny-thing\nVersion: 1.2\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    files[f"{info}/RECORD"] = "".join(record_line(name, text) for name, text in files.items()) + f"{info}/RECORD,,\n"
-    wheel = folder / "tiny_thing-1.2-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    requirements = folder / "requirements-tiny.txt"
-    requirements.write_text(f"--no-index\n--find-links {folder}\ntiny-thing==1.2 --hash=sha256:{digest}\n")
-    return requirements
-
-
-def record_line(name: str, text: str) -> str:
-    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
-    return f"{name},sha256={digest},{len(text)}\n"
-
-
-@pytest.mark.parametrize(
+TOOLS = pytest.mark.parametrize(
     "tool",
     [
         pytest.param("uv", marks=pytest.mark.skipif(not HAVE_UV, reason="uv was not found")),
@@ -94,6 +68,9 @@ def record_line(name: str, text: str) -> str:
         ),
     ],
 )
+
+
+@TOOLS
 def test_a_real_environment_has_the_packages_and_their_byte_code(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
 ) -> None:
@@ -105,6 +82,18 @@ def test_a_real_environment_has_the_packages_and_their_byte_code(
     assert (value, Path(prefix)) == ("7", python.parent.parent)
     assert Path(cached).is_file()
     assert installed_packages(python)["tiny-thing"] == "1.2"
+
+
+@TOOLS
+def test_a_program_of_a_package_runs_by_its_bare_name_under_the_environments_python(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
+) -> None:
+    if tool == "pip":
+        monkeypatch.setattr(interpreters, "uv", lambda: None)
+    python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
+    searched = os.pathsep.join([str(python.parent), os.environ["PATH"]])
+    said = subprocess.check_output(["tiny-serve"], env={**os.environ, "PATH": searched}, text=True)
+    assert said.splitlines()[-1] == f"7 {python.parent.parent}"
 
 
 @pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
@@ -181,14 +170,44 @@ def test_one_that_was_left_half_made_is_made_anew(
 ) -> None:
     place = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
     (place / environments.STAMP_FILE).unlink()
-    half = place.with_name(place.name + ".new")
-    half.mkdir()
-    (half / "rest").touch()
+    (place / "rest").touch()
     environment(interpreter, requirements, tmp_path / "runtimes")
     assert made(log) == 2
     assert (place / environments.STAMP_FILE).is_file()
-    assert not half.exists()
     assert not (place / "rest").exists()
+
+
+def test_one_of_an_earlier_layout_is_made_anew(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    with pytest.MonkeyPatch.context() as earlier:
+        earlier.setattr(recipes, "LAYOUT", 1)
+        environment(interpreter, requirements, tmp_path / "runtimes")
+    environment(interpreter, requirements, tmp_path / "runtimes")
+    assert made(log) == 2
+
+
+@pytest.mark.parametrize("named", ["-r inner.txt", "-c inner.txt"])
+def test_a_file_that_the_requirements_name_makes_it_anew_when_it_changes(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, named: str
+) -> None:
+    requirements.write_text(f"some\n{named}\n")
+    inner = tmp_path / "inner.txt"
+    for version in ("1.0", "1.0", "2.0"):
+        inner.write_text(f"other=={version}\n")
+        environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
+    assert made(log) == 2
+
+
+def test_an_archive_that_the_requirements_name_makes_it_anew_when_it_changes(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    archive = tmp_path / "shop-1.0-py3-none-any.whl"
+    requirements.write_text(f"shop @ file://{archive}\n")
+    for content in (b"one", b"one", b"two"):
+        archive.write_bytes(content)
+        environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
+    assert made(log) == 2
 
 
 def test_one_whose_python_is_gone_is_made_anew(
@@ -197,6 +216,25 @@ def test_one_whose_python_is_gone_is_made_anew(
     environment(interpreter, requirements, tmp_path / "runtimes").unlink()
     assert environment(interpreter, requirements, tmp_path / "runtimes").is_file()
     assert made(log) == 2
+
+
+@pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
+def test_a_folder_is_installed_again_in_each_process_and_once_in_one(
+    tmp_path: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requirements, shop = tmp_path / "requirements.txt", tmp_path / "shop"
+    write_project(shop, value=1)
+    requirements.write_text(f"{shop}\n")
+
+    def value() -> str:
+        python = environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
+        return subprocess.check_output([python, "-I", "-c", "import shop; print(shop.VALUE)"], text=True).strip()
+
+    assert value() == "1"
+    (shop / "shop.py").write_text("VALUE = 2\n")
+    assert value() == "1"
+    monkeypatch.setattr(environments, "_MADE_HERE", set())
+    assert value() == "2"
 
 
 def test_runs_at_once_make_it_once(log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter) -> None:
@@ -232,6 +270,7 @@ def test_a_failure_leaves_the_old_environment_for_its_own_requirements(
         environment(interpreter, requirements, tmp_path / "runtimes")
     requirements.write_text(old)
     assert environment(interpreter, requirements, tmp_path / "runtimes").is_file()
+    assert made(log) == 2  # one of them failed
 
 
 def test_a_tool_that_does_not_end_is_given_up(
