@@ -14,7 +14,7 @@ BASE_PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test lint check bench report native native-test native-peers native-libraries pins clean look-again
+.PHONY: help setup run record test lint check bench report native native-test native-peers native-libraries browser pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -47,7 +47,7 @@ report: $(RUN_STAMP) ## Write a saved run's report again: make report RUN=report
 native: $(RUN_STAMP) ## Build native programs and extensions; says what a missing toolchain keeps away
 	@$(PYTHON) runner.py native $(ARGS)
 
-native-test: ## Run the unit tests of the Rust programs
+native-test: ## Run the unit tests of the Rust programs, which are also part of make test
 	@cd native && cargo test --quiet
 
 native-peers: ## Install the load generators that the experiment loadgen compares ours with
@@ -55,6 +55,9 @@ native-peers: ## Install the load generators that the experiment loadgen compare
 
 native-libraries: ## Install what the C and C++ programs need from the system's packages
 	@sh native/libraries.sh
+
+browser: ## Install the Chromium that the tests of report.html need
+	@sh tests/browser/install.sh
 
 pins: $(RUN_STAMP) ## Write requirements*.txt from *.in; newer versions: make pins ARGS=--upgrade
 	@$(compile) requirements.in -o requirements.txt
@@ -91,17 +94,20 @@ $(RUNTIMES_STAMP): requirements-tornado.txt $(RUN_STAMP) $(if $(filter setup,$(M
 	@$(alone); if $(fresh); then exit 0; fi; \
 	echo 'set-up: runtimes'; $(PYTHON) runner.py setup; touch $@
 
-# The sources of native programs; without a toolchain there is nothing to build, and reports have no limit row.
+# The sources of native programs. What cannot be built is named with the reason and the rest goes on, also where a
+# toolchain is there and cannot be used (no network, too old): a report has no such row. `make native` tries again.
 native_sources := $(shell find native -type f -not -path '*/target/*' -not -path '*/build/*' -not -path 'native/bin/*' \
 	-not -path 'native/wheels/*' -not -name Cargo.lock 2>/dev/null)
 
 $(LIMIT_STAMP): $(native_sources) $(RUN_STAMP)
 	@$(alone); if $(fresh); then exit 0; fi; \
-	echo 'set-up: the native limit'; $(PYTHON) runner.py native loadgen calc-service; touch $@
+	echo 'set-up: the native limit'; $(PYTHON) runner.py native loadgen calc-service || $(go_on); touch $@
 
 $(NATIVE_STAMP): $(native_sources) $(RUNTIMES_STAMP)
 	@$(alone); if $(fresh); then exit 0; fi; \
-	echo 'set-up: native programs'; $(PYTHON) runner.py native; touch $@ $(LIMIT_STAMP)
+	echo 'set-up: native programs'; $(PYTHON) runner.py native || $(go_on); touch $@ $(LIMIT_STAMP)
+
+go_on = echo 'set-up: going on without what could not be built; once that is mended: make native'
 
 # Begins a recipe: stop at the first failure, and one set-up at a time, also when two makes start together
 # (not where flock is missing, as on macOS). The lock goes when the recipe's processes end, however they end.

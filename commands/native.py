@@ -10,7 +10,10 @@ FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Build the native programs and extensions, or those named; say of each whether it is there."""
+    """Build the native programs and extensions, or those named; say of each whether it is there.
+
+    1 where one could not be built although its tools are here; without its tools it is only said to be missing.
+    """
     parser = flags.Parser(prog="runner.py native", description=main.__doc__)
     known = (*natives.BUILDS, *wheels.EXTENSIONS)
     parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(known)} (default: all)")

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,17 @@ BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 BROKEN = "not built, though its tools are here"
 PEERS = ("ab", "wrk", "oha", "hey")
+LAST_LINES = 6
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: (?P<needs>needs .+)")
+# How cargo says it: of a rust-version, before and since its resolver knows it; of an edition that it does not know.
+_OLD_RUST = re.compile(
+    r"requires rustc \d|rustc [\d.]+\S* is not supported by"
+    r"|older than the `\d+` edition|feature `edition\d+` is required"
+)
+_NO_CRATES = re.compile(
+    r"failed to download|failed to fetch|spurious network error|[Cc]ould(?: not|n't) resolve host"
+    r"|attempting to make an HTTP request"
+)
 
 
 class ProgramMissing(GilscopeError):
@@ -66,7 +77,8 @@ def _cmake(name: str) -> Build:
 def _maven(name: str, folder: str) -> Build:
     home = SOURCES / folder
     made = home / "target" / f"{name}.jar"
-    return Build(name=name, tools=("java", "mvn"), commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home)
+    tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
+    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home)
 
 
 LIMIT = ("loadgen", "calc-service")
@@ -93,16 +105,16 @@ def command(program: Program) -> list[str]:
 
 
 def missing(name: str) -> str:
-    """Why the program is not there: `not built: needs cargo`, say; empty if it is."""
+    """Why the program is not there: `not built: needs cargo`, say; empty if it is.
+
+    One that an earlier build left is not there if the last build failed: it is not made of the sources as they are.
+    """
     if name in PEERS:
         return "" if shutil.which(name) else f"not installed: needs {name} on PATH (try: make native-peers)"
     build = BUILDS[name]
-    if build.place.exists():
-        return ""
-    lacking = _lacking(build)
-    if lacking:
-        return lacking
-    return build.reason_file.read_text(encoding="utf-8") if build.reason_file.exists() else "not built: try make native"
+    if build.reason_file.exists():
+        return _lacking(build) or build.reason_file.read_text(encoding="utf-8")
+    return "" if build.place.exists() else _lacking(build) or "not built: try make native"
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -147,7 +159,9 @@ def _lacking(build: Build) -> str:
 
 
 def _is_current(build: Build) -> bool:
-    """Whether the program is newer than every source of its build system."""
+    """Whether the last build went well, and the program is newer than every source of its build system."""
+    if build.reason_file.exists():
+        return False
     try:
         made_s = build.place.stat().st_mtime
     except OSError:
@@ -166,20 +180,51 @@ def _run(build: Build) -> str:
     said = ""
     for line in build.commands:
         try:
-            done = subprocess.run(
-                line, cwd=build.folder, capture_output=True, text=True, timeout=BUILD_TIMEOUT_S, check=False
-            )
+            done = _done(line, build.folder)
         except subprocess.TimeoutExpired:
             return f"not built: {' '.join(line)} was not done after {BUILD_TIMEOUT_S:.0f} s"
+        except OSError as error:
+            return f"{BROKEN}: {line[0]} could not be started: {error.strerror}"
         said += done.stdout + done.stderr
         if done.returncode:
             return _reason(build.name, said, line)
     return ""
 
 
+def _done(line: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
+    """A compiler's words may be of any encoding, and it must not ask the terminal for anything."""
+    return subprocess.run(
+        line,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=BUILD_TIMEOUT_S,
+        check=False,
+    )
+
+
 def _reason(name: str, said: str, line: tuple[str, ...]) -> str:
-    """The library that is missing, if the build said so, or else its last lines."""
+    """What is missing, if the build said so, or else its last lines."""
     for found in _LIBRARY.finditer(said):
         if found["name"] == name:
             return f"not built: {found['needs'].strip()}"
-    return f"{BROKEN}: {' '.join(line)} failed: " + " / ".join(said.strip().splitlines()[-6:])
+    return (line[0] == "cargo" and why_cargo_cannot(said)) or f"{BROKEN}: {' '.join(line)} failed: {_last(said)}"
+
+
+def _last(said: str) -> str:
+    return " / ".join(said.strip().splitlines()[-LAST_LINES:])
+
+
+def why_cargo_cannot(said: str) -> str:
+    """Why cargo, which failed and said this, can build nothing of ours here; empty if it is the sources' fault."""
+    if _OLD_RUST.search(said):
+        return f"not built: needs {_wanted_rust()}"
+    return f"{BROKEN}: cargo could not download the crates (no network?)" if _NO_CRATES.search(said) else ""
+
+
+def _wanted_rust() -> str:
+    manifest = tomllib.loads((SOURCES / "Cargo.toml").read_text(encoding="utf-8"))
+    version = manifest["workspace"].get("package", {}).get("rust-version")
+    return f"Rust {version} or newer" if version else "a newer Rust"

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,68 @@ def test_a_build_that_fails_says_its_last_words_then_and_later(workshop: Worksho
     workshop.has_compiler()
     assert list(make(["one"])) == [("one", "")]
     assert missing("one") == ""
+
+
+def test_a_program_that_an_earlier_build_left_is_not_measured_after_one_that_failed(workshop: Workshop) -> None:
+    workshop.has_compiler()
+    list(make(["one"]))
+    workshop.has_compiler("echo error: expected one of; exit 101")
+    newer_s = (workshop.bin / "one").stat().st_mtime + 10
+    os.utime(workshop.source, (newer_s, newer_s))
+    list(make(["one"]))
+    assert (workshop.bin / "one").exists()
+    assert missing("one").endswith("failed: error: expected one of")
+    os.utime(workshop.source, (0, 0))
+    workshop.has_compiler()
+    assert list(make(["one"])) == [("one", "")]
+    assert workshop.times_built == 2
+
+
+def test_a_compiler_may_say_bytes_that_are_no_utf_8_and_finds_nothing_on_its_standard_input(workshop: Workshop) -> None:
+    workshop.has_compiler("cat; printf 'caf\\351'; exit 1")
+    ((_, reason),) = make(["one"])
+    assert reason.endswith("failed: caf\N{REPLACEMENT CHARACTER}")
+
+
+def test_a_compiler_that_cannot_be_started_is_a_reason(workshop: Workshop) -> None:
+    tool = workshop.tools / NEEDS
+    tool.write_text("#!/no/such/shell\n")
+    tool.chmod(0o755)
+    assert list(make(["one"])) == [
+        ("one", f"not built, though its tools are here: {NEEDS} could not be started: No such file or directory")
+    ]
+
+
+OLD_RUST = "not built: needs Rust 1.95 or newer"
+NO_CRATES = "not built, though its tools are here: cargo could not download the crates (no network?)"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("error: package `mio v1.2.4` cannot be built because it requires rustc 1.79 or newer, while ...", OLD_RUST),
+        ("error: rustc 1.85.0 is not supported by the following packages:\n  loadgen@0.1.0 requires ...", OLD_RUST),
+        ("  feature `edition2024` is required", OLD_RUST),
+        ("  this version of Cargo is older than the `2024` edition, and only supports `2015` and ...", OLD_RUST),
+        ("error: failed to download from `https://...`\n  [6] Could not resolve host: ...", NO_CRATES),
+        ("error: failed to get `mio` as a dependency of package ...\n  Couldn't resolve host name", NO_CRATES),
+    ],
+)
+def test_a_cargo_that_can_build_nothing_says_what_it_needs(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, said: str, reason: str
+) -> None:
+    (workshop.sources / "Cargo.toml").write_text('[workspace.package]\nrust-version = "1.95"\n')
+    cargo = workshop.tools / "cargo"
+    cargo.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{said}\nEND\nexit 101\n")
+    cargo.chmod(0o755)
+    build = replace(workshop.build(), tools=("cargo",), commands=(("cargo", "build"),))
+    monkeypatch.setattr(natives, "BUILDS", {"one": build})
+    monkeypatch.setattr(natives, "SOURCES", workshop.sources)
+    assert list(make(["one"])) == [("one", reason)]
+
+
+def test_netty_needs_a_compiler_of_java_and_not_only_what_runs_it() -> None:
+    assert BUILDS["echo-netty"].tools == ("java", "javac", "mvn")
 
 
 def test_a_library_that_the_build_names_is_the_reason(workshop: Workshop) -> None:
