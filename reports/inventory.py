@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from core.cell import Cell
+from reports.columns import ABSENT
 
 
 def print_runtimes(
@@ -28,9 +29,8 @@ def print_runtimes(
 
 
 def _lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    build = "free-threaded build" if facts["gil_disabled_build"] else "default build"
     lines = [
-        ("version", f"{facts['version']}, {build}, GIL {'on' if facts['gil_enabled'] else 'off'}"),
+        ("version", _version(facts)),
         ("build", f"{facts['build']}"),
         ("flags", flags_text(facts["flags"])),
         ("where", f"{facts['executable']} (found by {facts['source']})"),
@@ -41,11 +41,20 @@ def _lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
+def _version(facts: Mapping[str, Any]) -> str:
+    if not facts["version"]:
+        return "programs of machine code, no interpreter"
+    build = "free-threaded build" if facts["gil_disabled_build"] else "default build"
+    return f"{facts['version']}, {build}, GIL {'on' if facts['gil_enabled'] else 'off'}"
+
+
 def flags_text(flags: Mapping[str, Any]) -> str:
-    """Build flags in words: 'PGO, no LTO, static'."""
+    """Build flags in words: 'PGO, no LTO, static'; '-' where they are not known, as of native programs."""
+    if not all(name in flags for name in ("pgo", "lto", "shared")):
+        return ABSENT
     words = ["PGO" if flags["pgo"] else "no PGO", "LTO" if flags["lto"] else "no LTO"]
     words.append("shared library" if flags["shared"] else "static")
-    return ", ".join(words + [name for name in ("debug", "tail_call", "jit") if flags[name]])
+    return ", ".join(words + [name for name in ("debug", "tail_call", "jit") if flags.get(name)])
 
 
 def print_plan(cells: Sequence[tuple[Cell, float]], blocks: int, seconds: float, console: Console) -> None:

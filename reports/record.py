@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from core.cell import PARAMETERS
 from core.result import Run
 from reports import seed
 from reports.arrangement import value_text
-from reports.columns import seconds
+from reports.columns import ABSENT, seconds
 from reports.inventory import flags_text
 from reports.markdown import escaped, markdown_table, notes_list, rows_table
 from reports.seed import SeedRow, SeedSystem, SeedTable
@@ -84,15 +85,21 @@ def _interpreters(run: Run, tell: Tell) -> str:
     lines = [
         [
             name,
-            tell(str(facts.get("version", "unknown"))),
-            tell("free-threaded" if facts.get("gil_disabled_build") else "default"),
-            tell(facts.get("compiler") or "unknown"),
-            flags_text(facts["flags"]),
+            tell(str(facts.get("version") or ABSENT)),
+            tell(_build(facts)),
+            tell(facts.get("compiler") or ABSENT),
+            tell(flags_text(facts.get("flags", {}))),
         ]
         for name, facts in run.runtimes.items()
     ]
     missing = [tell(f"{name}: {NOT_MEASURED}. {escaped(line)}") for name, line in run.missing.items()]
     return "\n\n".join([markdown_table(heads, lines), *(["\n".join(f"- {one}" for one in missing)] if missing else [])])
+
+
+def _build(facts: Mapping[str, Any]) -> str:
+    if not facts.get("version"):
+        return ABSENT
+    return "free-threaded" if facts.get("gil_disabled_build") else "default"
 
 
 def _legend(run: Run) -> str:

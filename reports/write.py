@@ -1,11 +1,13 @@
 """Everything that a run leaves in its folder beside result.json."""
 
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-from core.errors import BadInput
+from core.errors import BadInput, GilscopeError
 from core.result import Run
-from reports.exports.texts import markdown_texts
+from reports.exports.texts import markdown_files
 from reports.page.build import page
 from reports.page.several.build import page_of_several
 from reports.sheets import cells_sheet, rows_sheet
@@ -15,17 +17,42 @@ PAGE = "report.html"
 PLOTS = "plots"
 
 
+class PartsLost(GilscopeError):
+    """Files of a report that could not be made. paths: of all the others, which are written."""
+
+    def __init__(self, paths: Sequence[Path], reasons: Sequence[str]) -> None:
+        super().__init__(" ".join(reasons))
+        self.paths = list(paths)
+        self.reasons = list(reasons)
+
+
 def write_all(run: Run | View, folder: Path, titles: Mapping[str, str] | None = None, lang: str = "en") -> list[Path]:
     """Write page, tables, findings, plots, and record.md where the run has the seed's rows; the paths of all.
 
     titles: of the systems, by number or name, where *run* is no view that has them. lang: of page and record, en or zh
-    Raises BadInput if *folder* cannot be written.
+    Raises BadInput if *folder* cannot be written, and PartsLost when all but some is written: a part that cannot be
+    made, which is a fault of ours, loses no other.
     """
     view = view_of(run, titles)
-    try:
-        return [*_write_texts(_texts(view, lang), folder), *_write_plots(view, folder / PLOTS)]
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    paths: list[Path] = []
+    lost: list[str] = []
+    for name, write in _parts(view, folder, lang).items():
+        try:
+            paths += write()
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        except Exception as error:
+            lost.append(_lost(name, error))
+    if lost:
+        raise PartsLost(paths, lost)
+    return paths
+
+
+def _lost(name: str, error: Exception) -> str:
+    """What could not be made, why, and where in our code, for whoever mends it."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    return f"{name} could not be made ({type(error).__name__}: {error}, in {where}); please report that as a bug."
 
 
 def write_several(views: Sequence[View], path: Path, lang: str = "en") -> Path:
@@ -42,17 +69,21 @@ def _unwritable(where: Path, error: OSError) -> BadInput:
     return BadInput(f"{where} cannot be written: {error.strerror or error}; make room or give write access.")
 
 
-def _texts(view: View, lang: str) -> dict[str, str]:
-    sheets = {"table.csv": rows_sheet(view.rows), "cells.csv": cells_sheet(view.run)}
-    return {PAGE: page(view, lang=lang), **markdown_texts(view, lang), **sheets}
+def _parts(view: View, folder: Path, lang: str) -> dict[str, Callable[[], list[Path]]]:
+    """What writes each part of a report, by its name; it gives back the paths."""
+    texts: dict[str, Callable[[], str]] = {
+        PAGE: lambda: page(view, lang=lang),
+        **markdown_files(view, lang),
+        "table.csv": lambda: rows_sheet(view.rows),
+        "cells.csv": lambda: cells_sheet(view.run),
+    }
+    parts = {name: partial(_write_text, make, folder / name) for name, make in texts.items()}
+    return {**parts, PLOTS: partial(_write_plots, view, folder / PLOTS)}
 
 
-def _write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
-    paths = []
-    for name, text in texts.items():
-        paths.append(folder / name)
-        paths[-1].write_text(text, encoding="utf-8")
-    return paths
+def _write_text(make: Callable[[], str], path: Path) -> list[Path]:
+    path.write_text(make(), encoding="utf-8")
+    return [path]
 
 
 def _write_plots(view: View, folder: Path) -> list[Path]:

@@ -1,6 +1,6 @@
 """A run as CSV and as Markdown: the same files that its folder holds, written elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from core.result import Run
@@ -23,22 +23,23 @@ def csv(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
 
 def markdown(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
     """table.md, findings.md and the record that the plan asks for, in the folder *to*. Raises BadInput."""
-    return _in(to, markdown_texts(view_of(run, titles)))
+    return _in(to, {name: make() for name, make in markdown_files(view_of(run, titles)).items()})
 
 
-def markdown_texts(view: View, lang: str = "en") -> dict[str, str]:
-    """The Markdown of a run, by file name. lang: of record.md, en or zh."""
-    texts = {
-        "table.md": table_page(view.run, view.rows, view.titles),
-        "findings.md": findings.markdown(view),
+def markdown_files(view: View, lang: str = "en") -> dict[str, Callable[[], str]]:
+    """What makes each Markdown file of a run, by file name. lang: of record.md, en or zh."""
+    run, rows = view.run, view.rows
+    files: dict[str, Callable[[], str]] = {
+        "table.md": lambda: table_page(run, rows, view.titles),
+        "findings.md": lambda: findings.markdown(view),
     }
     record = record_of(view)
     if record is not None:
-        texts[f"{view.run.plan['view']}.md"] = record.page(view.run, view.rows, view.titles)
-    if view.run.plan["name"] == "record" or covers_the_seed(view.rows):
+        files[f"{run.plan['view']}.md"] = lambda: record.page(run, rows, view.titles)
+    if run.plan["name"] == "record" or covers_the_seed(rows):
         titles = {**view.titles, **TITLES.get(lang, {})}
-        texts["record.md"] = record_page(view.run, view.rows, titles, lang)
-    return texts
+        files["record.md"] = lambda: record_page(run, rows, titles, lang)
+    return files
 
 
 def _in(folder: Path, texts: Mapping[str, str]) -> Exported:

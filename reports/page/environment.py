@@ -50,7 +50,7 @@ def runtimes(run: Run, words: Mapping[str, str]) -> Table:
             if facts.get("version")
             else UNKNOWN,
             _text(facts.get("compiler")),
-            _flags(facts.get("flags", {})),
+            flags_text(facts.get("flags", {})),
             ", ".join(
                 f"{package} {number}" for one in facts.get("packages", {}).values() for package, number in one.items()
             ),
@@ -59,13 +59,6 @@ def runtimes(run: Run, words: Mapping[str, str]) -> Table:
     ]
     heads = [words[name] for name in ("runtime", "version", "build", "compiler", "flags")]
     return plain(lines, words["runtime"], [*heads, words["packages"]], "facts")
-
-
-def _flags(flags: Mapping[str, Any]) -> str:
-    try:
-        return flags_text(flags)
-    except KeyError:
-        return UNKNOWN
 
 
 def plan(run: Run, words: Mapping[str, str]) -> Table:

@@ -64,10 +64,6 @@ def _capital(label: str) -> str:
 
 def _interpreter(facts: Mapping[str, Any]) -> dict[str, str]:
     """What tells builds of one name apart, and the packages in use, in words."""
-    try:
-        flags = flags_text(facts.get("flags", {}))
-    except KeyError:
-        flags = fact(None)
     named = {name: fact(facts.get(name)) for name in ("version", "build", "compiler")}
     packages = {name: version for one in facts.get("packages", {}).values() for name, version in one.items()}
-    return {**named, "flags": flags, **packages}
+    return {**named, "flags": flags_text(facts.get("flags", {})), **packages}

@@ -1,0 +1,48 @@
+"""What a run's folder holds beside result.json: all of it for the record, and all but what cannot be made."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from config.load import load_experiment
+from core.result import Run
+from core.runtime import NATIVE
+from lab.runtimes import Native
+from reports import write
+from reports.write import PartsLost, write_all
+from tests.reports.sample import MS, TITLES, facts, measured, run_of
+
+FILES = {"report.html", "table.md", "findings.md", "record.md", "table.csv", "cells.csv"}
+
+
+def record_run() -> Run:
+    """One block of the plan of config/record.yaml, under all of its runtimes, as an experiment keeps it."""
+    plan = replace(load_experiment("record"), blocks=1, scale=0.01, absent={("3", NATIVE): "no native service"})
+    made = run_of([measured(cell, 1, [2000 * MS], [MS] * 100) for cell in plan.cells()], runtimes=plan.runtimes)
+    made.plan = plan.to_json()
+    made.runtimes = {name: Native().to_json() if name == NATIVE else facts(name) for name in plan.runtimes}
+    return made
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_record_with_its_native_runtime_has_every_file(lang: str, tmp_path: Path) -> None:
+    paths = write_all(record_run(), tmp_path, TITLES, lang)
+    assert {path.name for path in paths if path.parent == tmp_path} == FILES
+    record = (tmp_path / "record.md").read_text(encoding="utf-8")
+    (line,) = [line for line in record.splitlines() if line.startswith("| native ")]
+    assert [cell.strip() for cell in line.split("|")[2:-1]] == ["-", "-", "-", "-"]
+
+
+def test_a_file_that_cannot_be_made_loses_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*given: object, **more: object) -> str:
+        raise KeyError("pgo")
+
+    monkeypatch.setattr(write, "page", broken)
+    monkeypatch.setattr(write, "rows_sheet", broken)
+    with pytest.raises(PartsLost) as lost:
+        write_all(record_run(), tmp_path, TITLES)
+    cause = " could not be made (KeyError: 'pgo', in test_write.py:"
+    assert [reason.partition(cause)[0] for reason in lost.value.reasons] == ["report.html", "table.csv"]
+    assert {path.name for path in lost.value.paths if path.parent == tmp_path} == FILES - {"report.html", "table.csv"}
+    assert all(path.is_file() for path in lost.value.paths)
