@@ -1,6 +1,7 @@
 """Make the page, tables and plots of saved runs again, from result.json alone."""
 
 import argparse
+import json
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from commands.saying import note, short
 from config import flags
 from core.errors import BadInput
-from core.result import FILE_NAME, Run, load
+from core.result import FILE_NAME, Run, keep_comparisons, load, to_json
 from lab import experiment
 
 if TYPE_CHECKING:
@@ -21,24 +22,33 @@ WIDTH = 78
 
 
 def write(folder: Path, saved: Run, lang: str = "en") -> "Written":
-    """Write all that a run's folder holds beside result.json, and put the comparisons into *saved*."""
+    """Write all that a run's folder holds beside result.json, and put the comparisons into *saved*.
+
+    A file that cannot be made is named on standard error, and loses no other.
+    """
     from reports import findings
     from reports.view import view_of
-    from reports.write import write_all
+    from reports.write import PartsLost, write_all
 
     view = view_of(saved, experiment.titles(saved))
     saved.comparisons = findings.comparisons(view)
-    return Written(folder=folder, view=view, paths=write_all(view, folder, lang=lang), lang=lang)
+    try:
+        return Written(folder=folder, view=view, paths=write_all(view, folder, lang=lang), lang=lang)
+    except PartsLost as lost:
+        for reason in lost.reasons:
+            note(f"error: {reason}")
+        return Written(folder=folder, view=view, paths=lost.paths, lang=lang, whole=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A report that is written: what it shows, where, and in which language."""
+    """A report that is written: what it shows, where, in which language, and whether every file could be made."""
 
     folder: Path
     view: "View"
     paths: list[Path]
     lang: str = "en"
+    whole: bool = True
 
 
 def language(asked: str) -> str:
@@ -61,7 +71,7 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
     """Print the report on the terminal, or the result as JSON, or where it is."""
     folder = written.folder
     if as_json:
-        print((folder / FILE_NAME).read_text(encoding="utf-8"), end="")
+        print(json.dumps(to_json(written.view.run)))
         return
     if quiet:
         print(short(folder))
@@ -113,14 +123,28 @@ def main(arguments: Sequence[str]) -> int:
     runs = list(dict.fromkeys(given.runs)) or [_newest_run()]
     if given.out and len(runs) < 2:
         raise BadInput(f"--out is {given.out}; it is where runs stand side by side, so name two runs at least.")
-    all_written = []
-    for where, saved in [(path, load(path)) for path in runs]:
-        all_written.append(write(where if where.is_dir() else where.parent, saved, lang))
-        show(all_written[-1], as_json=given.json, quiet=given.quiet)
+    all_written = [_reported(path, saved, lang) for path, saved in [(path, load(path)) for path in runs]]
+    _show_all(all_written, given)
     page = _beside(all_written, given) if len(runs) > 1 else _page(all_written[0])
     if given.open:
         _open_page(page)
-    return 0
+    return 0 if all(one.whole for one in all_written) else 1
+
+
+def _reported(path: Path, saved: Run, lang: str) -> Written:
+    """The report of the run read from *path*; its file keeps what was concluded."""
+    written = write(path if path.is_dir() else path.parent, saved, lang)
+    keep_comparisons(path, saved)
+    return written
+
+
+def _show_all(all_written: Sequence[Written], given: argparse.Namespace) -> None:
+    """Each on the terminal; as JSON one document, which is a list where there are several."""
+    if given.json and len(all_written) > 1:
+        print(json.dumps([to_json(one.view.run) for one in all_written]))
+        return
+    for one in all_written:
+        show(one, as_json=given.json, quiet=given.quiet)
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -133,7 +157,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         help="the page of several runs (default: side-by-side.html beside the folder of the newest of them)",
     )
     shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
+    shown.add_argument(
+        "--json", action="store_true", help="print the result as JSON on stdout; of several runs, a list"
+    )
     shown.add_argument("--quiet", action="store_true", help="print the run's folder, no more")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     add_lang_flag(parser)

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     written = write(order.folder, saved, lang)
     experiment.note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
-    return 1 if saved.failed_cells else 0
+    return 1 if saved.failed_cells or not written.whole else 0
 
 
 def _epilog() -> str:

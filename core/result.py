@@ -5,7 +5,8 @@ The keys are DESIGN section 10's; docs/result.md lists them.
 
 import json
 import os
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +15,9 @@ from core.errors import BadInput
 SCHEMA = 1
 FILE_NAME = "result.json"
 PLAN_KEYS = ("name", "blocks", "scale", "runtimes", "rows")
+
+# What makes a file of schema n one of schema n + 1; there has been one schema so far.
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 Status = Literal["ok", "failed", "invalid"]
 
@@ -96,56 +100,108 @@ class RunFile:
     def save(self, run: Run) -> None:
         """Write *run* beside the file, flush it to disk, and put it in the file's place. Raises BadInput."""
         self._cells += [_compact(asdict(cell)) for cell in run.cells[len(self._cells) :]]
-        text = _compact(_without_cells(run))
-        parts = [text[:-1], ',"cells":[\n', ",\n".join(self._cells), "\n]}\n"]
-        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(beside, "w", encoding="utf-8") as file:
-                file.writelines(parts)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, self.path)
-        except OSError as error:
-            raise BadInput(
-                f"{self.path} cannot be written: {error.strerror}; name another folder with --out."
-            ) from error
+        head = {name: value for name, value in vars(run).items() if name != "cells"}
+        _put(self.path, _file_parts(head, self._cells))
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """*run* as its file holds it."""
+    return asdict(run)
+
+
+def keep_comparisons(where: Path, run: Run) -> None:
+    """Write the comparisons of *run* into the file that it was read from, and change nothing else in it.
+
+    A file that has other cells by now is left alone, since its run goes on elsewhere; one of an older schema too.
+    Raises BadInput.
+    """
+    path = _path(where)
+    stored = _stored(path)
+    cells = stored.pop("cells")
+    if stored["schema"] != SCHEMA or stored.get("comparisons") == run.comparisons or len(cells) != len(run.cells):
+        return
+    _put(path, _file_parts({**stored, "comparisons": run.comparisons}, map(_compact, cells)))
+
+
+def _file_parts(head: Mapping[str, Any], cells: Iterable[str]) -> list[str]:
+    """The text of a file, each cell on its own line."""
+    return [_compact(head)[:-1], ',"cells":[\n', ",\n".join(cells), "\n]}\n"]
+
+
+def _put(path: Path, parts: Iterable[str]) -> None:
+    """Write beside *path*, flush to disk, put it in its place. Raises BadInput."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(beside, "w", encoding="utf-8") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}; name another folder with --out.") from error
 
 
 def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _without_cells(run: Run) -> dict[str, Any]:
-    head = asdict(replace(run, cells=[]))
-    del head["cells"]
-    return head
-
-
 def load(where: Path) -> Run:
-    """The run saved in *where*: its folder, or the file itself. Raises BadInput."""
-    path = where / FILE_NAME if where.is_dir() else where
+    """The run saved in *where*: its folder, or the file itself. Raises BadInput.
+
+    A key that this version does not know is left out, as a reader must accept it; an older schema is brought up to
+    this one.
+    """
+    path = _path(where)
+    return _run_from(_stored(path), path)
+
+
+def _path(where: Path) -> Path:
+    return where / FILE_NAME if where.is_dir() else where
+
+
+def _stored(path: Path) -> Any:
+    """What *path* holds. Raises BadInput if it is no JSON."""
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(
             f"{path} cannot be read: {error.strerror}; name a run's folder (they are under reports/out)."
         ) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not JSON ({error}); it must be a {FILE_NAME} that a run wrote.") from error
-    return _run_from(stored, path)
 
 
 def _run_from(stored: Any, path: Path) -> Run:
-    schema = stored.get("schema") if isinstance(stored, dict) else None
-    if schema != SCHEMA:
-        raise BadInput(f"{path} has schema {schema!r}; this version reads schema {SCHEMA}.")
+    upgraded = _upgraded(stored, path)
     try:
-        cells = [CellResult(**cell) for cell in stored.pop("cells")]
-        run = Run(cells=cells, **stored)
+        cells = [CellResult(**_known(CellResult, cell)) for cell in upgraded["cells"]]
+        run = Run(**{**_known(Run, upgraded), "cells": cells})
         missing = [key for key in PLAN_KEYS if key not in run.plan]
         if missing:
             raise KeyError(f"plan lacks {', '.join(missing)}")
         return run
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{path} is not a whole {FILE_NAME}: {error}.") from error
+
+
+def _known(kind: type[Run] | type[CellResult], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Of *stored*, the keys that this version has a field for."""
+    names = {one.name for one in fields(kind)}
+    return {name: value for name, value in stored.items() if name in names}
+
+
+def _upgraded(stored: Any, path: Path) -> dict[str, Any]:
+    """The content of a file with today's schema. Raises BadInput for a schema that nobody here can read."""
+    content: dict[str, Any] = stored if isinstance(stored, dict) else {}
+    while (schema := content.get("schema")) != SCHEMA:
+        if isinstance(schema, int) and schema > SCHEMA:
+            raise BadInput(
+                f"{path} has schema {schema}, which a newer gilscope wrote; this one reads up to schema {SCHEMA}. "
+                "Update gilscope, or read the file with the one that wrote it."
+            )
+        if not isinstance(schema, int) or schema not in UPGRADES:
+            known = ", ".join(map(str, [*UPGRADES, SCHEMA]))
+            raise BadInput(f"{path} has schema {schema!r}; this version reads schema {known}.")
+        content = {**UPGRADES[schema](content), "schema": schema + 1}
+    return content

@@ -1,7 +1,9 @@
 """`runner.py report` on saved runs, in this process."""
 
+import json
 import webbrowser
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
@@ -9,6 +11,9 @@ from commands import Command
 from commands.report import main as report
 from commands.run import main as run
 from core.errors import BadInput
+from core.result import FILE_NAME, load
+from reports import write
+from reports.listing import saved_runs
 from tests.commands.saved import saved
 
 
@@ -92,3 +97,54 @@ def test_open_opens_the_page_or_says_where_it_is(
     assert report([str(folder), "--open", "--quiet"]) == 0
     assert opened == [(folder / "report.html").as_uri()]
     assert (str(folder / "report.html") in capsys.readouterr().err) is not found
+
+
+EARLY = Path(__file__).with_name("early-result.json")  # written by this project's fifth commit
+
+
+def test_a_run_of_the_first_format_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its cells have no waiting, no disturbances, no proportional memory; its plan no method, its machine no commit."""
+    copyfile(EARLY, tmp_path / FILE_NAME)
+    assert report([str(tmp_path)]) == 0
+    assert "System 4: Multi-socket pool" in capsys.readouterr().out
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"report.html", "table.md", "findings.md", "table.csv", "cells.csv", "plots"} <= names
+    assert len(load(tmp_path).cells) == 6
+
+
+def test_what_a_report_concludes_is_saved_so_that_the_list_has_it(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "a")
+    assert saved_runs(tmp_path)[0].verdict == "no comparison is saved"
+    assert report([str(folder), "--quiet"]) == 0
+    assert saved_runs(tmp_path)[0].verdict.startswith("Removing the GIL ")
+
+
+def test_json_is_one_document_with_the_comparisons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [str(saved(tmp_path / name)) for name in ("a", "b")]
+    assert report([folders[0], "--json"]) == 0
+    assert [one["step"] for one in json.loads(capsys.readouterr().out)["comparisons"]] == ["lock"]
+    assert report([*folders, "--json"]) == 0
+    assert [len(one["comparisons"]) for one in json.loads(capsys.readouterr().out)] == [1, 1]
+
+
+def test_json_is_of_the_file_that_was_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = saved(tmp_path / "a") / FILE_NAME
+    old = old.rename(tmp_path / "old.json")
+    assert report([str(old), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["cells"]) == 12
+    assert not (tmp_path / FILE_NAME).exists()
+
+
+def test_a_file_that_cannot_be_made_is_named_and_the_rest_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*given: object) -> str:
+        raise KeyError("pgo")
+
+    monkeypatch.setattr(write, "cells_sheet", broken)
+    folder = saved(tmp_path / "a")
+    assert report([str(folder)]) == 1
+    told = capsys.readouterr()
+    assert told.err.startswith("error: cells.csv could not be made (KeyError: 'pgo', in test_report.py:")
+    assert "The page: " in told.out
+    assert (folder / "report.html").is_file()

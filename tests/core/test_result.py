@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import result
 from core.errors import BadInput
 from core.histogram import Histogram
-from core.result import FILE_NAME, SCHEMA, CellResult, Run, RunFile, load
+from core.result import FILE_NAME, SCHEMA, CellResult, Run, RunFile, keep_comparisons, load
 
 DESIGN_HEAD = {
     "schema",
@@ -221,22 +223,61 @@ def test_bytes_that_are_not_utf8_are_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seen"),
-    [("{}", "None"), ('{"schema": 2}', "2"), ('{"schema": "1"}', "'1'"), ("[]", "None"), ("5", "None")],
+    [("{}", "None"), ('{"schema": 0}', "0"), ('{"schema": "1"}', "'1'"), ('{"schema": []}', "[]"), ("5", "None")],
 )
 def test_an_unknown_schema_is_an_error_that_names_both(tmp_path: Path, text: str, seen: str) -> None:
-    with pytest.raises(BadInput, match=f"has schema {seen}; this version reads schema 1"):
+    with pytest.raises(BadInput, match=f"has schema {re.escape(seen)}; this version reads schema 1"):
         load(written(tmp_path, text))
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"cells": 5}, {"cells": [5]}, {"cells": [{}]}, {"cells": [{"cell_id": "x", "more": 1}]}, {"unheard": 1}],
+    [{"cells": 5}, {"cells": [5]}, {"cells": [{}]}, {"cells": [{"cell_id": "x", "more": 1}]}, {"plan": 5}],
     ids=repr,
 )
-def test_a_file_with_other_keys_is_an_error(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_a_file_with_other_values_is_an_error(tmp_path: Path, change: dict[str, Any]) -> None:
     whole = dataclasses.asdict(run())
     with pytest.raises(BadInput, match=r"is not a whole result\.json"):
         load(written(tmp_path, json.dumps(whole | change)))
+
+
+def test_a_newer_schema_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"has schema 2, which a newer gilscope wrote; .* Update gilscope"):
+        load(written(tmp_path, '{"schema": 2}'))
+
+
+def test_a_file_of_an_older_schema_is_brought_up_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def renamed(old: dict[str, Any]) -> dict[str, Any]:
+        return {**old, "seed": old["chance"]}
+
+    def with_cells(old: dict[str, Any]) -> dict[str, Any]:
+        return {**old, "cells": []}
+
+    monkeypatch.setattr(result, "UPGRADES", {-1: renamed, 0: with_cells})
+    old = {**dataclasses.asdict(run()), "schema": -1, "chance": 77}
+    del old["seed"], old["cells"]
+    assert load(written(tmp_path, json.dumps(old))) == run(seed=77)
+
+
+def test_keys_that_this_version_does_not_know_are_left_out(tmp_path: Path) -> None:
+    whole = dataclasses.asdict(run(cell(1)))
+    whole["cells"][0]["later"] = 1
+    assert load(written(tmp_path, json.dumps({**whole, "later": {}}))) == run(cell(1))
+
+
+def test_comparisons_are_kept_and_nothing_else_of_the_file_changes(tmp_path: Path) -> None:
+    whole = {**dataclasses.asdict(run(cell(1), cell(2))), "later": 5}
+    written(tmp_path, json.dumps(whole))
+    keep_comparisons(tmp_path / FILE_NAME, run(cell(1), cell(2), seed=1, comparisons=[{"verdict": "faster"}]))
+    stored = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
+    assert stored == {**whole, "comparisons": [{"verdict": "faster"}]}
+
+
+def test_comparisons_are_not_kept_in_a_file_that_has_more_cells_by_now(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(run(cell(1), cell(2)))
+    before = (tmp_path / FILE_NAME).read_bytes()
+    keep_comparisons(tmp_path, run(cell(1), comparisons=[{"verdict": "faster"}]))
+    assert (tmp_path / FILE_NAME).read_bytes() == before
 
 
 @pytest.mark.parametrize("missing", ["cells", "run_id", "seed", "plan"])
