@@ -98,9 +98,15 @@ def shares(requests: int, workers: int) -> list[int]:
     return [whole + (number < more) for number in range(workers)]
 
 
+def turns(cell: Cell, client_id: int, services: int) -> list[int]:
+    """Which service each worker asks: the workers of all clients, one after the other, go round the services."""
+    first = client_id * cell.num_connections_per_client
+    return [(first + number) % services for number in range(cell.num_connections_per_client)]
+
+
 def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
-    """Host and port that each worker asks: client *c*'s first worker begins with service *c*."""
-    chosen = (addresses[(client_id + number) % len(addresses)][0] for number in range(cell.num_connections_per_client))
+    """Host and port that each worker asks, in turns()."""
+    chosen = (addresses[turn][0] for turn in turns(cell, client_id, len(addresses)))
     return [(host, int(port)) for host, _, port in (address.rpartition(":") for address in chosen)]
 
 

@@ -132,8 +132,8 @@ class OwnClient:
         plan = RequestPlan.from_json(told["requests"])
         self._think_s, self._cell, self._client_id = plan.think_time_s, cell, client_id
         self._workers = [
-            _worker(told, plan, addresses[(client_id + number) % len(addresses)][0], f"{client_id} {number}")
-            for number in range(cell.num_connections_per_client)
+            _worker(told, plan, addresses[turn][0], f"{client_id} {number}")
+            for number, turn in enumerate(http_workers.turns(cell, client_id, len(addresses)))
         ]
         self._warmup = http_workers.warmup(cell, cell.num_api_services, method)
         self._timed = http_workers.timed(cell, cell.num_api_services, method)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clients.http_workers import Tally, places, shares, summary, timed, warmup
+from clients.http_workers import Tally, places, shares, summary, timed, turns, warmup
 from core.cell import Cell
 from core.method import Method, Warmup
 
@@ -52,7 +52,14 @@ def test_the_warm_up_is_a_share_of_the_requests_or_so_many_seconds(
     assert (quota.requests, quota.slice_ns) == (requests, slice_ns)
 
 
-def test_workers_go_round_the_services_and_each_client_begins_with_another() -> None:
+@pytest.mark.parametrize(("clients", "connections", "services"), [(2, 8, 16), (3, 5, 4), (1, 7, 7), (20, 1, 6)])
+def test_connections_are_spread_evenly_over_the_services(clients: int, connections: int, services: int) -> None:
+    asked = [turn for one in range(clients) for turn in turns(cell(1, connections), one, services)]
+    counts = [asked.count(service) for service in range(services)]
+    assert max(counts) - min(counts) <= 1
+
+
+def test_workers_go_round_the_services_and_each_client_goes_on_after_the_one_before() -> None:
     addresses = [["127.0.0.1:80"], ["127.0.0.1:81"]]
     assert [port for _, port in places(cell(1, 3), 0, addresses)] == [80, 81, 80]
     assert [port for _, port in places(cell(1, 3), 1, addresses)] == [81, 80, 81]
