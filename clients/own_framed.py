@@ -1,17 +1,33 @@
 """Frames (core.wire) for a service that we did not write: its JSON answer has a `code`, which is the status."""
 
 import json
+from typing import Any
 
 from clients.channel import READ_BYTES, CallFailed
 from clients.own_http import connect, is_readable
-from core.request_plan import Request
+from core.errors import BadInput
+from core.request_plan import Request, shown
 from core.wire import Frames, frame
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """The request as a frame: its body, a JSON object, is the params. Raises OSError, and ValueError for a body."""
-    params = json.loads(request.body_bytes() or b"{}")
+    """The request as a frame: its body, a JSON object, is the params. Raises OSError, and BadInput for a body."""
+    params = _params(request)
     return frame(json.dumps({"method": request.method, "url": prefix + request.path, "params": params}).encode())
+
+
+def _params(request: Request) -> dict[str, Any]:
+    body = request.body_bytes()
+    try:
+        params = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        params = None
+    if not isinstance(params, dict):
+        raise BadInput(
+            f"The body of {request} is {shown(body)}; in a frame it is the params, so it must be a JSON object, "
+            "such as '{\"target\": 10}'."
+        )
+    return params
 
 
 class FramedConnection:

@@ -14,6 +14,8 @@ _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[^\r\n]*chunked", re.IGNORECASE)
 _CLOSE = re.compile(rb"\r\nconnection:[^\r\n]*close", re.IGNORECASE)
 _KEEP = re.compile(rb"\r\nconnection:[^\r\n]*keep-alive", re.IGNORECASE)
 _BODILESS = (204, 304)
+_INTERIM = (100, 102, 103)  # more is to come: RFC 9110, 15.2
+_SWITCHING = 101
 
 
 def connect(address: str, deadline_s: float) -> socket.socket:
@@ -52,10 +54,10 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
     body = request.body_bytes()
     given = {name.lower() for name in request.headers}
     headers = {} if "host" in given else {"Host": "localhost" if address.startswith("/") else address}
-    if body or request.method in ("POST", "PUT", "PATCH"):
+    if (body or request.method in ("POST", "PUT", "PATCH")) and not given & {"content-length", "transfer-encoding"}:
         headers |= {"Content-Length": str(len(body))}
-        if body and "content-type" not in given:
-            headers |= {"Content-Type": "application/json"}
+    if body and "content-type" not in given:
+        headers |= {"Content-Type": "application/json"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **request.headers}.items())
     return f"{request.method} {prefix + request.path or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
@@ -75,17 +77,15 @@ class HttpConnection:
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send one request; the status of its response and the body."""
         self._send(sent)
-        data = self._read()
-        while (end := data.find(_HEAD_END)) < 0:
-            data += self._read()
-        head, rest = data[: end + 2], data[end + 4 :]
-        status = _STATUS.match(head)
-        if status is None:
-            raise CallFailed("garbled")
-        self.usable = not _CLOSE.search(head) and (status[1] == b"1" or bool(_KEEP.search(head)))
-        code = int(status[2])
+        version, code, head, rest = self._head(b"")
+        while code in _INTERIM:
+            version, code, head, rest = self._head(rest)
+        self.usable = not _CLOSE.search(head) and (version == b"1" or bool(_KEEP.search(head)))
         if method == "HEAD" or code in _BODILESS:
             return code, _whole(rest, 0)
+        if code == _SWITCHING:
+            self.usable = False  # what comes now is no HTTP
+            return code, b""
         return code, self._body(head, rest)
 
     def is_stale(self) -> bool:
@@ -95,6 +95,15 @@ class HttpConnection:
     def close(self) -> None:
         """Close the connection."""
         self._sock.close()
+
+    def _head(self, data: bytes) -> tuple[bytes, int, bytes, bytes]:
+        """Minor version, status, the head itself and what has come after it. data: what has come of it already."""
+        while (end := data.find(_HEAD_END)) < 0:
+            data += self._read()
+        status = _STATUS.match(data)
+        if status is None:
+            raise CallFailed("garbled")
+        return status[1], int(status[2]), data[: end + 2], data[end + 4 :]
 
     def _body(self, head: bytes, rest: bytes) -> bytes:
         length = _LENGTH.search(head)

@@ -28,6 +28,9 @@ ANSWERS: list[tuple[bytes, int, bytes, bool]] = [
     (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, b"ok", False),
     (b"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\nok", 200, b"ok", True),
     (b"HTTP/1.0 200 OK\r\n\r\nto the end", 200, b"to the end", False),
+    (b"HTTP/1.1 100 Continue\r\n\r\n" + LENGTH, 200, b"hello", True),
+    (b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n" + CHUNKED, 201, b"hello", True),
+    (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", 101, b"", False),
 ]
 
 
@@ -87,3 +90,9 @@ def test_a_request_has_the_headers_that_it_needs_and_those_that_were_asked_for()
     assert posted == (
         b"POST /a HTTP/1.1\r\nContent-Length: 2\r\nContent-Type: application/json\r\nhost: b\r\nA: c\r\n\r\n{}"
     )
+
+
+@pytest.mark.parametrize("header", ["content-length", "Transfer-Encoding"])
+def test_a_length_that_was_asked_for_is_not_said_twice(header: str) -> None:
+    posted = message(Request(method="POST", path="/a", headers={header: "2", "Content-Type": "x"}, body="{}"), "h:80")
+    assert posted == f"POST /a HTTP/1.1\r\nHost: h:80\r\n{header}: 2\r\nContent-Type: x\r\n\r\n{{}}".encode()
