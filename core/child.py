@@ -10,6 +10,7 @@ import resource
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from queue import SimpleQueue
 from typing import Any, NoReturn
 
 from core.runtime import facts
@@ -25,9 +26,13 @@ def read_cell() -> dict[str, Any]:
     return told
 
 
-def say_ready(addresses: list[str]) -> None:
-    """First line of stdout: where this child listens (clients: nowhere), and what it runs under."""
-    _say({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": facts()})
+def say_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:
+    """First line of stdout: where this child listens (clients: nowhere), and what it runs under.
+
+    runtime: of a child that stands for a program; otherwise this interpreter's facts
+    """
+    known = facts() if runtime is None else dict(runtime)
+    _say({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": known})
 
 
 def say_result(result: Mapping[str, Any]) -> None:
@@ -58,10 +63,14 @@ def stay_on(cpus: Sequence[int]) -> None:
 
 
 class ParentWatch:
-    """From now on, exit at end of file on stdin, whatever the other threads do: with 0 once the result is said."""
+    """From now on, exit at end of file on stdin, whatever the other threads do: with 0 once the result is said.
+
+    Words that come are handed on by next_word().
+    """
 
     def __init__(self) -> None:
         self._said = False
+        self._words: SimpleQueue[str] = SimpleQueue()
         self._thread = threading.Thread(target=self._watch, name="parent watch", daemon=True)
         self._thread.start()
 
@@ -72,9 +81,13 @@ class ParentWatch:
         self._thread.join()
         raise AssertionError("the watch ends the process")
 
+    def next_word(self) -> str:
+        """The next line of stdin. It never comes after end of file: the process ends."""
+        return self._words.get()
+
     def _watch(self) -> None:
-        while sys.stdin.readline():
-            pass
+        while line := sys.stdin.readline():
+            self._words.put(line.strip())
         sys.stderr.flush()
         os._exit(0 if self._said else STOPPED_EARLY)
 

@@ -1,6 +1,6 @@
 """What load generators printed here, shortened: ab 2.3, wrk 4.1.0, oha 1.16.0 and hey 0.1.5; and what it says."""
 
-from clients.peers import Said
+from clients.generators import Said
 
 AB = """
 Concurrency Level:      4

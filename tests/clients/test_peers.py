@@ -1,4 +1,4 @@
-"""Other load generators as clients: what is read of what they print, and their part in the child contract."""
+"""Other load generators as clients: their part in the child contract."""
 
 import os
 import subprocess
@@ -8,62 +8,15 @@ from typing import Any
 
 import pytest
 
-from clients.peers import PEERS, Load
 from core.method import Method, Warmup
-from tests.clients.printed import AB, HEY, HEY_REFUSED, OHA, PRINTED, WRK
+from tests.clients.printed import AB, HEY, HEY_REFUSED, OHA, WRK
 from tests.contract.speaking import REPOSITORY, Spoken, read_to_end, wait_readable
 
-URL = "http://127.0.0.1:1/"
 FAKE = """#!/bin/sh
 echo $$ > {folder}/pid
 echo "$@" >> {folder}/called
 {does}
 """
-
-
-def load(**more: Any) -> Load:
-    """21 connections, 1000 requests, kept connections, two cores."""
-    known = {"url": URL, "connections": 21, "requests": 1000, "seconds": 3, "keep_alive": True, "threads": 2}
-    return Load(**{**known, **more})
-
-
-@pytest.mark.parametrize("case", PRINTED)
-def test_what_a_generator_prints_is_read(case: str) -> None:
-    name, printed, expected = PRINTED[case]
-    said = PEERS[name].read(printed)
-    assert (said.answered, said.failed) == (expected.answered, expected.failed)
-    assert said.seconds == pytest.approx(expected.seconds)
-    assert dict(said.percentiles_ms) == pytest.approx(expected.percentiles_ms)
-
-
-@pytest.mark.parametrize("name", ["ab", "wrk", "hey"])
-def test_what_is_no_report_is_refused_with_what_was_printed(name: str) -> None:
-    with pytest.raises(ValueError, match="Segmentation fault"):
-        PEERS[name].read("Segmentation fault")
-
-
-@pytest.mark.parametrize(
-    ("name", "keep_alive", "called"),
-    [
-        ("ab", True, f"ab -q -k -n 1000 -c 21 {URL}"),
-        ("ab", False, f"ab -q -n 1000 -c 21 {URL}"),
-        ("wrk", True, f"wrk -t2 -c21 -d3s --latency {URL}"),
-        ("wrk", False, f"wrk -t2 -c21 -d3s --latency -H Connection: close {URL}"),
-        ("oha", True, f"oha --no-tui --output-format json -n 1000 -c 21 {URL}"),
-        ("oha", False, f"oha --no-tui --output-format json --disable-keepalive -n 1000 -c 21 {URL}"),
-        ("hey", True, f"hey -n 1000 -c 21 {URL}"),
-        ("hey", False, f"hey -disable-keepalive -n 1000 -c 21 {URL}"),
-    ],
-)
-def test_a_generator_is_called_as_its_documentation_says(name: str, keep_alive: bool, called: str) -> None:
-    assert " ".join(PEERS[name].command(load(keep_alive=keep_alive))) == called
-
-
-def test_wrk_has_no_more_threads_than_connections() -> None:
-    assert "-t1" in PEERS["wrk"].command(load(connections=1))
-
-
-# ---- the child contract --------------------------------------------------------------------------------------------
 
 
 class Tool:
@@ -96,11 +49,13 @@ def tool(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
     return Tool(short_folder)
 
 
-def told(name: str, address: str = "127.0.0.1:1", warmup: float = 0.0, **params: Any) -> dict[str, Any]:
+def told(
+    name: str, address: str = "127.0.0.1:1", warmup: float = 0.0, duration_s: float = 0.0, **params: Any
+) -> dict[str, Any]:
     """What the client of the experiment loadgen is told."""
     values = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 2000, "KEEP_ALIVE": True, **params}
     cell = {"cell_id": "a-test", "system": f"load-{name}", "runtime": "native", "params": values}
-    method = Method(warmup=Warmup(share=warmup)).to_json()
+    method = Method(warmup=Warmup(share=warmup), duration_s=duration_s).to_json()
     return {**cell, "client_id": 0, "addresses": [[address]], "method": method, "cpus": []}
 
 
@@ -118,13 +73,12 @@ def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: 
         client.tell("go")
         result = client.line()["result"]
         assert client.end() == (0, b"", "")
-    assert tool.calls == ["-q -k -n 2000 -c 4 http://127.0.0.1:1/"]
+    assert tool.calls[1:] == ["-q -k -n 2000 -c 4 http://127.0.0.1:1/"]
     assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (2000, 2000, 0, {})
     assert result["completion_ns"] == result["finished_ns"] - result["started_ns"] == 111_000_000
     assert result["said"] == {"seconds": 0.111, "percentiles_ms": {"p50": 0.0, "p99": 4.0}}
     assert result["latency"]["count"] == 0
     assert result["cpu_user_ns"] + result["cpu_system_ns"] > 0
-    assert result["max_rss_bytes"] > 100_000
     assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (False, False)
 
 
@@ -148,7 +102,7 @@ def test_a_generator_that_knows_only_time_learns_in_its_warm_up_how_long_it_need
         assert client.line() == {"warm": True}
         client.tell("go")
         result = client.line()["result"]
-    assert [call.split()[2] for call in tool.calls] == ["-d1s", "-d5s"]
+    assert [call.split()[2] for call in tool.calls[1:]] == ["-d1s", "-d5s"]
     assert (result["requests"], result["answered"]) == (29298, 29298)
 
 
@@ -161,7 +115,7 @@ def test_the_warm_up_is_a_share_of_the_requests(tool: Tool) -> None:
         assert client.line() == {"warm": True}
         client.tell("go")
         assert client.line()["result"]["answered"] == 2000
-    assert [call.split()[4] for call in tool.calls] == ["200", "2000"]
+    assert [call.split()[4] for call in tool.calls[1:]] == ["200", "2000"]
 
 
 def test_a_generator_that_is_told_an_uneven_number_of_requests_asks_as_often_on_each_connection(tool: Tool) -> None:
@@ -171,6 +125,34 @@ def test_a_generator_that_is_told_an_uneven_number_of_requests_asks_as_often_on_
         client.line()
         client.tell("go")
         assert client.line()["result"]["requests"] == 2000
+
+
+def test_a_duration_ends_a_generator_that_knows_a_number_of_requests_too(tool: Tool) -> None:
+    tool.prints("ab", AB)
+    with peer("ab") as client:
+        client.tell(told("ab", warmup=0.1, duration_s=5))
+        client.line()
+        client.tell("warm")
+        assert client.line() == {"warm": True}
+        client.tell("go")
+        result = client.line()["result"]
+    assert [call.split()[2:6] for call in tool.calls[1:]] == [["-t", "1", "-n", "200000"], ["-t", "5", "-n", "1000000"]]
+    assert (result["requests"], result["answered"]) == (2000, 2000)
+
+
+def test_the_ready_line_says_which_generator_it_is(tool: Tool) -> None:
+    tool.does("oha", "echo oha 9.8.7")
+    with peer("oha") as client:
+        client.tell(told("oha"))
+        runtime = client.line()["runtime"]
+    assert runtime == {
+        "implementation": "native",
+        "gil_enabled": False,
+        "program": "oha",
+        "version": "9.8.7",
+        "compiler": "",
+        "packages": {},
+    }
 
 
 @pytest.mark.parametrize(
@@ -187,7 +169,7 @@ def test_a_generator_that_is_told_an_uneven_number_of_requests_asks_as_often_on_
     ],
 )
 def test_a_generator_that_fails_ends_its_client_with_the_reason(tool: Tool, script: str, reason: str) -> None:
-    tool.does("ab", script)
+    tool.does("ab", f"[ $1 = -V ] && exit\n{script}")
     with peer("ab") as client:
         client.tell(told("ab"))
         client.line()
@@ -198,15 +180,17 @@ def test_a_generator_that_fails_ends_its_client_with_the_reason(tool: Tool, scri
     assert reason in complaints
 
 
-def test_end_of_file_ends_the_client_and_its_generator(tool: Tool) -> None:
-    """The generator holds a pipe that the test made: the end of that is its end."""
+@pytest.mark.parametrize("word", ["warm", "go"])
+def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) -> None:
+    """Also in the warm-up. The generator holds a pipe that the test made: the end of that is its end."""
     mine, its = os.pipe()
-    tool.does("ab", f"echo begun > /proc/{os.getpid()}/fd/{its}; exec sleep 60 > /proc/{os.getpid()}/fd/{its}")
+    pipe = f"/proc/{os.getpid()}/fd/{its}"
+    tool.does("ab", f"[ $1 = -V ] && exit\necho begun > {pipe}; exec sleep 60 > {pipe}")
     try:
         with peer("ab") as client:
-            client.tell(told("ab"))
+            client.tell(told("ab", warmup=0.1))
             client.line()
-            client.tell("go")
+            client.tell(word)
             wait_readable(mine)
             assert os.read(mine, 100) == b"begun\n"
             assert client.end()[:2] == (3, b"")
@@ -225,7 +209,7 @@ def test_end_of_file_instead_of_go_calls_nothing(tool: Tool) -> None:
         client.tell(told("ab"))
         client.line()
         assert client.end() == (3, b"", "")
-    assert not (tool.folder / "called").exists()
+    assert tool.calls == ["-V"]
 
 
 def test_a_generator_that_is_none_is_refused_with_those_there_are() -> None:

@@ -1,0 +1,183 @@
+"""Other load generators: how each is called, what is read of what it prints, and which version it says it is.
+
+Each is called as its own documentation says: https://httpd.apache.org/docs/2.4/programs/ab.html, and the README of
+https://github.com/wg/wrk, https://github.com/hatoo/oha and https://github.com/rakyll/hey.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+LAST_BYTES = 1000
+VERSION_TIMEOUT_S = 10
+UNKNOWN = "unknown"
+MOST_PER_S = 200_000  # ab ends at a number of requests also where it is told a time: more than it can send
+HEY_KEEPS = 1_000_000  # answers whose status hey remembers; it counts the others, and prints no count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What is asked of a generator. timed: to stop after *seconds*, whatever the number of requests.
+
+    One that knows no number of requests takes the seconds always.
+    """
+
+    url: str
+    connections: int
+    requests: int
+    seconds: int
+    keep_alive: bool
+    threads: int
+    timed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a generator said: answers of any status, those that it calls failed, its seconds, its percentiles (ms)."""
+
+    answered: int
+    failed: int
+    seconds: float
+    percentiles_ms: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """command(load): how it is called. read(its output): what it said. version(): which it is, UNKNOWN if it hides it.
+
+    by_time: it knows no number of requests. in_equal_shares: each of its connections sends as many as the others.
+    """
+
+    command: Callable[[Load], list[str]]
+    read: Callable[[str], Said]
+    version: Callable[[], str]
+    by_time: bool = False
+    in_equal_shares: bool = False
+
+
+def _ab(load: Load) -> list[str]:
+    keep = ["-k"] if load.keep_alive else []
+    # -t sets -n to 50 000, so -n stands behind it.
+    size = ["-t", str(load.seconds), "-n", str(load.seconds * MOST_PER_S)] if load.timed else ["-n", str(load.requests)]
+    return ["ab", "-q", *keep, *size, "-c", str(load.connections), load.url]
+
+
+def _read_ab(output: str) -> Said:
+    return Said(
+        answered=int(_found(r"Complete requests:\s+(\d+)", output)),
+        failed=int(_found(r"Failed requests:\s+(\d+)", output))
+        + int(_found(r"Non-2xx responses:\s+(\d+)", output, "0")),
+        seconds=float(_found(r"Time taken for tests:\s+([\d.]+)", output)),
+        percentiles_ms={f"p{share}": float(ms) for share, ms in re.findall(r"^\s+(50|99)%\s+(\d+)", output, re.M)},
+    )
+
+
+def _wrk(load: Load) -> list[str]:
+    close = [] if load.keep_alive else ["-H", "Connection: close"]
+    threads = min(load.threads, load.connections)
+    return ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{load.seconds}s", "--latency", *close, load.url]
+
+
+def _read_wrk(output: str) -> Said:
+    failures = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output)
+    sockets = sum(map(int, failures.groups())) if failures else 0
+    answered = int(_found(r"(\d+) requests in ", output))
+    rate = float(_found(r"Requests/sec:\s+([\d.]+)", output))
+    units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+    shares = re.findall(r"^\s+(50|99)%\s+([\d.]+)(us|ms|s)\b", output, re.M)
+    return Said(
+        answered=answered,
+        failed=sockets + int(_found(r"Non-2xx or 3xx responses: (\d+)", output, "0")),
+        seconds=answered / rate if rate else 0.0,
+        percentiles_ms={f"p{share}": float(number) * units[unit] for share, number, unit in shares},
+    )
+
+
+def _oha(load: Load) -> list[str]:
+    close = [] if load.keep_alive else ["--disable-keepalive"]
+    size = ["-w", "-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]  # -w: cuts no request off
+    return ["oha", "--no-tui", "--output-format", "json", *close, *size, "-c", str(load.connections), load.url]
+
+
+def _read_oha(output: str) -> Said:
+    said = json.loads(output)
+    statuses: Mapping[str, int] = said["statusCodeDistribution"]
+    good = sum(number for code, number in statuses.items() if code.startswith("2"))
+    answered = sum(statuses.values())
+    return Said(
+        answered=answered,
+        failed=answered - good + sum(said["errorDistribution"].values()),
+        seconds=said["summary"]["total"],
+        percentiles_ms={
+            name: seconds * 1e3 for name in ("p50", "p99") if (seconds := said["latencyPercentiles"][name]) is not None
+        },
+    )
+
+
+def _hey(load: Load) -> list[str]:
+    close = [] if load.keep_alive else ["-disable-keepalive"]
+    size = ["-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]
+    return ["hey", *close, *size, "-c", str(load.connections), load.url]
+
+
+def _read_hey(output: str) -> Said:
+    statuses = {code: int(number) for code, number in re.findall(r"^\s+\[(\d{3})\]\s+(\d+) responses", output, re.M)}
+    failures = output.partition("Error distribution:")[2]
+    known = sum(statuses.values())
+    good = sum(number for code, number in statuses.items() if code.startswith("2"))
+    seconds = float(_found(r"Total:\s+([\d.]+) secs", output))
+    lost = sum(int(number) for number in re.findall(r"^\s+\[(\d+)\]", failures, re.M))
+    all_of_them = round(float(_found(r"Requests/sec:\s+([\d.]+)", output)) * seconds)
+    return Said(
+        answered=max(known, all_of_them - lost) if known == HEY_KEEPS else known,
+        failed=known - good + lost,
+        seconds=seconds,
+        percentiles_ms={
+            f"p{share}": float(seconds) * 1e3
+            for share, seconds in re.findall(r"^\s+(50|99)%+ in ([\d.]+) secs", output, re.M)
+        },
+    )
+
+
+def _found(pattern: str, output: str, default: str | None = None) -> str:
+    match = re.search(pattern, output)
+    if match is None and default is None:
+        raise ValueError(f"its output has no {pattern!r}: {output[-LAST_BYTES:]}")
+    return match[1] if match else str(default)
+
+
+def _says(*command: str, pattern: str) -> Callable[[], str]:
+    """The version in what *command* prints; some exit with 1 after it."""
+
+    def version() -> str:
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_TIMEOUT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return UNKNOWN
+        return _found(pattern, (done.stdout + done.stderr).decode(errors="replace"), UNKNOWN)
+
+    return version
+
+
+def _hey_version() -> str:
+    """hey says none; Go writes the module's version into the program, where `go version -m` finds it too."""
+    place = shutil.which("hey")
+    try:
+        built = re.search(rb"\tgithub\.com/rakyll/hey\t([^\s\x00]+)", Path(place).read_bytes()) if place else None
+    except OSError:
+        return UNKNOWN
+    return built[1].decode(errors="replace") if built else UNKNOWN
+
+
+PEERS = {
+    "ab": Peer(command=_ab, read=_read_ab, version=_says("ab", "-V", pattern=r"Version (\S+)")),
+    "wrk": Peer(command=_wrk, read=_read_wrk, version=_says("wrk", "-v", pattern=r"wrk (\S+)"), by_time=True),
+    "oha": Peer(command=_oha, read=_read_oha, version=_says("oha", "--version", pattern=r"oha (\S+)")),
+    "hey": Peer(command=_hey, read=_read_hey, version=_hey_version, in_equal_shares=True),
+}

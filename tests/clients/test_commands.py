@@ -1,0 +1,53 @@
+"""A command that is run to its end: what it printed, and the memory that was its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+from clients.commands import ChildUsage, heard, run
+from core.child import peak_memory_bytes
+
+MUCH_BYTES = 300_000_000
+
+
+def test_what_a_command_prints_and_how_it_ends() -> None:
+    ended = run(["sh", "-c", "echo out; echo no >&2; printf '\\351'; exit 4"])
+    assert (ended.output, ended.complaints, ended.status) == ("out\n\N{REPLACEMENT CHARACTER}", "no\n", 4)
+
+
+def test_a_command_finds_nothing_on_its_standard_input() -> None:
+    assert run(["cat"]).output == ""
+
+
+def test_a_command_that_is_not_there_is_an_error_of_the_system() -> None:
+    with pytest.raises(FileNotFoundError):
+        run(["gilscope-no-such-command"])
+
+
+def test_the_memory_of_a_small_command_is_not_its_parents() -> None:
+    """It cannot end before it was looked at: it waits for its standard input."""
+    assert peak_memory_bytes() > 10_000_000
+    process = subprocess.Popen(
+        ["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert 100_000 < heard(process).peak_bytes < 10_000_000
+
+
+def test_the_memory_of_a_large_command_is_told_to_the_end() -> None:
+    """In a process of its own: this one may have had children that were larger."""
+    grows = f"x = bytearray({MUCH_BYTES})"
+    script = f"from clients.commands import run; print(run([{sys.executable!r}, '-c', {grows!r}]).peak_bytes)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert MUCH_BYTES < int(done.stdout) < 1.2 * MUCH_BYTES
+
+
+def test_the_cpu_time_of_a_command_is_counted_and_not_that_of_those_before() -> None:
+    burns = [sys.executable, "-S", "-c", "n = 0\nwhile n < 2_000_000: n += 1"]
+    run(burns)
+    usage = ChildUsage()
+    assert sum(usage.to_json().values()) == 0
+    run(burns)
+    counted = usage.to_json()
+    assert counted["cpu_user_ns"] > 5_000_000
+    assert counted["voluntary_switches"] + counted["involuntary_switches"] > 0
