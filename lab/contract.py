@@ -8,6 +8,7 @@ from core.histogram import Histogram
 from lab.processes import RESULT, Child
 from lab.runtimes import AnyRuntime
 
+PROGRAM_KINDS = {"program": str, "version": str, "compiler": str, "packages": dict}
 GIL_KINDS = {"gil_enabled_ready": bool, "gil_enabled_end": bool}
 CLIENT_KINDS = {
     "finished_ns": int,
@@ -30,12 +31,19 @@ def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
 
 
 def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
-    """Raises ChildFailed if a Python child does not run under the interpreter that it was started with."""
+    """Raises ChildFailed if a Python child does not run under the interpreter that it was started with.
+
+    What a native child says it is stays with it.
+    """
     expected = runtime.version
     for child, line in zip(children, lines, strict=True):
         facts = _checked(line, child, {"runtime": dict})["runtime"]
         if expected and facts.get("implementation") == "cpython" and facts.get("version") != expected:
             raise ChildFailed(f"{child.label} runs under version {facts.get('version')}; it was to be {expected}.")
+        if "program" in facts:
+            kinds = {key: kind for key, kind in PROGRAM_KINDS.items() if key in facts}
+            said = _checked(facts, child, kinds)
+            child.program = {key: said[key] for key in kinds}
 
 
 def client_results(lines: Sequence[Mapping[str, Any]], clients: Sequence[Child]) -> list[dict[str, Any]]:
@@ -55,7 +63,8 @@ def service_results(lines: Sequence[Mapping[str, Any]], services: Sequence[Child
 
 
 def _result(line: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) -> dict[str, Any]:
-    return _checked(_checked(line, child, {RESULT: dict})[RESULT], child, kinds)
+    result = _checked(_checked(line, child, {RESULT: dict})[RESULT], child, kinds)
+    return {**result, "program": child.program} if child.program else result
 
 
 def _checked(said: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) -> dict[str, Any]:

@@ -22,7 +22,10 @@ _READ_BYTES = 1 << 20
 
 
 class Child:
-    """One service or client. label says which, in words: 'Service 2 of 4 (3.14t, pid 812)'."""
+    """One service or client. label says which, in words: 'Service 2 of 4 (3.14t, pid 812)'.
+
+    program: of a native one what it said of itself when ready - its name, version, compiler and packages
+    """
 
     def __init__(self, label: str, runtime: str, command: Sequence[str], sandbox: Sandbox, cwd: str) -> None:
         self._stderr = tempfile.TemporaryFile(dir=sandbox.folder)  # noqa: SIM115
@@ -46,6 +49,7 @@ class Child:
         self._name = label
         self._runtime = runtime
         self._heard = bytearray()
+        self.program: dict[str, Any] = {}
         self.said_all = False
         self.finished = False
 

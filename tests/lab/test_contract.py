@@ -11,7 +11,7 @@ from lab.contract import addresses, check_runtime, client_results, service_resul
 from lab.processes import Child
 from lab.runtimes import Runtime
 
-CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)"))
+CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)", program={}))
 RUNTIME = cast(Runtime, SimpleNamespace(version="3.14.2"))
 GIL = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
@@ -86,3 +86,23 @@ def test_a_child_under_another_python_is_refused() -> None:
     line = {"runtime": {"implementation": "cpython", "version": "3.12.0"}}
     with pytest.raises(ChildFailed, match=r"runs under version 3\.12\.0; it was to be 3\.14\.2"):
         check_runtime(RUNTIME, [CHILD], [line])
+
+
+def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
+    native = cast(Runtime, SimpleNamespace(version=""))
+    child = cast(Child, SimpleNamespace(label="Service 1 of 1 (native, pid 7)", program={}))
+    said = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}
+    check_runtime(native, [child], [{"runtime": {**said, "gil_enabled": False}}])
+    (result,) = service_results([{"result": {"requests": 3, **GIL}}], [child])
+    assert result == {"requests": 3, **GIL, "program": said}
+
+
+def test_a_native_child_may_say_less_of_itself_but_nothing_of_another_type() -> None:
+    native = cast(Runtime, SimpleNamespace(version=""))
+    child = cast(Child, SimpleNamespace(label="Service 1 of 1 (native, pid 7)", program={}))
+    check_runtime(native, [child], [{"runtime": {}}])
+    assert child.program == {}
+    check_runtime(native, [child], [{"runtime": {"program": "mine"}}])
+    assert child.program == {"program": "mine"}
+    with pytest.raises(ChildFailed, match="said version 3; the child contract wants str"):
+        check_runtime(native, [child], [{"runtime": {"program": "mine", "version": 3}}])
