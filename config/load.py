@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from config.own import THREADS, WORKERS
 from config.own_plan import own_plan
 from config.plan import DEFAULT_RUNTIMES, MAX_BLOCKS, Plan, Row, Until, parse_values
 from config.text_yaml import read_yaml
@@ -23,6 +24,7 @@ METHOD_KEYS = ("warmup", "duration", "client_runtime", "pin")
 PLAN_KEYS = ("description", "view", "blocks", "until", "runtimes", "aa", *METHOD_KEYS, "parameters", "rows", "service")
 VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
 ROW_KEYS = ("system", "title", "topology")
+TOPOLOGY = (WORKERS, THREADS)
 
 
 def experiments() -> dict[str, Path]:
@@ -158,7 +160,9 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path) -> 
     own = _parameters({name: value for name, value in given.items() if name in PARAMETERS})
     title = str(given.get("title", ""))
     systems = [_system(str(name), folder) for name in asked]
-    return [_row(one, {**own, **more}, defaults, title) for one in systems for more in _topologies(given, defaults)]
+    fixed = TOPOLOGY if "topology" in given else ()
+    shapes = _topologies(given, defaults)
+    return [_row(one, {**own, **more}, defaults, title, fixed) for one in systems for more in shapes]
 
 
 def _system(asked: str, folder: Path) -> System:
@@ -172,13 +176,12 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[d
         return [{}]
     if given["topology"] != "cores":
         raise BadInput(f"topology is {given['topology']!r}; it must be cores.")
-    for name in ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"):
+    for name in TOPOLOGY:
         if name in given:
             raise BadInput(f"{name} is {given[name]} in a row with a topology, which sets it; leave one of them out.")
     cores = cores_usable()
     clients = {} if "NUM_CLIENTS" in given or "NUM_CLIENTS" in defaults else {"NUM_CLIENTS": (max(4, 2 * cores),)}
-    pairs = core_topologies(cores)
-    return [{"NUM_API_SERVICES": (one,), "NUM_WORKERS_PER_API_SERVICE": (each,), **clients} for one, each in pairs]
+    return [{WORKERS: (one,), THREADS: (each,), **clients} for one, each in core_topologies(cores)]
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:
@@ -194,12 +197,14 @@ def cores_usable() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _row(system: System, own: Mapping[str, Any], defaults: Mapping[str, Any], title: str) -> Row:
+def _row(
+    system: System, own: Mapping[str, Any], defaults: Mapping[str, Any], title: str, fixed: tuple[str, ...]
+) -> Row:
     for name in own:
         if name not in system.parameters:
             raise BadInput(f"{name} is not read by system {system.key}; it reads {', '.join(system.parameters)}.")
     read = {name: values for name, values in defaults.items() if name in system.parameters}
-    return Row(system=system.key, title=title, values={**read, **own})
+    return Row(system=system.key, title=title, values={**read, **own}, fixed=fixed)
 
 
 def _expect_mapping(what: str, given: Any, keys: tuple[str, ...]) -> None:

@@ -1,11 +1,11 @@
 """A user's own service as a run's plan keeps it, and the systems that it is to everything else."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from core.cell import PARAMETERS
+from core.cell import PARAMETERS, Value
 from core.errors import BadInput
 from core.request_plan import RequestPlan
 from core.system import SIZES, System
@@ -15,6 +15,7 @@ GROUP = "own"
 PLACES = ("python", "host", "port", "socket", "workers", "threads")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 LONGEST_TITLE = 60
+LAST_PORT = 65535
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -52,7 +53,7 @@ class Own:
 
     def to_json(self) -> dict[str, Any]:
         """As result.json keeps it."""
-        return asdict(self)
+        return {**asdict(self), "requests": self.requests.to_json()}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Own":
@@ -72,6 +73,22 @@ class Own:
         del asked["targets"]
         threads = (THREADS,) if "{threads}" in self.command else ()
         return [_system(self.name, _short(self.command), asked, threads, forks="{workers}" in self.command)]
+
+    def check(self, values: Mapping[str, Sequence[Value]]) -> None:
+        """Raises BadInput for *values* of parameters that this service cannot have."""
+        services = [value for value in values.get(WORKERS, ()) if isinstance(value, int)]
+        last = self.first_port + ("{workers}" not in self.command) * (max(services, default=1) - 1)
+        if self.first_port and last > LAST_PORT:
+            raise BadInput(
+                f"port is {self.first_port} and {WORKERS} is {max(services)}: the last service would have port {last}; "
+                f"there is none above {LAST_PORT}. Begin with a lower one."
+            )
+        rates = [value for value in values.get("RATE", ()) if value]
+        if rates and self.requests.think_time_s:
+            raise BadInput(
+                f"think_time is {self.requests.think_time_s:g} s and RATE is {rates[0]}: a rate fixes when each "
+                "request is sent, so there is no time to think. Leave one of them out."
+            )
 
     def register(self) -> list[str]:
         """Make its systems known to this process; their names."""

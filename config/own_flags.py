@@ -60,15 +60,15 @@ def plan_from_own_flags(flags: Mapping[str, Any]) -> Plan | None:
 
 def service_from(flags: Mapping[str, Any]) -> dict[str, Any]:
     """What *flags* say about the service, by config.own_plan.KEYS; it may be nothing. Raises BadInput."""
-    given = {key: flags[key] for key in _PLAIN if flags.get(key)}
-    if flags.get("service_command"):
+    given = {key: flags[key] for key in _PLAIN if flags.get(key) is not None}
+    if flags.get("service_command") is not None:
         given["command"] = flags["service_command"]
     targets = _targets(flags)
     if targets:
         given["targets"] = targets
     if flags.get("env"):
         given["environment"] = dict(_pair("--env", text) for text in flags["env"])
-    if flags.get("service_port"):
+    if flags.get("service_port") is not None:
         given["port"] = flags["service_port"]
     return {**given, **_requests(flags)}
 
@@ -80,7 +80,7 @@ def _repeated(group: Any, flag: str, metavar: str, text: str) -> None:
 def _expect_none(flags: Mapping[str, Any]) -> None:
     """Raises BadInput for a flag that says something about a service which is not named."""
     for name in (*_PLAIN, *_OF_REQUEST, "env", "service_port", "request", "requests"):
-        if flags.get(name):
+        if flags.get(name) not in (None, []):
             flag = "--" + name.replace("_", "-")
             raise BadInput(
                 f"{flag} is about a service of your own, and none is named; "
@@ -92,14 +92,14 @@ def _targets(flags: Mapping[str, Any]) -> dict[str, str]:
     arms = dict(_pair("--arm", text) for text in flags.get("arm") or [])
     if len(arms) != len(flags.get("arm") or []):
         raise BadInput(f"--arm names {', '.join(arms)} more than once; each arm has a name of its own.")
-    if flags.get("target"):
+    if flags.get("target") is not None:
         return {str(flags.get("name") or ONE_ARM): flags["target"], **arms}
     return arms
 
 
 def _requests(flags: Mapping[str, Any]) -> dict[str, Any]:
-    said = {key: flags[key] for key in _OF_REQUEST if flags.get(key)}
-    if flags.get("requests"):
+    said = {key: flags[key] for key in _OF_REQUEST if flags.get(key) not in (None, [])}
+    if flags.get("requests") is not None:
         if flags.get("request") or said:
             raise BadInput("--requests names a file that says everything; leave out --request and what goes with it.")
         return {"requests": flags["requests"]}

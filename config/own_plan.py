@@ -4,16 +4,15 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from config import own, servers
-from config.own import Own, Target
+from config.own import LAST_PORT, Own, Target
+from config.own_requests import file_in, refuse, requests_of
+from config.own_targets import target
 from config.plan import DEFAULT_RUNTIMES, Plan, Row
-from config.requests import load_requests, request_plan
 from core.cell import Value
 from core.errors import BadInput
 from core.method import ORCHESTRATOR, Method, Warmup
-from core.request_plan import RequestPlan
 from core.runtime import NATIVE
 from systems import every
 
@@ -45,6 +44,8 @@ DEFAULTS: dict[str, int] = {
 }
 THREADS = 8
 VIEW = "targets"
+NOT_TEXTS = ("targets", "environment", "requests")
+NOT_OF_TARGETS = ("server", "interface", "requirements", "directory", "environment", "port", "topology")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
 
@@ -56,11 +57,12 @@ def own_plan(given: Mapping[str, Any], folder: Path, defaults: Mapping[str, tupl
     """
     if not isinstance(given, dict) or not given.keys() <= set(KEYS):
         raise BadInput(f"service is {given!r}; it must be a mapping with keys of {', '.join(KEYS)}.")
+    _expect_texts(given)
     chosen = _own(given, folder)
     names = chosen.register()
     return Plan(
         name=chosen.name,
-        rows=_rows(chosen, names, str(given.get("topology", "")), defaults or {}),
+        rows=_rows(chosen, names, given.get("topology"), defaults or {}),
         runtimes=(NATIVE,) if chosen.targets else DEFAULT_RUNTIMES,
         blocks=BLOCKS,
         method=METHOD,
@@ -73,20 +75,19 @@ def _own(given: Mapping[str, Any], folder: Path) -> Own:
     ways = [key for key in ("command", "app", "targets") if key in given]
     if len(ways) != 1:
         raise BadInput(f"a service is a command, an app or targets: exactly one of them; given are {ways or 'none'}.")
-    asked = _requests(given, folder)
+    asked = requests_of(given, folder, _protocol(given))
     name = _named(str(given.get("name", "targets" if "targets" in given else "own")))
     if "targets" in given:
-        _refuse(given, "targets", ("server", "interface", "requirements", "directory", "environment", "port"))
+        refuse(given, "targets", NOT_OF_TARGETS)
         return Own(name=name, requests=asked, targets=_targets(given))
     package, command = _command(given)
-    requirements = str(_file(folder, given["requirements"])) if "requirements" in given else ""
+    requirements = str(file_in(folder, given["requirements"])) if "requirements" in given else ""
     own.check_command(command, has_environment=bool(requirements or package))
-    environment = given.get("environment", {})
     return Own(
         name=name,
         command=command,
         directory=str(_directory(folder, str(given.get("directory", ".")))),
-        environment={key: str(value) for key, value in environment.items()},
+        environment=_environment(given.get("environment", {})),
         requirements=requirements,
         packages=(package,) if package else (),
         first_port=_port(str(given.get("port", "0"))),
@@ -95,33 +96,24 @@ def _own(given: Mapping[str, Any], folder: Path) -> Own:
     )
 
 
-def _rows(chosen: Own, names: list[str], topology: str, defaults: Mapping[str, tuple[Value, ...]]) -> tuple[Row, ...]:
+def _rows(
+    chosen: Own, names: list[str], topology: str | None, defaults: Mapping[str, tuple[Value, ...]]
+) -> tuple[Row, ...]:
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
     values["RATE"] = (chosen.requests.rate,)
     if "{threads}" in chosen.command:
         values[own.THREADS] = (THREADS,)
     values |= {name: value for name, value in defaults.items() if name in values}
-    if not topology:
+    if topology is None:
         return tuple(Row(system=name, values=values) for name in names)
-    pairs = own.shapes(topology, chosen.command)
-    return tuple(
-        Row(system=names[0], values={**values, own.WORKERS: (processes,), own.THREADS: (threads,)})
-        for processes, threads in pairs
-    )
-
-
-def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
-    asked = given.get("requests")
-    if isinstance(asked, str):
-        _refuse(given, "a file of requests", ("think_time", "rate"))
-        return load_requests(_file(folder, asked))
-    return request_plan({key: given[key] for key in ("requests", "think_time", "rate") if key in given}, folder)
+    shapes = [{own.WORKERS: (one,), own.THREADS: (each,)} for one, each in own.shapes(topology, chosen.command)]
+    return tuple(Row(system=names[0], values={**values, **shape}, fixed=tuple(shape)) for shape in shapes)
 
 
 def _command(given: Mapping[str, Any]) -> tuple[str, str]:
     """The package of the server, if one is named, and the command."""
     if "command" in given:
-        _refuse(given, "command", ("server", "interface"))
+        refuse(given, "command", ("server", "interface"))
         return "", str(given["command"])
     app = str(given["app"])
     if not _APP.fullmatch(app):
@@ -140,23 +132,23 @@ def _targets(given: Mapping[str, Any]) -> tuple[Target, ...]:
     return tuple(target(_named(name), str(url), _protocol(given)) for name, url in asked.items())
 
 
-def target(name: str, url: str, protocol: str = "http") -> Target:
-    """From http://host:port/path, unix:/path or tcp:host:port. Raises BadInput."""
-    kind, _, rest = url.partition(":")
-    if kind == "unix" and rest.startswith("/"):
-        return Target(name=name, url=url, protocol=protocol, address=rest)
-    if kind == "tcp" and re.fullmatch(r"[^/\s]+:[0-9]{1,5}", rest):
-        return Target(name=name, url=url, protocol=protocol, address=rest)
-    if kind == "http" and protocol == "http":
-        parts = urlsplit(url)
-        if parts.hostname and not parts.query and not parts.fragment:
-            host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-            address = f"{host}:{parts.port or 80}"
-            return Target(name=name, url=url, protocol=protocol, address=address, prefix=parts.path.rstrip("/"))
-    raise BadInput(
-        f"target {name} is {url} ({protocol}); it must be http://HOST:PORT/PATH without a query, unix:/PATH or "
-        "tcp:HOST:PORT. Framed targets are unix: or tcp:, and TLS is not spoken."
-    )
+def _expect_texts(given: Mapping[str, Any]) -> None:
+    """Raises BadInput for a list or a mapping where a text belongs, and for one that no program can be told."""
+    for key, value in given.items():
+        if key not in NOT_TEXTS and not (isinstance(value, str) and "\0" not in value):
+            raise BadInput(f"{key} is {value!r}; it must be a text.")
+
+
+def _environment(asked: Any) -> dict[str, str]:
+    if not isinstance(asked, dict):
+        raise BadInput(
+            f"environment is {asked!r}; it must be a mapping such as {{LOG_LEVEL: warning}}. "
+            "Leave it out where there is nothing to add."
+        )
+    for name, value in asked.items():
+        if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
+            raise BadInput(f"environment has {name!r}: {value!r}; it must be a name without = and a text.")
+    return asked
 
 
 def _named(text: str) -> str:
@@ -176,16 +168,9 @@ def _protocol(given: Mapping[str, Any]) -> str:
 
 
 def _port(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > 65535:
-        raise BadInput(f"port is {text}; it must be the first port, a whole number from 1 to 65535, or left out.")
+    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > LAST_PORT:
+        raise BadInput(f"port is {text}; it must be the first port, a whole number from 1 to {LAST_PORT}, or left out.")
     return int(text)
-
-
-def _file(folder: Path, name: Any) -> Path:
-    path = (folder / str(name)).absolute()
-    if not path.is_file():
-        raise BadInput(f"{path} cannot be read: there is no such file.")
-    return path
 
 
 def _directory(folder: Path, name: str) -> Path:
@@ -193,9 +178,3 @@ def _directory(folder: Path, name: str) -> Path:
     if not path.is_dir():
         raise BadInput(f"directory is {path}; there is no such folder.")
     return path
-
-
-def _refuse(given: Mapping[str, Any], beside: str, keys: tuple[str, ...]) -> None:
-    for key in keys:
-        if key in given:
-            raise BadInput(f"{key} is {given[key]}, which has no meaning with {beside}; leave it out.")

@@ -21,11 +21,15 @@ DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A system and the values of its parameters: several values of one are a sweep. title is for reports."""
+    """A system and the values of its parameters: several values of one are a sweep. title is for reports.
+
+    fixed: names of the parameters that a topology has set together, which nothing else may change
+    """
 
     system: str
     values: Mapping[str, tuple[Value, ...]]
     title: str = ""
+    fixed: tuple[str, ...] = ()
 
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
         """Every combination of values, as {name: value}; scale makes NUM_REQUESTS_PER_CLIENT smaller."""
@@ -66,7 +70,8 @@ class Plan:
     """blocks: how often every cell runs, at most where `until` ends it earlier.
 
     runtimes: names in the order of display, the first is what ratios refer to.
-    aa: the last runtime takes part twice, under two names: what differs between these is noise.
+    aa: the last runtime, or the first service that already runs, takes part twice, under two names: what differs
+        between these is noise.
     description: one line on what it answers. view: how its report tells it; empty for runtimes side by side.
     own: a service of the user's, whose systems are the rows.
     absent: why a system cannot be measured under a runtime; it has no cells there.
@@ -92,6 +97,8 @@ class Plan:
             raise BadInput(f"scale is {self.scale}; it must be above 0 and at most 1.")
         for runtime in self.runtimes:
             RuntimeName.parse(runtime)
+        if self.own:
+            _check_own(self.own, self.rows, self.runtimes)
 
     def cells(self) -> list[Cell]:
         """Every cell once, row by row, runtime by runtime; the same work is never there twice."""
@@ -111,11 +118,20 @@ class Plan:
         return [(one.key, runtime) for one in systems for runtime in self.runtimes if one.runs_under(runtime)]
 
     def entries(self) -> list[Entry]:
-        """Every cell under its runtime's name, and those of the last runtime once more where aa is on."""
+        """Every cell under its runtime's name; where aa is on, those of the last runtime once more.
+
+        Of services that already run it is the first that takes part twice.
+        """
         cells = self.cells()
+        return [Entry(arm=cell.runtime, cell=cell) for cell in cells] + (self._again(cells) if self.aa else [])
+
+    def _again(self, cells: Iterable[Cell]) -> list[Entry]:
+        """The second arms of A/A."""
+        if self.own and self.own.targets:
+            first = self.own.targets[0].name
+            return [Entry(arm=aa_arm(first), cell=cell) for cell in cells if cell.system == first]
         last = [name for name in self.runtimes if name != NATIVE][-1:]
-        again = [Entry(arm=aa_arm(cell.runtime), cell=cell) for cell in cells if cell.runtime in last]
-        return [Entry(arm=cell.runtime, cell=cell) for cell in cells] + (again if self.aa else [])
+        return [Entry(arm=aa_arm(cell.runtime), cell=cell) for cell in cells if cell.runtime in last]
 
     def block(self, number: int, seed: int) -> list[Entry]:
         """The entries in the order of block *number* (from 1): random, and the same for the same seed."""
@@ -126,8 +142,9 @@ class Plan:
     def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
         """The plan with *given* in place of its rows' own values, where a row's system reads them.
 
-        Raises BadInput for a parameter that no system of the plan reads.
+        Raises BadInput for a parameter that no system of the plan reads, or that a topology has set.
         """
+        _check_free(given, self.rows)
         for name in given:
             if not any(name in find(row.system).parameters for row in self.rows):
                 systems = sorted({find(row.system).key for row in self.rows})
@@ -205,6 +222,26 @@ class Plan:
             view=stored.get("view", ""),
             own=own,
         )
+
+
+def _check_own(own: Own, rows: Sequence[Row], runtimes: Sequence[str]) -> None:
+    """Raises BadInput for what a service of the user's cannot be measured with."""
+    if own.targets and set(runtimes) != {NATIVE}:
+        raise BadInput(
+            f"runtimes is {', '.join(runtimes)}, and a service that already runs has its own; leave runtimes out."
+        )
+    for row in rows:
+        own.check(row.values)
+
+
+def _check_free(given: Mapping[str, tuple[Value, ...]], rows: Sequence[Row]) -> None:
+    """Raises BadInput for a parameter of *given* that a topology has set: its shapes would not be what they say."""
+    for name in given:
+        if any(name in row.fixed for row in rows):
+            raise BadInput(
+                f"{parameter(name).flag} is {', '.join(map(str, given[name]))} beside a topology, which sets {name} "
+                "in each of its rows; leave one of them out."
+            )
 
 
 def _find_again(key: str, file: str) -> None:

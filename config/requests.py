@@ -8,7 +8,7 @@ from typing import Any
 
 from config.text_yaml import read_yaml
 from core.errors import BadInput
-from core.request_plan import Request, RequestPlan
+from core.request_plan import ANY, Request, RequestPlan
 
 REQUEST_KEYS = (
     "request",
@@ -81,7 +81,7 @@ def _request(given: Any, folder: Path) -> Request:
     for key in given:
         if key not in REQUEST_KEYS:
             raise BadInput(f"a request has an unknown key {key!r}; accepted are {', '.join(REQUEST_KEYS)}.")
-    method, path = _method_and_path(str(given["request"]))
+    method, path = _method_and_path(_text("request", given["request"]))
     headers = given.get("headers", {})
     if not isinstance(headers, dict):
         raise BadInput(f"headers is {headers!r}; it must be a mapping such as {{Accept: application/json}}.")
@@ -93,7 +93,7 @@ def _request(given: Any, folder: Path) -> Request:
         body=_text("body", given.get("body", "")),
         body_file=_body_file(given, folder),
         expect_status=_whole("expect_status", str(given.get("expect_status", "200")), 100, 999),
-        expect_json=_json(given["expect_json"]) if "expect_json" in given else None,
+        expect_json=_json(given["expect_json"]) if "expect_json" in given else ANY,
         expect_sha256=_digest(str(given.get("expect_sha256", ""))),
     )
 
@@ -112,9 +112,12 @@ def _body_file(given: Mapping[str, Any], folder: Path) -> str:
         return ""
     if "body" in given:
         raise BadInput("a request has body and body_file; give only one of them.")
-    path = (folder / str(given["body_file"])).absolute()
-    if not path.is_file():
-        raise BadInput(f"body_file is {given['body_file']}; there is no file {path}.")
+    path = (folder / _text("body_file", given["body_file"])).absolute()
+    try:
+        path.open("rb").close()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"body_file is {given['body_file']!r}; {path} cannot be read: {why}.") from None
     return str(path)
 
 
@@ -127,8 +130,11 @@ def _text(name: str, given: Any) -> str:
 def _json(given: Any) -> Any:
     try:
         return json.loads(_text("expect_json", given))
-    except ValueError as error:
-        raise BadInput(f"expect_json is {given!r}, which is not JSON ({error}); such as '{{\"id\": 3}}'.") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(
+            f"expect_json is {_text('expect_json', given)[:200]!r}, which is not JSON ({error}); "
+            "such as '{\"id\": 3}'."
+        ) from None
 
 
 def _digest(text: str) -> str:

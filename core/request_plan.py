@@ -5,10 +5,20 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 SHOWN_BYTES = 200
+
+
+class Expectation(Enum):
+    """ANY: whatever JSON an answer holds, or none at all. `None` cannot say that: it is what JSON calls null."""
+
+    ANY = "any"
+
+
+ANY = Expectation.ANY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +39,7 @@ class Request:
     weight: how often it is sent, beside the others of its plan
     path: with its query; empty for that of the target itself
     body: text that is sent; body_file: a file that is sent in its place
-    expect_json: of an object, the keys that must be there and what they hold; None where any body is right
+    expect_json: of an object, the keys that must be there and what they hold; ANY where any body is right
     expect_sha256: of the whole body, in hex; "" where any body is right
     """
 
@@ -40,11 +50,18 @@ class Request:
     body: str = ""
     body_file: str = ""
     expect_status: int = 200
-    expect_json: Any = None
+    expect_json: Any = ANY
     expect_sha256: str = ""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path or '/'}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As a plan's; without expect_json where any body is right."""
+        stored = asdict(self)
+        if self.expect_json is ANY:
+            del stored["expect_json"]
+        return stored
 
     def body_bytes(self) -> bytes:
         """What is sent after the head. Raises OSError where the file cannot be read."""
@@ -64,7 +81,7 @@ class RequestPlan:
 
     def to_json(self) -> dict[str, Any]:
         """As result.json keeps it and as children are told."""
-        return asdict(self)
+        return {**asdict(self), "requests": [one.to_json() for one in self.requests]}
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> "RequestPlan":
@@ -80,7 +97,7 @@ def wrong(request: Request, status: int, body: bytes) -> Wrong | None:
         digest = hashlib.sha256(body).hexdigest()
         if digest != request.expect_sha256:
             return Wrong(got=f"a body of {len(body)} bytes with sha256 {digest}", expected=request.expect_sha256)
-    return None if request.expect_json is None else _wrong_json(request.expect_json, body)
+    return None if request.expect_json is ANY else _wrong_json(request.expect_json, body)
 
 
 def _wrong_json(expected: Any, body: bytes) -> Wrong | None:

@@ -10,7 +10,8 @@ import pytest
 
 from config.flags import Parser, add_run_flags, plan_from
 from config.load import load_plan
-from config.own_plan import own_plan, target
+from config.own_plan import own_plan
+from config.own_targets import target
 from config.plan import Plan
 from config.servers import SERVERS, command
 from core.errors import BadInput
@@ -20,6 +21,7 @@ from systems import find
 from tests.contract.own_services import registered
 
 COMMAND = ["--service-command", "{python} -m myapp --port {port}"]
+SHAPED = ["--service-command", "{python} -m myapp {port} {workers} {threads}"]
 
 
 @pytest.fixture(autouse=True)
@@ -66,8 +68,6 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
     more = [
         "--header",
         "Accept: x",
-        "--think-time",
-        "5ms",
         "--name",
         "shop",
         "--env",
@@ -80,7 +80,6 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
     assert own is not None
     assert [str(one) for one in own.requests.requests] == ["GET /items/3", "GET /items/4"]
     assert {(one.expect_status, *one.headers.items()) for one in own.requests.requests} == {(201, ("Accept", "x"))}
-    assert own.requests.think_time_s == 0.005
     assert (own.name, own.environment, own.first_port, own.directory) == ("shop", {"A": "b=c"}, 8000, str(tmp_path))
     (cell,) = plan.cells()
     assert (cell.system, cell.num_clients, cell.rate, plan.blocks) == ("shop", 4, 50, 2)
@@ -122,6 +121,7 @@ def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
         ("http://127.0.0.1:8000/", "http", "127.0.0.1:8000", ""),
         ("http://example.test/a/b", "http", "example.test:80", "/a/b"),
         ("http://[::1]:8000", "http", "[::1]:8000", ""),
+        ("http://localhost:65535", "http", "localhost:65535", ""),
         ("unix:/run/x.sock", "framed", "/run/x.sock", ""),
         ("tcp:127.0.0.1:9000", "framed", "127.0.0.1:9000", ""),
     ],
@@ -131,7 +131,25 @@ def test_a_target_is_an_address_and_a_prefix(url: str, protocol: str, address: s
     assert (found.address, found.prefix) == (address, prefix)
 
 
-@pytest.mark.parametrize(("url", "protocol"), [("https://x/", "http"), ("unix:x", "http"), ("http://x/", "framed")])
+@pytest.mark.parametrize(
+    ("url", "protocol"),
+    [
+        ("https://x/", "http"),
+        ("unix:x", "http"),
+        ("unix:/" + 107 * "x", "http"),
+        ("http://x/", "framed"),
+        ("http://127.0.0.1:99999/", "http"),
+        ("http://127.0.0.1:0/", "http"),
+        ("http://127.0.0.1:80a/", "http"),
+        ("http://[::1/", "http"),
+        ("http://a..b/", "http"),
+        ("http://me:word@x/", "http"),
+        ("http://x/a?b=1", "http"),
+        ("http://x/a b", "http"),
+        ("tcp:127.0.0.1:65536", "framed"),
+        ("tcp:9000", "framed"),
+    ],
+)
 def test_another_target_is_refused_with_those_that_are_accepted(url: str, protocol: str) -> None:
     with pytest.raises(BadInput, match=r"it must be http://HOST:PORT/PATH"):
         target("it", url, protocol)
@@ -174,6 +192,28 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
         ([*COMMAND, "--env", "A"], "--env is A; it must be NAME=VALUE"),
         ([*COMMAND, "--service-port", "99999"], "port is 99999"),
         ([*COMMAND, "--requests", "a.yaml", "--request", "GET /"], "leave out --request"),
+        ([*COMMAND, "--service-port", "65535", "--num-api-services", "2"], "the last service would have port 65536"),
+        ([*COMMAND, "--service-port", "65535"], None),
+        ([*COMMAND, "--service-port", ""], "port is ;"),
+        (
+            ["--service-command", "{python} {port} {workers}", "--service-port", "65535", "--num-api-services", "2"],
+            None,
+        ),
+        ([*COMMAND, "--think-time", "5ms"], None),
+        ([*COMMAND, "--think-time", "5ms", "--rate", "50"], "think_time is 0.005 s and RATE is 50"),
+        ([*COMMAND, "--expect-json", "null"], None),
+        ([*COMMAND, "--expect-json", ""], "which is not JSON"),
+        ([*COMMAND, "--protocol", "framed", "--body", "hello"], "it must be a JSON object"),
+        ([*COMMAND, "--protocol", "framed", "--body", "[1]"], "it must be a JSON object"),
+        ([*COMMAND, "--protocol", "framed", "--body", '{"a": 1}'], None),
+        ([*COMMAND, "--protocol", "framed", "--header", "A: b"], "has headers A, and a frame has none"),
+        ([*SHAPED, "--topology", "2x1,1x2"], None),
+        ([*SHAPED, "--topology", "2x1,1x2", "--num-api-services", "4"], "--num-api-services is 4 beside a topology"),
+        (
+            [*SHAPED, "--topology", "2x1", "--num-workers-per-api-service", "4"],
+            "beside a topology, which sets NUM_WORK",
+        ),
+        ([*SHAPED, "--topology", ""], "topology is ;"),
         ([*COMMAND, "--request", "GET"], None),
         ([*COMMAND, "--request", "GET x"], "request is 'GET x'"),
         ([*COMMAND, "--expect-json", "{"], "which is not JSON"),
@@ -184,6 +224,8 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
         (["--app", "a:b", "--server", "waitress", "--interface", "asgi"], "waitress serves wsgi"),
         (["--target", "ftp://x"], "target target is ftp://x"),
         (["--target", "http://x/", "--runtime", "3.14"], "has its own; leave it out"),
+        (["--target", "http://x/", "--topology", "2x1"], "has no meaning with targets"),
+        (["--target", ""], "target target is "),
         (["--target", "http://x/", "--requirements", "x"], "has no meaning with targets"),
         (["--arm", "a=http://x/", "--arm", "a=http://y/"], "more than once"),
         (["--arm", "http://x/"], "it must be NAME=URL"),
@@ -220,6 +262,17 @@ def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
         ({"command": "{python} {port}", "colour": "red"}, {}, "it must be a mapping with keys of name, command"),
         ({"command": "{python} {port}"}, {"rows": [{"system": "2"}]}, "rows is given beside service"),
         ({}, {}, "exactly one of them; given are none"),
+        ({"command": "{python} {port}", "environment": ""}, {}, "environment is ''; it must be a mapping"),
+        ({"command": "{python} {port}", "environment": ["A=b"]}, {}, "environment is ['A=b']; it must be a mapping"),
+        ({"command": "{python} {port}", "environment": {"A=b": "c"}}, {}, "a name without ="),
+        ({"command": "{python} {port}", "environment": {"A": ["b"]}}, {}, "environment has 'A': ['b']"),
+        ({"command": ["{python}", "{port}"]}, {}, "command is ['{python}', '{port}']; it must be a text"),
+        ({"command": "{python} {port} \\0".replace("\\0", "\0")}, {}, "it must be a text"),
+        ({"command": "{python} {port}", "requests": "none.yaml"}, {}, "none.yaml cannot be read"),
+        ({"command": "{python} {port}", "think_time": "1ms", "rate": "5"}, {}, "a rate fixes when each request"),
+        ({"targets": {"a": "http://x/"}}, {"runtimes": ["3.14"]}, "has its own; leave runtimes out"),
+        ({"targets": ["http://x/"]}, {}, "targets is ['http://x/']"),
+        ({"targets": {"a": ["http://x/"]}}, {}, "target a is ['http://x/']"),
     ],
 )
 def test_a_service_in_yaml_that_is_none_is_refused(

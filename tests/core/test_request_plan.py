@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.request_plan import Request, RequestPlan, order, shown, wrong
+from core.request_plan import ANY, Request, RequestPlan, order, shown, wrong
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,15 @@ from core.request_plan import Request, RequestPlan, order, shown, wrong
 )
 def test_an_answer_holds_at_least_the_json_that_is_expected(expected: object, body: bytes, words: str) -> None:
     assert str(wrong(Request(expect_json=expected), 200, body) or "") == words
+
+
+def test_null_is_an_answer_that_can_be_expected() -> None:
+    assert wrong(Request(expect_json=None), 200, b"null") is None
+    assert str(wrong(Request(expect_json=None), 200, b'{"id": 3}')) == 'body {"id": 3}: it is {"id": 3}, expected null'
+    assert wrong(Request(), 200, b"no JSON at all") is None
+    stored = json.loads(json.dumps(RequestPlan(requests=(Request(expect_json=None), Request())).to_json()))
+    assert [one.get("expect_json", "any") for one in stored["requests"]] == [None, "any"]
+    assert [one.expect_json for one in RequestPlan.from_json(stored).requests] == [None, ANY]
 
 
 def test_another_status_is_wrong_whatever_the_body() -> None:
