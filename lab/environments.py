@@ -1,17 +1,15 @@
 """One virtual environment for each interpreter, package file and wheels, made when it is first needed."""
 
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 from core.errors import GilscopeError
-from lab import interpreters, recipes
+from lab import interpreters, making, recipes
 from lab.interpreters import Interpreter
 from lab.recipes import Contents
 from lab.requirements import Requirements, name_of
@@ -99,7 +97,7 @@ def _make_once(interpreter: Interpreter, contents: Contents, place: Path, stamp:
     """Make the environment unless another run did so while this one waited for the lock."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(place.with_name(place.name + ".lock")) as lock:
+        with making.locked(place.with_name(place.name + ".lock")) as lock:
             if contents.folders or not _is_ready(place, stamp):
                 _make(interpreter, contents, place, stamp, lock)
                 _MADE_HERE.add(place)
@@ -108,13 +106,6 @@ def _make_once(interpreter: Interpreter, contents: Contents, place: Path, stamp:
             f"The environment of runtime {interpreter.name} could not be made in {place.parent}: "
             f"{error.strerror or error}. Make room or give write access there, then run again."
         ) from None
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[int]:
-    with path.open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lock.fileno()
 
 
 def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
@@ -168,22 +159,9 @@ def _commands(executable: Path, contents: Contents, place: Path) -> list[list[st
 
 
 def _failure(command: list[str], lock: int) -> str:
-    """Why a command failed, in its own last words; empty when it did not.
-
-    It inherits the lock: should this process be killed, the next run waits until the command has ended.
-    """
+    """Why a command failed, in its own last words; empty when it did not."""
     try:
-        done = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=MAKE_TIMEOUT_S,
-            env=interpreters.scrubbed_environment() | {"NO_COLOR": "1"},
-            pass_fds=(lock,),
-        )
+        done = making.run(command, lock, MAKE_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         return f"no end after {MAKE_TIMEOUT_S:g} s"
     except OSError as error:

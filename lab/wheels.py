@@ -1,6 +1,5 @@
 """Our own extensions in native/: a wheel of each for each interpreter, or why there is none."""
 
-import fcntl
 import hashlib
 import json
 import os
@@ -8,12 +7,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
-from lab import interpreters
+from lab import interpreters, making
 from lab.environments import EnvironmentFailed
 from lab.interpreters import Interpreter
 from lab.natives import BROKEN
@@ -149,22 +147,15 @@ def _made(extension: Extension, interpreter: Interpreter) -> str:
     if lacking:
         return lacking
     place.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(place.with_name(place.name + ".lock")):
-        return "" if _current(place, stamp) else _build(extension, interpreter, place, stamp)
+    with making.locked(place.with_name(place.name + ".lock")) as lock:
+        return "" if _current(place, stamp) else _build(extension, interpreter, place, stamp, lock)
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str) -> str:
+def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> str:
     """The stamp is written last: what has one is whole."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    reason = _failure(_command(extension, interpreter, place))
+    reason = _failure(_command(extension, interpreter, place), lock)
     file, text = (REASON_FILE, reason) if reason else (STAMP_FILE, stamp)
     (place / file).write_text(text, encoding="utf-8")
     return reason
@@ -176,19 +167,10 @@ def _command(extension: Extension, interpreter: Interpreter, place: Path) -> lis
     return [str(interpreters.uv()), "build", "--wheel", *python, "--out-dir", str(place), source]
 
 
-def _failure(command: list[str]) -> str:
+def _failure(command: list[str], lock: int) -> str:
     """Why a build failed, in a few words; empty if it did not."""
     try:
-        done = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=BUILD_TIMEOUT_S,
-            env=interpreters.scrubbed_environment() | {"NO_COLOR": "1"},
-        )
+        done = making.run(command, lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         return f"{BROKEN}: no end after {BUILD_TIMEOUT_S:g} s"
     if not done.returncode:

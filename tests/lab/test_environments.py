@@ -1,6 +1,5 @@
 """Environments: made once, known when ready, never half made."""
 
-import fcntl
 import os
 import stat
 import subprocess
@@ -301,21 +300,6 @@ def test_a_folder_that_cannot_be_written_is_named(
 def test_a_package_file_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"Package file .*none\.txt cannot be read \(No such file"):
         environment(interpreter, tmp_path / "none.txt", tmp_path)
-
-
-def test_what_a_killed_run_started_keeps_the_lock_until_it_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(environments, "MAKE_TIMEOUT_S", 10)
-    os.mkfifo(tmp_path / "fifo")
-    outliving = f"exec >/dev/null 2>&1; cat <{tmp_path}/fifo &"
-    with environments._locked(tmp_path / "lock") as lock:
-        assert environments._failure(["sh", "-c", outliving], lock) == ""
-    with (tmp_path / "lock").open() as other:
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        (tmp_path / "fifo").write_text("end")
-        fcntl.flock(other, fcntl.LOCK_EX)
 
 
 def test_a_users_packages_and_a_server_are_asked_for_in_one_file(tmp_path: Path) -> None:
