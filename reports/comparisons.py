@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 from core.result import CellResult, Run
+from reports.arms import addresses, arm_cells, arm_settings, arm_steps
 from reports.costs import saturation
 from reports.evidence import equivalence_margin
 from reports.stats import Estimate, effect, log_ratios, mean_over_cells
@@ -83,16 +84,12 @@ class _Pair:
 def compare(run: Run) -> list[Comparison]:
     """Every comparison that the run's arms allow: A/A first, which no verdict of the family rests on, then the steps.
 
-    Those over all settings come last, where there is more than one.
+    Services that already run are compared with the first of them, as step `other`. Those over all settings come last,
+    where there is more than one.
     """
-    found = steps(runtimes(run), second_arms(run))
-    measured = {
-        setting_key(cell.system, cell.params): cell.params
-        for cell in run.cells
-        if cell.params.get("NUM_CLIENTS") != 0  # services without clients take up memory, not time
-    }
-    planned = [setting_key(row["system"], row["params"]) for row in run.plan["rows"]]
-    settings = {key: measured[key] for key in [*planned, *measured] if key in measured}
+    between_arms = bool(addresses(run))
+    found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run))
+    settings = arm_settings(run) if between_arms else _settings(run)
     pairs = [_pair(run, setting, params, step) for setting, params in settings.items() for step in found]
     if len(settings) > 1:
         pairs += [_over_all([pair for pair in pairs if pair.step == step]) for step in found]
@@ -101,6 +98,17 @@ def compare(run: Run) -> list[Comparison]:
     family = [pair for pair in pairs if pair.step.name != "aa"]
     verdicts = _judged(same, floors, run.seed) + _judged(family, floors, run.seed)
     return [_comparison(run, pair, verdict, floors.get(pair.setting)) for pair, verdict in verdicts]
+
+
+def _settings(run: Run) -> dict[Setting, Mapping[str, Any]]:
+    """Every setting that was measured, in the plan's order, with its parameters."""
+    measured = {
+        setting_key(cell.system, cell.params): cell.params
+        for cell in run.cells
+        if cell.params.get("NUM_CLIENTS") != 0  # services without clients take up memory, not time
+    }
+    planned = [setting_key(row["system"], row["params"]) for row in run.plan["rows"]]
+    return {key: measured[key] for key in [*planned, *measured] if key in measured}
 
 
 def second_arms(run: Run) -> dict[str, str]:
@@ -119,18 +127,25 @@ def is_timed(run: Run) -> bool:
 
 
 def _pair(run: Run, setting: Setting, params: Mapping[str, Any], step: Step) -> _Pair:
-    mine = [cell for cell in run.cells if setting_key(cell.system, cell.params) == setting]
-    one = {cell.block: cell for cell in mine if cell.arm == step.denominator}
-    other = {cell.block: cell for cell in mine if cell.arm == step.numerator}
+    one, other = (_cells(run, setting, params, arm) for arm in (step.denominator, step.numerator))
+    timed = is_timed(run) or bool(addresses(run))  # arms are told by requests/s
     return _Pair(
         setting=setting,
         params=params,
         step=step,
         denominator=one,
         numerator=other,
-        ratios=log_ratios(_times(one, is_timed(run)), _times(other, is_timed(run))),
+        ratios=log_ratios(_times(one, timed), _times(other, timed)),
         gate=_gate([*one.values(), *other.values()]),
     )
+
+
+def _cells(run: Run, setting: Setting, params: Mapping[str, Any], arm: str) -> dict[int, CellResult]:
+    """The cells of *arm* in a setting, by block."""
+    if addresses(run):
+        return arm_cells(run, params, arm)
+    mine = (cell for cell in run.cells if setting_key(cell.system, cell.params) == setting)
+    return {cell.block: cell for cell in mine if cell.arm == arm}
 
 
 def _times(cells: Mapping[int, CellResult], timed: bool) -> dict[int, int]:

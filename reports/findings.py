@@ -9,6 +9,7 @@ from rich.text import Text
 
 from core.result import Run
 from reports import fairness, limit, memory, scaling_report, topology
+from reports.arms import are_arms
 from reports.comparisons import OVER_ALL, Comparison, compare
 from reports.costs import Costs, median_costs, what_moved
 from reports.markdown import escaped
@@ -23,6 +24,7 @@ SMALLEST_IN_HUNDREDTHS = 0.1
 TITLE = "What changed, and what it is due to"
 SPECIAL = (limit, topology, scaling_report, memory, fairness)
 UNMEASURED = "-"
+BETWEEN_ARMS = "the other service"
 COST_HEADS = {
     "calc": "calc",
     "waiting": "waiting",
@@ -55,7 +57,8 @@ def headline(compared: Sequence[Comparison]) -> list[str]:
 
 def sentence(one: Comparison, where: str) -> str:
     """One comparison as a sentence, with its interval."""
-    what = f"{WORDS[one.step]} ({one.denominator} -> {one.numerator})"
+    cause = BETWEEN_ARMS if one.step == "other" and are_arms(one.denominator) else WORDS[one.step]
+    what = f"{cause} ({one.denominator} -> {one.numerator})"
     what = what[0].upper() + what[1:]
     if one.verdict == "invalid":
         return f"{what} {where}: no verdict, because {one.why.rstrip('.')}."
@@ -176,7 +179,8 @@ def label(system: str, params: Mapping[str, Any], run: Run) -> str:
     """A setting in a few words: the system, and what tells it from the others of that system."""
     if system == OVER_ALL:
         return "all"
-    mine = [row["params"] for row in run.plan["rows"] if row["system"] == system]
+    rows = run.plan["rows"]
+    mine = [row["params"] for row in rows if row["system"] == system] or [row["params"] for row in rows]
     varying = [name for name in params if len({str(one.get(name)) for one in mine}) > 1]
     return " ".join([system, *(f"{name}={str(params[name]).lower()}" for name in varying)])
 
@@ -251,10 +255,13 @@ def _costs(costs: Costs) -> list[str]:
 def widest(run: Run) -> float:
     """Width of the widest interval of the steps, as a share of its ratio; infinite while one can have no verdict.
 
-    That takes an interval, and so many blocks that p can be small enough for the family. Invalid comparisons do not
-    count, since more blocks would not help them; 0 where there is nothing else.
+    That takes an interval, and so many blocks that p can be small enough for the family. Infinite where nothing is
+    compared at all. Invalid comparisons do not count, since more blocks would not help them; 0 where all are.
     """
-    family = [one for one in compare(run) if one.step != "aa" and one.verdict != "invalid"]
+    compared = [one for one in compare(run) if one.step != "aa"]
+    if not compared:
+        return float("inf")
+    family = [one for one in compared if one.verdict != "invalid"]
     fewest = fewest_blocks(max(1, len(family)))
     return max((_width(one, fewest) for one in family if one.system != OVER_ALL), default=0.0)
 

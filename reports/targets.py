@@ -1,81 +1,104 @@
 """The record of services that already run: each arm beside the first one, paired by block. Pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from core.result import Run
-from reports.absent import absent_lines
+from core.runtime import NATIVE
+from reports.arms import addresses, arm_settings
+from reports.arrangement import value_text
 from reports.columns import microseconds
+from reports.comparisons import Comparison, compare
 from reports.markdown import escaped, markdown_table
+from reports.notes import troubles
 from reports.standings import Contest, Short, Standing, contests, share_text
-from reports.stats import FEWEST_FOR_INTERVAL
 from reports.summary import Row
 
 HEADS = ("arm", "requests/s", "of the first's", "p50 [us]", "p99 [us]", "client CPU [us/request]", "blocks")
 HOW = (
-    "Requests/s are medians over the blocks; shares are paired by block, with their 95 % interval. Nothing is known of "
-    "the processes of a service that already ran: no CPU time, no memory, no GIL state."
+    "Requests/s are medians over the blocks; shares are of the first arm's that is named above, paired by block, with "
+    "their 95 % interval; a verdict takes the p of all comparisons together into account (docs/evidence.md). Nothing "
+    "is known of the processes of a service that already ran: no CPU time, no memory, no GIL state."
 )
 
 
 def targets_page(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> str:
-    """Markdown: what the arms serve, beside the first."""
-    found = duels(run, rows)
+    """Markdown: what the arms serve, beside the first; what could not be measured."""
     where = [f"- {name}: {escaped(url)}" for name, url in addresses(run).items()]
-    parts = [f"# {run.plan['name']}: {run.run_id}", "\n".join(where), *said(run, found)]
-    for contest in found:
+    lines = dict.fromkeys([*sentences(run, rows, titles), *troubles(run, rows)])
+    parts = [f"# {run.plan['name']}: {run.run_id}", "\n".join(where), *lines]
+    for contest in duels(rows):
         table = markdown_table(HEADS, [figures(one) for one in contest.standings], {*HEADS[1:]})
         parts += [*([f"## {contest.label}"] if contest.label else []), table]
     return "\n\n".join([*parts, HOW]) + "\n"
 
 
-def duels(run: Run, rows: Sequence[Row]) -> list[Contest]:
-    """A contest for each setting; the first arm that the plan names is the reference."""
-    names = list(addresses(run))
-    return contests(rows, {}, reference=names[0] if names else "")
+def duels(rows: Sequence[Row]) -> list[Contest]:
+    """A contest for each setting, those that took part again aside. Shares are of the first arm's, or there are none.
+
+    The first arm is that of the first row: rows are in the plan's order, whether they were measured or not.
+    """
+    first = rows[0].system if rows else ""
+    own = [row for row in rows if row.runtime == NATIVE]
+    return [_without_strangers(contest, first) for contest in contests(own, {}, reference=first)]
 
 
-def addresses(run: Run) -> dict[str, str]:
-    """{arm: where it was}."""
-    own = run.plan.get("own") or {}
-    return {one["name"]: one["url"] for one in own.get("targets", ())}
+def _without_strangers(contest: Contest, first: str) -> Contest:
+    """The contest without shares where the first arm has no figures: the fastest does not stand in for it."""
+    if contest.reference.row.system == first:
+        return contest
+    return replace(contest, standings=tuple(replace(one, share=None) for one in contest.standings))
 
 
-def said(run: Run, found: Sequence[Contest]) -> list[str]:
-    """Who serves how much of what the first arm does; what could not be measured."""
-    return [*(line for contest in found for line in _sentences(contest)), *absent_lines(run)]
+def sentences(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> list[str]:
+    """What each arm serves of what the first does, with the verdict; and each that has no figures, with the reason."""
+    dead = [
+        f"{row.system} has no figures: {(row.trouble or row.state).rstrip('.')}." for row in rows if not row.figures
+    ]
+    names = {row.system for row in rows if row.figures and row.runtime == NATIVE}
+    told = [line for one in compare(run) if (line := _sentence(one, names, _setting(run, one.params)))]
+    return [*dead, *(told or _alone(duels(rows)))]
 
 
-def _sentences(contest: Contest) -> list[str]:
-    base = contest.reference
-    setting = f"{contest.label}: " if contest.label else ""
-    others = [one for one in contest.standings if one is not base]
-    if not others:
-        return [f"{setting}{base.name} serves {base.requests_per_s:,.0f} requests/s."]
-    return [f"{setting}{_sentence(one, base)}" for one in others]
+def _setting(run: Run, params: Mapping[str, Any]) -> str:
+    """'NUM_CLIENTS 2: ', where there are several settings."""
+    every = [*arm_settings(run).values()]
+    varying = [name for name in params if len({value_text(one[name]) for one in every}) > 1]
+    text = ", ".join(f"{name} {value_text(params[name])}" for name in varying)
+    return f"{text}: " if text else ""
 
 
-def _sentence(one: Standing, base: Standing) -> str:
-    share = one.share
-    if share is None:
-        return f"{one.name} and {base.name} were not measured in the same blocks."
-    serves = f"{one.name} serves {share.value:.2f} x"
-    if share.count < FEWEST_FOR_INTERVAL:
-        return f"{serves} what {base.name} does; {share.count} blocks cannot have an interval."
-    doubt = "; the interval holds 1, so neither is shown to serve more" if share.low <= 1 <= share.high else ""
-    return f"{serves} [{share.low:.2f}, {share.high:.2f}] what {base.name} does{doubt}."
+def _alone(found: Sequence[Contest]) -> list[str]:
+    """What an arm serves that has none beside it."""
+    return [
+        f"{contest.label}: {one.name} serves {one.requests_per_s:,.0f} requests/s.".removeprefix(": ")
+        for contest in found
+        for one in contest.standings
+    ]
+
+
+def _sentence(one: Comparison, measured: set[str], setting: str) -> str:
+    """One comparison in words; empty where one of its arms has no figures, which is said already."""
+    if one.denominator not in measured or (one.step != "aa" and one.numerator not in measured):
+        return ""
+    if one.ratio is None:
+        return f"{setting}{one.numerator} and {one.denominator} are not compared: {one.why.rstrip('.')}."
+    span = "" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]"
+    serves = f"{setting}{one.numerator} serves {one.ratio:.2f} x{span} what {one.denominator} does"
+    if one.step == "aa":
+        return f"{serves}: that is the same service twice, and so is noise."
+    if one.verdict == "inconclusive":
+        return f"{serves}, which is inconclusive: {one.why}."
+    return f"{serves}: {one.verdict}."
 
 
 def shorts(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Short]:
     """The table for a terminal, for each setting."""
     return [
         Short(title=contest.label or "services", heads=HEADS, lines=tuple(map(tuple, map(figures, contest.standings))))
-        for contest in contests(rows, {}, reference=rows[0].system if rows else "")
+        for contest in duels(rows)
     ]
-
-
-def sentences(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> list[str]:
-    """What the record says in words."""
-    return said(run, duels(run, rows))
 
 
 def figures(one: Standing) -> list[str]:

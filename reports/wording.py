@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from reports.arms import are_arms
 from reports.comparisons import OVER_ALL, Comparison
 from reports.phrases import CAUSES, CLAUSES, PHRASES, PLACES
 from reports.summary import setting_key
@@ -17,6 +18,7 @@ LANGUAGES = ("en", "zh")
 STEPS = ("lock", "other", "build", "version")
 JOINTS = {"en": ("; ", "."), "zh": ("；", "。")}
 SMALL = 0.1
+BETWEEN_ARMS = "arms"
 SOME_TEXT = "(?:(?!; ).)+?"
 OTHER_TEXTS = {  # what stands for a {name} in a phrase, where it is not text up to a semicolon
     **dict.fromkeys(("why", "reason", "what", "rest"), ".+?"),
@@ -69,10 +71,11 @@ def _where(compared: Sequence[Comparison], lang: str) -> str:
 
 
 def _clause(one: Comparison, where: str, lang: str) -> str:
-    cause = CAUSES[lang][one.step].format(denominator=one.denominator, numerator=one.numerator)
+    step = BETWEEN_ARMS if one.step == "other" and are_arms(one.denominator) else one.step
+    cause = CAUSES[lang][step].format(denominator=one.denominator, numerator=one.numerator)
     clauses = CLAUSES[lang]
     told = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"
-    template = clauses.get(f"{one.step} {told}") or clauses[told]
+    template = clauses.get(f"{step} {told}") or clauses[told]
     return template.format(
         cause=cause,
         where=where,

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from core.errors import BadInput
 from reports import fairness, memory, scaling_report, topology
+from reports.arms import are_arms
 from reports.comparisons import OVER_ALL, Comparison, is_timed
 from reports.page import environment, seed_tables, tables, validity
 from reports.page.bars import bars
@@ -106,7 +107,7 @@ def _verdicts(view: View, settings: Settings, traces: Traces, words: Mapping[str
         "forest": forest(compared, settings, traces, words),
         "forest_caption": f"{words['forest_caption']} {legend(words)}.",
         "reasons": reasons(compared, settings, traces, words, lang),
-        "waterfall": waterfall(compared, settings, traces, words),
+        "waterfall": waterfall([one for one in compared if not are_arms(one.denominator)], settings, traces, words),
     }
 
 

@@ -22,6 +22,7 @@ class Settings:
         self._titles = {**view.titles, **titles}
         systems = dict.fromkeys(row.system for row in view.rows)
         self._varying = {name: varying([row for row in view.rows if row.system == name]) for name in systems}
+        self._in_all = varying(view.rows)
         self._plan_titles = {setting_key(row.system, row.params): row.title for row in view.rows if row.title}
 
     def head(self, system: str) -> str:
@@ -46,5 +47,5 @@ class Settings:
     def values(self, system: str, params: Mapping[str, Any]) -> str:
         """What tells a setting from the others of its system: the plan's title, or parameters with values."""
         title = self._plan_titles.get(setting_key(system, params), "")
-        names = [name for name in self._varying.get(system, ()) if name in params]
+        names = [name for name in self._varying.get(system, self._in_all) if name in params]
         return title or ", ".join(f"{name} {value_text(params[name])}" for name in names)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.result import CellResult
+from core.runtime import NATIVE
+from reports.arms import addresses, group_name
 from reports.comparisons import OVER_ALL, Comparison
 from reports.summary import Row, setting_key
 from reports.view import View
@@ -45,6 +47,12 @@ class Traces:
 
     def __init__(self, view: View) -> None:
         self._groups = {(*setting_key(row.system, row.params), row.runtime): of_rows([row]) for row in view.rows}
+        if addresses(view.run):  # services are compared, under the name of all of them
+            name = group_name(view.run)
+            self._groups |= {
+                (*setting_key(name, row.params), row.system if row.runtime == NATIVE else row.runtime): of_rows([row])
+                for row in view.rows
+            }
 
     def of(self, one: Comparison) -> str:
         """The groups of both arms, the denominator's first."""

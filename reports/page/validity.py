@@ -109,7 +109,7 @@ def checks(view: View, lang: str) -> list[Check]:
     """Every gate of the run, and what was seen of it."""
     words = _CHECKS[lang]
     compared = {arm for one in view.comparisons for arm in (one.denominator, one.numerator)}
-    rows = [row for row in view.rows if not compared or row.runtime in compared]
+    rows = [row for row in view.rows if not compared or compared & {row.runtime, row.system}]
     return [*_cell_checks(view.run, words), _window(rows, words), *_noted(view.comparisons, words, lang)]
 
 
