@@ -63,6 +63,28 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except Exception as error:
+        note(f"error: {_bug(error, arguments)}")
+        return 1
+
+
+def _bug(error: Exception, arguments: Sequence[str]) -> str:
+    """A line on an error that nobody foresaw, whose traceback is kept for who mends it, or follows."""
+    import tempfile
+    import traceback
+
+    what = (
+        f"this is a bug of gilscope, not of your input: {type(error).__name__}: {' '.join(str(error).split())[:200]}."
+    )
+    trace = f"runner.py {arguments!r}\n{''.join(traceback.format_exception(error))}"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="gilscope-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(trace)
+    except OSError:
+        return f"{what}\n{trace.rstrip()}"
+    return f"{what} The traceback is in {file.name}; please report it with the command."
 
 
 def _stop(number: int, frame: object) -> NoReturn:

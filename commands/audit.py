@@ -6,6 +6,7 @@ from pathlib import Path
 
 from config import flags
 from core.errors import BadInput
+from core.runtime import RuntimeName
 from lab import interpreters
 from lab.audit import audit, document, exit_status
 from lab.interpreters import Interpreter
@@ -40,6 +41,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _interpreter(name: str) -> Interpreter:
     """The interpreter of a runtime's name. Raises BadInput where it is not here."""
+    if RuntimeName.parse(name).native:
+        raise BadInput(f"--runtime is {name}, which is no Python; audit needs a free-threaded build, such as 3.14t.")
     found = interpreters.find([name])
     if not found:
         raise BadInput(interpreters.missing_line(name))

@@ -18,6 +18,8 @@ from core.errors import BadInput
 
 DEFAULT_FILE = "my-service.yaml"
 USUAL_REQUIREMENTS = "requirements.txt"
+NONE = "none"
+STARTS = {"command", "app", "targets"}
 START = (
     "How is it started? An application and its server, such as  shop.web:app gunicorn\n"
     "  or a command, such as  {python} -m myapp --port {port}"
@@ -30,11 +32,11 @@ def main(arguments: Sequence[str]) -> int:
     """Write a commented plan for a service of your own, after three questions or from flags."""
     given = _parsed(arguments)
     path: Path = given.file
-    if path.exists() and not given.force:
-        raise BadInput(f"{path} is there already; name another file, or write over it with --force.")
-    said = vars(given)
-    runtimes = parse_runtimes(given.runtime) if given.runtime else DEFAULT_RUNTIMES
-    service = {"name": path.stem, **_answered(service_from(said))}
+    _expect_room(path, force=given.force)
+    runtimes = DEFAULT_RUNTIMES if given.runtime is None else parse_runtimes(given.runtime)
+    said = {"name": path.stem, **service_from(vars(given))}
+    _check(said)
+    service = _answered(said)
     own = own_plan(service, Path.cwd()).own
     assert own is not None
     text = plan_text(path.name, _seen_from(path.parent, service), own, runtimes)
@@ -55,9 +57,32 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def _expect_room(path: Path, *, force: bool) -> None:
+    """Raises BadInput where the plan cannot be written, before anything is asked."""
+    if path.is_dir() or not path.parent.is_dir():
+        why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise BadInput(f"{path} cannot be written: {why}; name another file.")
+    if path.exists() and not force:
+        raise BadInput(f"{path} is there already; name another file, or write over it with --force.")
+
+
+def _check(service: dict[str, Any]) -> None:
+    """Raises BadInput for what flags have said wrongly: no answer could mend it.
+
+    What is not said yet is supposed to be right.
+    """
+    if service.keys() & STARTS:
+        supposed = {}
+    elif service.keys() & {"server", "interface"}:
+        supposed = {"app": "app:app", "server": "granian"}
+    else:
+        supposed = {"command": "{python} {port} {workers} {threads}"}
+    own_plan({**supposed, **service}, Path.cwd())
+
+
 def _answered(service: dict[str, Any]) -> dict[str, Any]:
     """*service* with what it does not say yet, asked for where there is somebody to ask. Raises BadInput."""
-    started = bool(service.keys() & {"command", "app", "targets"})
+    started = bool(service.keys() & STARTS)
     if not sys.stdin.isatty():
         if not started or "requests" not in service:
             raise BadInput(
@@ -71,9 +96,13 @@ def _answered(service: dict[str, Any]) -> dict[str, Any]:
         service |= _ask(REQUEST, "", lambda answer: {"requests": requests_from(answer)}, service)
     if "requirements" not in service and "targets" not in service:
         usual = USUAL_REQUIREMENTS if Path(USUAL_REQUIREMENTS).is_file() else ""
-        question = f"{REQUIREMENTS} [{usual or 'none'}]"
-        service |= _ask(question, usual, lambda answer: {"requirements": answer} if answer else {}, service)
+        question = f"{REQUIREMENTS} [{usual or NONE}]"
+        service |= _ask(question, usual or NONE, _requirements, service)
     return service
+
+
+def _requirements(answer: str) -> dict[str, Any]:
+    return {} if answer == NONE else {"requirements": answer}
 
 
 def _ask(question: str, usual: str, read: Callable[[str], dict[str, Any]], known: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from commands.chosen import with_present_runtimes, without_absent
 from commands.report import add_lang_flag, language, show, write
 from commands.saying import note
 from config import flags
-from config.plan import Plan
+from config.plan import MAX_BLOCKS, Plan
 from core.errors import BadInput
 from core.result import Run
 from lab import experiment
@@ -48,6 +48,7 @@ def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[experi
     seed = flags.seed(given)
     plan, runtimes, missing = with_present_runtimes(plan, given)
     plan = without_absent(plan, runtimes)
+    _expect_an_end(plan)
     folder = given["out"] or experiment.run_folder(plan)
     order = experiment.Order(plan=plan, runtimes=runtimes, folder=folder, profile=_profiles(given["profile"]))
     experiment.preflight(plan)
@@ -75,6 +76,16 @@ def _resumed(given: Mapping[str, Any]) -> tuple[experiment.Order, Run]:
     experiment.check_same_runtimes(saved, runtimes)
     experiment.preflight(plan)
     return order, saved
+
+
+def _expect_an_end(plan: Plan) -> None:
+    """Raises BadInput where an interval's width alone is to end the run, and nothing has an interval."""
+    until = plan.until
+    if until.width and not until.seconds and plan.blocks == MAX_BLOCKS and plan.sides < 2:
+        raise BadInput(
+            f"until is {100 * until.width:g}%, and there is nothing to compare: only one runtime, or one service, "
+            "takes part. Name two, or end the run by --blocks N or a time such as --until 10min."
+        )
 
 
 def _enough(plan: Plan) -> experiment.Enough:

@@ -117,6 +117,13 @@ class Plan:
         systems = dict.fromkeys(find(row.system) for row in self.rows)
         return [(one.key, runtime) for one in systems for runtime in self.runtimes if one.runs_under(runtime)]
 
+    @property
+    def sides(self) -> int:
+        """How many runtimes, or services that already run, may be compared with each other."""
+        if self.own and self.own.targets:
+            return len(self.own.targets)
+        return len([name for name in self.runtimes if name != NATIVE])
+
     def entries(self) -> list[Entry]:
         """Every cell under its runtime's name; where aa is on, those of the last runtime once more.
 

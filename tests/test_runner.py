@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import commands
 import runner
 from config.plan import Plan
 from core.cell import PARAMETERS
@@ -147,6 +149,13 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["export", "a", "b", "--format", "xml"], ["--format is xml", "parquet"]),
         (["compare", "a", "b", "--json", "--github"], ["--github", "runner.py compare --help"]),
         (["serve", "--system", "1,2", *OWN], ["one cell", "these flags make 2"]),
+        (["audit", "--package", "x", "--runtime", "native"], ["--runtime is native", "a free-threaded build"]),
+        (["audit", "--package", "x", "--runtime", ""], ["Runtime ''", "accepted are"]),
+        (["audit"], ["-r/--requirement", "runner.py audit --help"]),
+        (["--target", "http://127.0.0.1:99999/"], ["http://127.0.0.1:99999/", "a port from 1 to 65535"]),
+        (["--target", "http://[::1/"], ["http://[::1/", "http://HOST:PORT/PATH"]),
+        (["--target", "http://x/", "--until", "3%"], ["nothing to compare", "--until 10min"]),
+        (["--system", "2", "--until", "3%", *OWN], ["nothing to compare", "--blocks"]),
         (["--require", ABSENT], [f"Runtime {ABSENT} was not found", f"uv python install {ABSENT}"]),
         (["plan", "--runtime", ABSENT], [f"None of the runtimes {ABSENT} was found", "uv python install"]),
         (["runtimes", "--require", f"3.11,{ABSENT}"], [f"uv python install {ABSENT}"]),
@@ -167,6 +176,32 @@ def test_the_process_ends_with_2_and_one_line_and_no_traceback(value: str) -> No
     assert done.returncode == 2
     assert error_line(done.stdout, done.stderr).endswith("; it must be a whole number from 1 to 1000.")
     assert done.stderr.count("\n") == 1
+
+
+def test_an_error_that_nobody_foresaw_is_one_line_with_the_place_of_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(arguments: Sequence[str]) -> int:
+        return len(arguments) // 0
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(commands, "find", lambda name: broken)
+    assert runner.main(["doctor", "--json"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    (kept,) = tmp_path.iterdir()
+    assert line.startswith("error: this is a bug of gilscope, not of your input: ZeroDivisionError: ")
+    assert f"The traceback is in {kept}; " in line
+    assert "return len(arguments) // 0" in kept.read_text()
+    assert kept.read_text().startswith("runner.py ['doctor', '--json']")
+
+
+def test_a_traceback_that_cannot_be_kept_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    monkeypatch.setattr(commands, "find", lambda name: os.environ["GONE"])
+    assert runner.main(["doctor"]) == 1
+    assert "KeyError: 'GONE'" in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("command", [[], ["plan"], ["serve"]])

@@ -100,6 +100,52 @@ def test_no_requirements_are_an_answer_too(
     assert "Which requirements file? [none]\n> " in capsys.readouterr().err
 
 
+def test_none_is_the_answer_that_the_question_shows(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "requirements.txt").write_text("flask\n")
+    typed(monkeypatch, "none")
+    init(["shop.yaml", *FLAGS])
+    plan = load_plan(here / "shop.yaml")
+    assert plan.own is not None
+    assert plan.own.requirements == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["4x.yaml"], "the name is '4x'"),
+        (["shop.yaml", "--service-port", "99999"], "port is 99999"),
+        (["shop.yaml", "--app", "app:app"], "no server is named"),
+        (["shop.yaml", "--interface", "asgi", "--server", "waitress"], "waitress serves wsgi"),
+        (["shop.yaml", "--topology", "2"], "topology is 2"),
+        (["shop.yaml", "--target", "ftp://x"], "target target is ftp://x"),
+        (["shop.yaml", "--runtime", ""], "Runtime ''"),
+        (["nowhere/shop.yaml"], "nowhere/shop.yaml cannot be written: there is no folder nowhere"),
+        (["."], "cannot be written: it is a folder"),
+    ],
+)
+def test_a_flag_that_no_answer_can_mend_is_refused_before_anything_is_asked(
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    words: str,
+) -> None:
+    typed(monkeypatch, *["app:app gunicorn", "GET / -> 200", ""] * 3)
+    with pytest.raises(BadInput, match=words):
+        init(arguments)
+    assert capsys.readouterr().err == ""
+    assert os.listdir(here) == []
+
+
+@pytest.mark.parametrize("flags", [("--server", "gunicorn"), ("--interface", "wsgi"), ("--topology", "2x1")])
+def test_flags_that_say_a_part_leave_the_rest_to_the_questions(
+    here: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    typed(monkeypatch, "app:app gunicorn", "GET / -> 200", "")
+    assert init(["shop.yaml", *flags]) == 0
+    assert load_plan(here / "shop.yaml").own is not None
+
+
 def test_an_answer_that_cannot_be_meant_is_asked_for_again(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
