@@ -11,11 +11,21 @@ from reports.markdown import markdown_table
 from reports.seed_echo import seed_table
 from reports.standings import Contest, Short, Standing, contests, mean_latency_ns, share_text
 from reports.summary import Row
+from reports.versions import service_version
 
 SHARES = ("25", "50", "75", "90", "99", "99.99")
 SAMPLES_FOR_LAST = 10_000
 DELAYED_ACK_NS = 35_000_000
-HEADS = ("server", "requests/s", "MiB/s", "mean [us]", "p99 [us]", "server CPU [us/request]", "share of the fastest")
+HEADS = (
+    "server",
+    "version",
+    "requests/s",
+    "MiB/s",
+    "mean [us]",
+    "p99 [us]",
+    "server CPU [us/request]",
+    "share of the fastest",
+)
 
 
 def echo_page(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> str:
@@ -23,7 +33,7 @@ def echo_page(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> str:
     found = contests(rows, titles)
     parts = [f"# {run.plan['name']}: {run.run_id}", *lines(run, found)]
     for contest in found:
-        parts += [f"## {contest.label or 'All servers'}", markdown_table(HEADS, table(contest), {*HEADS[1:]})]
+        parts += [f"## {contest.label or 'All servers'}", markdown_table(HEADS, table(contest, run), {*HEADS[2:]})]
     parts += ["## Each row in the seed's form", *(block(one) for contest in found for one in contest.standings)]
     return "\n\n".join([*parts, seed_table()]) + "\n"
 
@@ -56,9 +66,9 @@ def _delayed(found: Sequence[Contest]) -> str:
     return f"No row is a 40 ms row (Nagle's algorithm against delayed ACK, as in the seed): TCP_NODELAY is {nodelay}."
 
 
-def table(contest: Contest) -> list[list[str]]:
-    """The contestants' figures for HEADS."""
-    return [_figures(one) for one in contest.standings]
+def table(contest: Contest, run: Run) -> list[list[str]]:
+    """For HEADS the contestants, which version of each was measured, and their figures."""
+    return [[one.name, service_version(run, one.row), *_figures(one)] for one in contest.standings]
 
 
 def shorts(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Short]:
@@ -73,16 +83,17 @@ def sentences(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> list[
 
 def short(contest: Contest) -> Short:
     """What a terminal of 80 columns has room for."""
-    lines = [(line[0], line[1], line[3], line[4], line[6]) for line in table(contest)]
+    figures = [(one.name, *_figures(one)) for one in contest.standings]
+    lines = [(line[0], line[1], line[3], line[4], line[6]) for line in figures]
     heads = ("server", "requests/s", "mean us", "p99 us", "of the fastest")
-    return Short(title=contest.label or "All servers", heads=heads, lines=tuple(lines))
+    rows = tuple(one.row for one in contest.standings)
+    return Short(title=contest.label or "All servers", heads=heads, lines=tuple(lines), rows=rows)
 
 
 def _figures(one: Standing) -> list[str]:
     cpu_ns = one.row.figures.service_cpu_ns if one.row.figures else None
     mean_ns = mean_latency_ns(one.row.good)
     return [
-        one.name,
         f"{one.requests_per_s:,.0f}",
         f"{one.requests_per_s * _message_bytes(one.row) / 2**20:,.1f}",
         microseconds(mean_ns) if mean_ns else "-",

@@ -25,12 +25,18 @@ class Share:
 
     @property
     def sentence(self) -> str:
-        """System 4 on 3.14t reaches 0.31 [0.30, 0.32] of the machine's limit at CALC_TARGET 0."""
+        """System 4 on 3.14t, called by Python clients, reaches 0.31 [0.30, 0.32] of the machine's limit at ..."""
         where = f" at {self.setting}" if self.setting else ""
+        clients = "the native client" if self.clients == NATIVE else f"{self.clients} clients"
         return (
-            f"System {self.row.system} on {self.row.runtime} reaches {share_text(self.share)} "
+            f"System {self.row.system} on {self.row.runtime}, called by {clients}, reaches {share_text(self.share)} "
             f"of the machine's limit{where}."
         )
+
+    @property
+    def clients(self) -> str:
+        """What calls the Python service: `native`, as the limit is called, or `Python`."""
+        return NATIVE if self.row.good[0].client_runtime == NATIVE else "Python"
 
     @property
     def setting(self) -> str:
@@ -63,12 +69,15 @@ def markdown(run: Run) -> str:
     found = shares(rows(run))
     if not found:
         return ""
-    heads = ("system", "setting", "runtime", "requests/s", "limit, requests/s", "share [95 %]")
+    heads = ("system", "setting", "runtime", "clients", "requests/s", "limit, requests/s", "share [95 %]")
     lines = [
-        [one.row.system, one.setting, one.row.runtime, _rate(one.row), _rate(one.limit), share_text(one.share)]
+        [
+            *(one.row.system, one.setting, one.row.runtime, one.clients),
+            *(_rate(one.row), _rate(one.limit), share_text(one.share)),
+        ]
         for one in found
     ]
-    return "\n".join(["", "## The machine's limit", "", markdown_table(heads, lines, {*heads[3:]}), "", f"- {HOW}"])
+    return "\n".join(["", "## The machine's limit", "", markdown_table(heads, lines, {*heads[4:]}), "", f"- {HOW}"])
 
 
 def _rate(row: Row) -> str:
@@ -77,5 +86,6 @@ def _rate(row: Row) -> str:
 
 HOW = (
     "The machine's limit is the same protocol and the same count in Rust, called by the native load generator. "
-    "With --client-runtime native every service is called by that."
+    "Python clients take CPU time from the service: with --client-runtime native every service is called by that "
+    "generator, and the share is the service's alone."
 )

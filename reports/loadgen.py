@@ -1,17 +1,21 @@
 """The record of the experiment loadgen: each generator against the same server, and ours against each."""
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from core.result import Run
 from reports.absent import absent_lines
 from reports.columns import microseconds
 from reports.markdown import markdown_table
-from reports.standings import Contest, Short, Standing, client_cpu_ratio, contests
+from reports.standings import Contest, Short, Standing, client_cpu_share, contests, rate_share, share_text
+from reports.stats import Estimate
 from reports.summary import Row
+from reports.versions import client_version
 
 OWN = "load-own"
 HEADS = (
     "generator",
+    "version",
     "keep-alive",
     "requests",
     "requests/s",
@@ -21,14 +25,17 @@ HEADS = (
     "p50 [us]",
     "p99 [us]",
 )
+ROUNDED_TO_NOTHING_US = {"load-ab": 500, "load-hey": 50}  # ab prints whole ms, hey four decimals of a second
 SEED = (
     "The seed ran gurl against ab without `-k`: a connection for every request on one side, kept connections on the "
     "other. It found 129,741 requests/s for gurl and 30,030 for ab, 4.3 times. Here keep-alive stands in every row."
 )
 HOW = (
-    "Requests/s and percentiles are each generator's own figures (oha, hey and wrk print percentiles of their own; ab "
-    "in whole ms). CPU time is the operating system's, of the whole process. wrk knows no number of requests: it runs "
-    "for as long as its warm-up showed it needs."
+    "Requests/s and CPU time are medians over the blocks. How many times ours is, here and in the sentences above, is "
+    "the median over the blocks of the ratio within each, with its 95 % interval: the ratio of two medians may be "
+    "another. Requests/s are each generator's own figures, CPU time is the operating system's, of the whole process. "
+    "Our percentiles are of all blocks together. Of the others it is what they print (ab in whole ms), the median over "
+    "the blocks. wrk knows no number of requests: it runs for as long as its warm-up showed it needs."
 )
 
 
@@ -37,7 +44,7 @@ def loadgen_page(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> st
     found = keep_alive_contests(rows, titles)
     parts = [f"# {run.plan['name']}: {run.run_id}", *lines(run, found)]
     lines_of_table = [figures(one, contest) for contest in found for one in contest.standings]
-    return "\n\n".join([*parts, markdown_table(HEADS, lines_of_table, {*HEADS[2:]}), HOW, SEED]) + "\n"
+    return "\n\n".join([*parts, markdown_table(HEADS, lines_of_table, {*HEADS[3:]}), HOW, SEED]) + "\n"
 
 
 def keep_alive_contests(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Contest]:
@@ -59,7 +66,7 @@ def _sentence(contest: Contest) -> str:
     own = contest.reference
     others = [one for one in contest.standings if one is not own]
     kept = "with keep-alive" if own.row.params["KEEP_ALIVE"] else "with a connection for each request"
-    rates = "; ".join(f"{_times(own, one)} x {one.name}" for one in others)
+    rates = "; ".join(f"{share_text(rate_share(own.row, one.row))} x {one.name}" for one in others)
     where = f"{contest.label}: " if contest.label else ""
     return f"{where}{own.name} {kept}: {own.requests_per_s:,.0f} requests/s, {rates}."
 
@@ -79,11 +86,8 @@ def _seeds_own(found: Sequence[Contest]) -> list[str]:
     ]
     if not own or not ab:
         return []
-    return [f"As the seed compared, ours with keep-alive against ab without: {_times(own[0], ab[0])} x."]
-
-
-def _times(own: Standing, other: Standing) -> str:
-    return f"{own.requests_per_s / other.requests_per_s:.2f}"
+    times = share_text(rate_share(own[0].row, ab[0].row))
+    return [f"As the seed compared, ours with keep-alive against ab without: {times} x."]
 
 
 def shorts(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Short]:
@@ -99,43 +103,60 @@ def sentences(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> list[
 def short(contest: Contest) -> Short:
     """What a terminal of 80 columns has room for."""
     kept = contest.reference.row.params["KEEP_ALIVE"]
-    lines = [(line[0], *line[3:7]) for line in (figures(one, contest) for one in contest.standings)]
+    lines = [_in_short(one, contest.reference) for one in contest.standings]
     title = "Connections are kept" if kept else "A connection for each request"
     return Short(
         title=f"{title}, {contest.label}" if contest.label else title,
         heads=("generator", "requests/s", "CPU us", "ours over its", "our CPU"),
         lines=tuple(lines),
+        rows=tuple(one.row for one in contest.standings),
     )
+
+
+def _in_short(one: Standing, own: Standing) -> tuple[str, ...]:
+    times, cpu = _ours_over(one.row, own.row)
+    cpu_text = f"{cpu.value:.2f}" if cpu else "-"
+    return one.name, f"{one.requests_per_s:,.0f}", _cpu_text(one.row), share_text(times), cpu_text
 
 
 def figures(one: Standing, contest: Contest) -> list[str]:
     """A generator's figures for HEADS. Ours are over its only where ours was measured."""
-    own, row = contest.reference.row, one.row
-    cpu_ns = row.figures.client_cpu_ns if row.figures else None
-    cpu_ratio = client_cpu_ratio(own, row) if own.system == OWN else None
+    row = one.row
     return [
         one.name,
+        client_version(row),
         "yes" if row.params["KEEP_ALIVE"] else "no",
         f"{row.good[0].answered:,}",
         f"{one.requests_per_s:,.0f}",
-        microseconds(cpu_ns) if cpu_ns else "-",
-        _inverse(one) if own.system == OWN else "-",
-        f"{cpu_ratio:.2f}" if cpu_ratio else "-",
+        _cpu_text(row),
+        *(share_text(share) for share in _ours_over(row, contest.reference.row)),
         *_percentiles(row),
     ]
 
 
-def _inverse(one: Standing) -> str:
-    """Our requests/s over the generator's, with the interval turned round with it."""
-    share = one.share
-    if share is None or not share.low:
-        return "-" if share is None else f"{1 / share.value:.2f}"
-    return f"{1 / share.value:.2f} [{1 / share.high:.2f}, {1 / share.low:.2f}]"
+def _cpu_text(row: Row) -> str:
+    return microseconds(row.figures.client_cpu_ns) if row.figures and row.figures.client_cpu_ns else "-"
+
+
+def _ours_over(row: Row, own: Row) -> tuple[Estimate | None, Estimate | None]:
+    """Our requests/s and our CPU time per request over the row's."""
+    return (rate_share(own, row), client_cpu_share(own, row)) if own.system == OWN else (None, None)
 
 
 def _percentiles(row: Row) -> list[str]:
-    """p50 and p99 from our histogram, or as the generator said them in its last block."""
+    """p50 and p99: ours of all blocks together, of another generator the median over the blocks of what it printed."""
     if row.latency.count:
         return [microseconds(row.latency.quantile(share)) for share in (0.5, 0.99)]
-    said = row.good[-1].clients[0].get("said", {}).get("percentiles_ms", {})
-    return [microseconds(said[name] * 1e6) if said.get(name) else "-" for name in ("p50", "p99")]
+    return [_printed(row, name) for name in ("p50", "p99")]
+
+
+def _printed(row: Row, name: str) -> str:
+    printed = [
+        client.get("said", {}).get("percentiles_ms", {}).get(name) for cell in row.good for client in cell.clients
+    ]
+    known_ms = [ms for ms in printed if ms is not None]
+    if not known_ms:
+        return "-"
+    if not median(known_ms) and row.system in ROUNDED_TO_NOTHING_US:
+        return f"<{ROUNDED_TO_NOTHING_US[row.system]}"
+    return microseconds(median(known_ms) * 1e6)

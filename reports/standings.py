@@ -9,7 +9,7 @@ from core.cell import Value
 from core.result import CellResult
 from reports.arrangement import value_text
 from reports.stats import Estimate, effect, log_ratios
-from reports.summary import Row
+from reports.summary import Row, cpu_ns
 
 PER_REQUESTS = 1000
 OWN_CHOICES = ("NUM_SERVER_THREADS",)  # Netty takes part with one thread and with two
@@ -49,11 +49,12 @@ class Contest:
 
 @dataclass(frozen=True, kw_only=True)
 class Short:
-    """A table that fits a terminal: the first column is the contestant's name."""
+    """A table that fits a terminal: the first column is the contestant's name. rows: where each line is from."""
 
     title: str
     heads: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
+    rows: tuple[Row, ...] = ()
 
 
 def contests(
@@ -118,7 +119,17 @@ def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], by_runtime:
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
     """Requests/s of *row* over those of *base*, paired by block; None where no block has both."""
-    ratios = log_ratios(_times_ns(base), _times_ns(row))
+    return _ratio(_times_ns(row), _times_ns(base))
+
+
+def client_cpu_share(row: Row, base: Row) -> Estimate | None:
+    """Client CPU time per request of *row* over that of *base*, paired by block; None where no block has both."""
+    return _ratio(_client_cpu_ns(base), _client_cpu_ns(row))
+
+
+def _ratio(denominator_ns: Mapping[int, int], numerator_ns: Mapping[int, int]) -> Estimate | None:
+    """Time of the second over that of the first, median over the blocks that both have, with its 95 % interval."""
+    ratios = log_ratios(numerator_ns, denominator_ns)
     if not ratios:
         return None
     found = effect([*ratios.values()])
@@ -131,10 +142,11 @@ def _times_ns(row: Row) -> dict[int, int]:
     return {cell.block: cell.wall_ns * PER_REQUESTS // cell.answered for cell in row.good if cell.answered}
 
 
-def client_cpu_ratio(row: Row, base: Row) -> float | None:
-    """Client CPU time per request of *row* over that of *base*, medians."""
-    one, other = (figures.client_cpu_ns if figures else None for figures in (row.figures, base.figures))
-    return one / other if one and other else None
+def _client_cpu_ns(row: Row) -> dict[int, int]:
+    """Client CPU time of 1000 requests in each block that is ok and tells it."""
+    answering = [cell for cell in row.good if cell.answered]
+    spent_ns = {cell.block: (cpu_ns(cell.clients) or 0) * PER_REQUESTS // cell.answered for cell in answering}
+    return {block: time_ns for block, time_ns in spent_ns.items() if time_ns}
 
 
 def share_text(share: Estimate | None) -> str:

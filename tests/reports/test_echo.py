@@ -88,7 +88,7 @@ def test_the_page_has_a_table_for_each_setting_each_row_and_the_seeds_figures_as
     ]
     assert page.count("Requests/sec x mean latency: ") == 4
     cells = [part.strip() for part in _line(page, "| libuv (C)").strip("|").split("|")]
-    assert cells[:4] == ["libuv (C)", "20,000", "19.1", "150"]
+    assert cells[:5] == ["libuv (C)", "-", "20,000", "19.1", "150"]
     assert cells[-1] == "1.00 [1.00, 1.00]"
     assert "| python3 + uvloop" in page
     assert "58,389" in page

@@ -14,6 +14,8 @@ from reports.summary import rows
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import cell_of, faulty
 
+SAID = "System 4 on 3.14t, called by Python clients, reaches 0.31 [0.31, 0.31] of the machine's limit at CALC_TARGET 0."
+
 
 def system_4(requests_per_s: float, runtime: str, **params: Any) -> list[CellResult]:
     """System 4 in three blocks."""
@@ -28,7 +30,7 @@ def run() -> Run:
 
 def test_the_last_runtimes_share_of_the_limit_is_said(run: Run) -> None:
     assert sentences(run) == [
-        "System 4 on 3.14t reaches 0.31 [0.31, 0.31] of the machine's limit at CALC_TARGET 0.",
+        SAID,
         HOW,
     ]
 
@@ -36,15 +38,15 @@ def test_the_last_runtimes_share_of_the_limit_is_said(run: Run) -> None:
 def test_a_terminal_says_it_also_where_there_is_one_runtime_beside_the_limit() -> None:
     run, out = contest_run(system_4(100_000, "native"), system_4(31_000, "3.14t"), view=""), StringIO()
     print_findings(run, Console(file=out, width=200))
-    assert "System 4 on 3.14t reaches 0.31 [0.31, 0.31] of the machine's limit at CALC_TARGET 0." in out.getvalue()
+    assert SAID in out.getvalue()
 
 
 def test_every_rows_share_is_in_the_table(run: Run) -> None:
     table = [line for line in markdown(run).splitlines() if line.startswith("| 4")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
     assert cells == [
-        ["4", "CALC_TARGET 0", "3.11", "20,000", "100,000", "0.20 [0.20, 0.20]"],
-        ["4", "CALC_TARGET 0", "3.14t", "31,000", "100,000", "0.31 [0.31, 0.31]"],
+        ["4", "CALC_TARGET 0", "3.11", "Python", "20,000", "100,000", "0.20 [0.20, 0.20]"],
+        ["4", "CALC_TARGET 0", "3.14t", "Python", "31,000", "100,000", "0.31 [0.31, 0.31]"],
     ]
 
 
@@ -73,4 +75,16 @@ def test_a_limit_that_failed_is_none() -> None:
 def test_the_arm_against_itself_is_not_the_one_that_is_said() -> None:
     again = [replace(cell, arm="3.14t again") for cell in system_4(32_000, "3.14t")]
     run = contest_run(system_4(100_000, "native"), system_4(31_000, "3.14t"), again, view="")
-    assert sentences(run)[0].startswith("System 4 on 3.14t reaches 0.31 ")
+    assert sentences(run)[0].startswith("System 4 on 3.14t, called by Python clients, reaches 0.31 ")
+
+
+def test_what_calls_the_python_service_is_said() -> None:
+    native = [replace(cell, client_runtime="native") for cell in system_4(60_000, "3.14t")]
+    run = contest_run(system_4(100_000, "native"), native, view="")
+    (sentence, how) = sentences(run)
+    assert sentence == (
+        "System 4 on 3.14t, called by the native client, reaches 0.60 [0.60, 0.60] "
+        "of the machine's limit at CALC_TARGET 0."
+    )
+    assert "with --client-runtime native every service is called by that generator" in how
+    assert "| native  |" in markdown(run)

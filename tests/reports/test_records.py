@@ -52,7 +52,7 @@ def test_the_record_echo_is_a_table_and_what_it_says() -> None:
 def test_the_record_loadgen_is_a_table_and_what_it_says() -> None:
     said = " ".join(printed(contest_run(*LOADGEN, view="loadgen")).split())
     assert "Connections are kept" in said
-    assert "gilscope's own generator with keep-alive: 120,000 requests/s, 1.20 x wrk." in said
+    assert "gilscope's own generator with keep-alive: 120,000 requests/s, 1.20 [1.20, 1.20] x wrk." in said
 
 
 def test_no_line_of_a_table_is_wider_than_the_terminal() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from reports.standings import (
     Contest,
-    client_cpu_ratio,
+    client_cpu_share,
     contests,
     mean_latency_ns,
     rate_share,
@@ -136,10 +136,22 @@ def test_with_two_blocks_there_is_a_share_and_no_interval() -> None:
 def test_client_cpu_is_per_request() -> None:
     """2 x 10 ms for 2,000 requests are 10 us each, for 1,000 are 20 us."""
     one, other = rows(contest_run(blocks_of("load-own", 1000), blocks_of("load-wrk", 500)))
-    assert client_cpu_ratio(one, other) == pytest.approx(0.5)
+    assert share_text(client_cpu_share(one, other)) == "0.50 [0.50, 0.50]"
     silent = {"cpu_user_ns": 0, "cpu_system_ns": 0}
     (nothing,) = rows(contest_run(blocks_of("load-ab", 500, client=silent)))
-    assert client_cpu_ratio(one, nothing) is None
+    assert client_cpu_share(one, nothing) is None
+
+
+def test_a_share_is_of_the_same_block_and_not_of_medians() -> None:
+    """Ratios within the blocks are 2, 2 and 0.5: 2. The medians, 200 and 120, would say 1.67."""
+    rates = ((200, 100), (240, 120), (100, 200))
+    row, base = (
+        [cell for block, pair in enumerate(rates, 1) for cell in blocks_of(system, pair[side], blocks=(block,))]
+        for side, system in enumerate(("load-own", "load-wrk"))
+    )
+    share = rate_share(*rows(contest_run(row, base)))
+    assert share is not None
+    assert share.value == pytest.approx(2)
 
 
 def test_the_mean_latency_is_the_median_of_the_blocks_means() -> None:
