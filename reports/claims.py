@@ -1,4 +1,4 @@
-"""One process of many threads beside many processes of one thread: which are compared, and by how much. Pure."""
+"""One process of many threads beside many processes of few: which are compared, and by how much. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -99,13 +99,13 @@ def _pairs(run: Run, one: Series) -> list[tuple[str, str]]:
     return [(arm, known[arm].version if known[arm].version in default else default[-1]) for arm in free if default]
 
 
-def _chosen_shape(run: Run, one: Series, pair: tuple[str, str]) -> tuple[int, int]:
-    """(threads of the one process, number of the many): as many as cores, or else what is there."""
+def _chosen_shape(run: Run, one: Series, pair: tuple[str, str]) -> tuple[int, tuple[int, int]]:
+    """(threads of the one process, shape of the many): as many as cores, or else what is there."""
     cores = cores_usable(run)
     shapes = {(cell.arm, number(cell, SERVICES), number(cell, WORKERS)) for cell in one.cells}
     threads = [each for arm, count, each in shapes if (arm, count) == (pair[0], 1) and each > 1]
-    many = [count for arm, count, each in shapes if (arm, each) == (pair[1], 1) and count > 1]
-    return _first_of(threads, cores, MANY_THREADS), _first_of(many, cores)
+    many = [(count, each) for arm, count, each in shapes if arm == pair[1] and count > 1]
+    return _first_of(threads, cores, MANY_THREADS), _most_processes(many, cores)
 
 
 def _first_of(there: Sequence[int], *wanted: int) -> int:
@@ -113,13 +113,20 @@ def _first_of(there: Sequence[int], *wanted: int) -> int:
     return next((value for value in wanted if value in there), max(there, default=max(2, wanted[0])))
 
 
-def _claim(label: str, one: Series, load: int, pair: tuple[str, str], shape: tuple[int, int]) -> Claim:
+def _most_processes(there: Sequence[tuple[int, int]], cores: int) -> tuple[int, int]:
+    """A process of one thread for each core; where that was not measured the most processes, of the fewest threads."""
+    if (cores, 1) in there:
+        return cores, 1
+    return max(there, key=lambda shape: (shape[0], -shape[1]), default=(max(2, cores), 1))
+
+
+def _claim(label: str, one: Series, load: int, pair: tuple[str, str], shape: tuple[int, tuple[int, int]]) -> Claim:
     measured = {(place.arm, place.processes, place.threads): place for place in places(one, load)}
 
     def place(arm: str, processes: int, threads: int) -> Place:
         return measured.get((arm, processes, threads), Place(processes=processes, threads=threads, arm=arm))
 
-    threaded, single, many = place(pair[0], 1, shape[0]), place(pair[1], 1, shape[0]), place(pair[1], shape[1], 1)
+    threaded, single, many = place(pair[0], 1, shape[0]), place(pair[1], 1, shape[0]), place(pair[1], *shape[1])
     clients = one.params["NUM_CLIENTS"]
     assert isinstance(clients, int)
     return Claim(

@@ -202,3 +202,20 @@ def test_a_service_without_a_load_is_told_in_one_sentence() -> None:
     )
     assert "CALC_TARGET -1" not in markdown(run)
     assert "CALC_TARGET 0" not in markdown(run)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "many"),
+    [
+        ({(4, 2): 2000, (1, 8): 1000}, "4 processes of 2 threads"),
+        ({(8, 2): 2000, (4, 2): 1500, (1, 8): 1000}, "8 processes of 2 threads"),
+        ({(8, 2): 1500, (2, 1): 2000, (1, 8): 1000}, "2 processes"),  # one a core is what one would run
+    ],
+)
+def test_many_are_the_most_processes_there_are_where_none_have_one_thread(
+    shapes: Mapping[tuple[int, int], float], many: str
+) -> None:
+    rates = {(arm, *shape): rate for arm in ("3.14", "3.14t") for shape, rate in shapes.items()}
+    (sentence,) = sentences(topology_run(*measured_cells({**rates, ("3.14t", 1, 8): 2400}, clients=8)))
+    assert sentence.startswith("CALC_TARGET 0: 1 process of 8 threads on 3.14t serves 2.40 x (2.40 to 2.40) what 1 ")
+    assert f" and 1.20 x (1.20 to 1.20) what {many} on 3.14 do, with " in sentence
