@@ -88,29 +88,30 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
 def _print_verdict(written: Written) -> None:
     """The sentences that the page begins with, and where it is."""
     from reports.terminal import wrapped
-    from reports.wording import verdict
+    from reports.wording import verdict_lines
     from reports.write import PAGE
 
     print()
-    for sentence in verdict(written.view.comparisons, written.lang):
-        print(wrapped("".join(f"{clause.text}{clause.end}" for clause in sentence), WIDTH))
+    for sentence in verdict_lines(written.view.comparisons, written.lang):
+        print(wrapped(sentence, WIDTH))
     _say(f"The page: {short(written.folder / PAGE)}", written.lang)
 
 
 def _say(line: str, lang: str) -> None:
-    from reports.wording import said
+    from reports.translation import said
 
     print(said(line, lang))
 
 
 def _print(written: Written) -> None:
     from reports import findings, records, tables
+    from reports.page.texts import TITLES
     from reports.terminal import terminal
 
     view, lang = written.view, written.lang
     record = records.record_of(view)
     if record is None:
-        tables.print_run(view.run, view.titles, terminal(), lang)
+        tables.print_run(view.run, {**view.titles, **TITLES.get(lang, {})}, terminal(), lang)
         findings.print_findings(view, terminal(), lang)
     else:
         records.print_record(record, view, terminal(), lang)

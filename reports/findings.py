@@ -9,22 +9,20 @@ from rich.text import Text
 
 from core.result import Run
 from reports import fairness, limit, memory, scaling_report, topology
-from reports.arms import are_arms
+from reports.columns import ABSENT
 from reports.comparisons import OVER_ALL, Comparison, compare
 from reports.costs import Costs, median_costs, what_moved
 from reports.markdown import escaped
 from reports.significance import fewest_blocks
-from reports.steps import WORDS, not_separated, steps
+from reports.steps import not_separated, steps
 from reports.summary import Row, runtimes, setting_key
+from reports.translation import said, said_together
 from reports.view import View, view_of
-from reports.wording import said, said_together
+from reports.wording import figures, verdict_lines
 
 MOST_ROWS = 24
-SMALLEST_IN_HUNDREDTHS = 0.1
 TITLE = "What changed, and what it is due to"
 SPECIAL = (limit, topology, scaling_report, memory, fairness)
-UNMEASURED = "-"
-BETWEEN_ARMS = "the other service"
 COST_HEADS = {
     "calc": "calc",
     "waiting": "waiting",
@@ -45,47 +43,6 @@ def comparisons(run: Run | View) -> list[dict[str, Any]]:
     return [one.to_json() for one in view_of(run).comparisons]
 
 
-def headline(compared: Sequence[Comparison]) -> list[str]:
-    """The whole answer in a few sentences: each step over all cells, or of the only setting there is."""
-    over_all = [one for one in compared if one.system == OVER_ALL] or list(compared)
-    settings = {setting_key(one.system, one.params) for one in over_all}
-    if len(settings) != 1:
-        return []
-    where = "over all cells" if over_all[0].system == OVER_ALL else f"for system {over_all[0].system}"
-    return [sentence(one, where) for one in over_all if one.step != "aa"]
-
-
-def sentence(one: Comparison, where: str) -> str:
-    """One comparison as a sentence, with its interval."""
-    cause = BETWEEN_ARMS if one.step == "other" and are_arms(one.denominator) else WORDS[one.step]
-    what = f"{cause} ({one.denominator} -> {one.numerator})"
-    what = what[0].upper() + what[1:]
-    if one.verdict == "invalid":
-        return f"{what} {where}: no verdict, because {one.why.rstrip('.')}."
-    if one.ratio is None:
-        return f"{what} {where}: not measured; {one.why.rstrip('.')}."
-    span = figures(one)
-    if one.verdict in ("faster", "slower"):
-        times = one.ratio if one.verdict == "faster" else 1 / one.ratio
-        return f"{what} makes it {times:.2f} x {one.verdict} {where}: {span}{_limits(one)}."
-    if one.verdict == "equivalent":
-        return f"{what} changes nothing that matters {where}: {span}{_limits(one)}."
-    return f"{what} {where} is inconclusive: {span}; {one.why}{_limits(one)}."
-
-
-def figures(one: Comparison) -> str:
-    """Ratio and interval: '1.31 [1.26, 1.37]'."""
-    if one.ratio is None:
-        return UNMEASURED
-    if one.low is None or one.high is None:
-        return f"{_number(one.ratio)} [no interval]"
-    return f"{_number(one.ratio)} [{_number(one.low)}, {_number(one.high)}]"
-
-
-def _number(ratio: float) -> str:
-    return f"{ratio:.2f}" if ratio >= SMALLEST_IN_HUNDREDTHS else f"{ratio:.2g}"
-
-
 def _limits(one: Comparison) -> str:
     """What limits a comparison, in brackets behind its sentence."""
     limits = _limiting(one)
@@ -103,7 +60,7 @@ def _limiting(one: Comparison) -> list[str]:
 
 
 def print_findings(run: Run | View, console: Console, lang: str = "en") -> None:
-    """The verdict table, the answer in words, and what cannot be told apart. lang: of the sentences."""
+    """The verdict table, what else the run says, and what that rests on. lang: of the sentences."""
     view = view_of(run)
     run, compared = view.run, view.comparisons
     if not compared:
@@ -118,7 +75,7 @@ def print_findings(run: Run | View, console: Console, lang: str = "en") -> None:
     if len(shown) < len(compared):
         more = f"{len(compared) - len(shown)} more comparisons are in findings.md."
         console.print(said(more, lang), highlight=False)
-    _print_lines([*headline(compared), *special(run), *validity(run, compared)], console, lang)
+    _print_lines([*special(run), *validity(run, compared)], console, lang)
 
 
 def _print_lines(lines: Sequence[str], console: Console, lang: str) -> None:
@@ -146,7 +103,8 @@ def _table(run: Run, shown: Sequence[Comparison], limits: Sequence[str], lang: s
         step = f"{said(one.step, lang)}: {one.denominator} -> {one.numerator}"
         footnote = _footnote(one, lang)
         mark = f" [{limits.index(footnote) + 1}]" if footnote else ""
-        texts = (label(one.system, one.params, run), step, figures(one), said(one.verdict, lang) + mark)
+        setting = said(label(one.system, one.params, run), lang)
+        texts = (setting, step, said(figures(one), lang), said(one.verdict, lang) + mark)
         table.add_row(*map(Text, texts))
     return table
 
@@ -190,7 +148,7 @@ def markdown(run: Run | View) -> str:
     view = view_of(run)
     run, compared = view.run, view.comparisons
     parts = [f"# {TITLE}\n"]
-    parts += [f"{line}\n" for line in headline(compared)]
+    parts += [f"{line}\n" for line in verdict_lines(compared)]
     parts += ["## Verdicts\n", _verdict_table(view), "\n## What they rest on\n"]
     parts += [f"- {line}" for line in validity(run, compared)]
     parts += ["\n## Where the time goes\n", _cost_table(view)]
@@ -211,8 +169,8 @@ def _verdict_table(view: View) -> str:
             one.denominator,
             one.numerator,
             figures(one),
-            UNMEASURED if one.p is None else f"{one.p:.3f}",
-            UNMEASURED if one.noise_floor is None else f"{one.noise_floor:.1%}",
+            ABSENT if one.p is None else f"{one.p:.3f}",
+            ABSENT if one.noise_floor is None else f"{one.noise_floor:.1%}",
             one.verdict,
             one.why + _limits(one),
             _moved(one, by_arm),
@@ -248,8 +206,8 @@ def _cost_table(view: View) -> str:
 def _costs(costs: Costs) -> list[str]:
     times = [getattr(costs, name) for name in COST_HEADS]
     memory = [getattr(costs, name) for name in MEMORY_HEADS]
-    shown = [UNMEASURED if value is None else f"{value:.1f}" for value in times]
-    return shown + [UNMEASURED if value is None else f"{value / 1e6:.0f}" for value in memory]
+    shown = [ABSENT if value is None else f"{value:.1f}" for value in times]
+    return shown + [ABSENT if value is None else f"{value / 1e6:.0f}" for value in memory]
 
 
 def widest(run: Run) -> float:

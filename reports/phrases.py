@@ -1,10 +1,12 @@
 """The sentences of a report by language: the clauses of its verdict, and English phrases with what others say for them.
 
-{name} stands for some text. In PHRASES the more special of two phrases that fit comes first.
+{name} stands for some text: a phrase itself, or what reports/translation.py says. In PHRASES the more special of two
+that fit comes first.
 """
 
 from collections.abc import Mapping
 
+from reports.phrases_findings import FINDINGS_ZH
 from reports.phrases_record import RECORD_ZH
 
 PLACES: Mapping[str, Mapping[str, str]] = {
@@ -73,14 +75,14 @@ CLAUSES: Mapping[str, Mapping[str, str]] = {
 }
 
 _ZH: Mapping[str, str] = {
-    # what a verdict rests on (reports/evidence.py)
-    "the interval {low} to {high} lies inside {margin}; a smaller difference is there ({p})": (
-        "区间 {low} 到 {high} 落在 {margin} 以内；其中确有较小的差异（{p}）"
+    # what a verdict rests on (reports/evidence.py, reports/verdict.py)
+    "the interval {low} to {high} lies inside {margin}; a smaller difference is there ({reason})": (
+        "区间 {low} 到 {high} 落在 {margin} 以内；其中确有较小的差异（{reason}）"
     ),
     "the interval {low} to {high} lies inside {margin}": "区间 {low} 到 {high} 落在 {margin} 以内",
-    "the interval {low} to {high} leaves out 1 and {p}": "区间 {low} 到 {high} 不含 1，且 {p}",
-    "the interval {low} to {high} leaves out 1 but {p}, above {alpha}": (
-        "区间 {low} 到 {high} 不含 1，但 {p}，高于 {alpha}"
+    "the interval {low} to {high} leaves out 1 and {chance}": "区间 {low} 到 {high} 不含 1，且 {chance}",
+    "the interval {low} to {high} leaves out 1 but {chance}, above {alpha}": (
+        "区间 {low} 到 {high} 不含 1，但 {chance}，高于 {alpha}"
     ),
     "the interval {low} to {high} holds 1 and reaches beyond {margin}": (
         "区间 {low} 到 {high} 包含 1，且超出 {margin}"
@@ -90,29 +92,53 @@ _ZH: Mapping[str, str] = {
         "{blocks}不可能使 p 降到 {alpha}（已按 {family} 个比较校正）"
     ),
     "{blocks} cannot bring p to {alpha}": "{blocks}不可能使 p 降到 {alpha}",
-    "about {more} more are needed, {all} blocks in all": "大约还需要 {more} 个区组，共 {all} 个",
+    "about {more} more are needed, {blocks_in_all} blocks in all": "大约还需要 {more} 个区组，共 {blocks_in_all} 个",
     "about {least} to {most} more blocks are needed": "大约还需要 {least} 到 {most} 个区组",
     "about {more} more blocks are needed": "大约还需要 {more} 个区组",
     "more than {most} blocks are needed at this spread": "在这样的离散程度下需要 {most} 个以上的区组",
     "p is {p} adjusted for {family} comparisons": "p 为 {p}（已按 {family} 个比较校正）",
     "p is {p}": "p 为 {p}",
-    "no block has both arms; at least {fewest} blocks are needed": "没有一个区组同时测了两方；至少需要 {fewest} 个区组",
-    # gates and notes (reports/comparisons.py)
+    "no block has both arms": "没有一个区组同时测了两方",
+    "at least {fewest} blocks are needed": "至少需要 {fewest} 个区组",
+    # gates and notes (reports/comparisons.py, lab/measure.py)
     "the timed window is {seconds} s; a verdict wants at least 1 s: more requests, or --duration 1": (
         "计时窗口只有 {seconds} 秒；下结论至少需要 1 秒：请增加请求数，或使用 --duration 1"
     ),
     "no setting passed its gates": "没有一组设置通过检查",
     "{count} of {all} cells failed: {reason}": "{all} 个单元中有 {count} 个失败：{reason}",
     "{arm} in block {block}: {reason}": "区组 {block} 中的 {arm}：{reason}",
+    "the GIL of {name} was on {when}: it was enabled to load module {module}": (
+        "{name} 的 GIL 是打开的（{when}）：它因加载模块 {module} 而被打开"
+    ),
+    "the GIL of {name} was on {when}": "{name} 的 GIL 是打开的（{when}）",
+    "the GIL of {name} was off {when}": "{name} 的 GIL 是关闭的（{when}）",
+    "when ready and at the end": "就绪时和结束时",
+    "when ready": "就绪时",
+    "at the end": "结束时",
+    "{count} of {all} requests were not answered": "{all} 个请求中有 {count} 个没有应答",
+    "no request was sent": "没有发出任何请求",
+    "{count} answers were wrong": "{count} 个应答有误",
+    "no reason given": "没有给出原因",
     "the clients used {share} of the cores they could have had: the service's figures are a lower bound": (
         "客户端用掉了可用核心的 {share}：服务端的数字只是下限"
     ),
-    "the machine was not quiet in {count} of {all} cells: {names}": (
-        "{all} 个单元中有 {count} 个测量时机器不安静：{names}"
+    "the machine was not quiet in {count} of {all} cells: {disturbances}": (
+        "{all} 个单元中有 {count} 个测量时机器不安静：{disturbances}"
     ),
+    "load": "负载",
+    "CPU pressure": "CPU 压力",
     "other processes": "其他进程",
-    "confound: {what}": "混杂因素：{what}",
-    # validity (reports/findings.py)
+    "CPU steal": "CPU 被宿主机占用",
+    "swapping": "内存交换",
+    "throttling": "过热降频",
+    "held by the quota": "被配额限制",
+    "memory pressure": "内存压力",
+    "confound: {confounds}": "混杂因素：{confounds}",
+    "{flag} on against off": "{flag} 开对关",
+    "{flag} off against on": "{flag} 关对开",
+    "compiler {compiler} against {other_compiler}": "编译器 {compiler} 对 {other_compiler}",
+    "version {version} against {other_version}": "版本 {version} 对 {other_version}",
+    # validity (reports/findings.py, reports/steps.py)
     "{blocks}, cells in random order (seed {seed}).": "{blocks}，单元按随机顺序测量（种子 {seed}）。",
     "Noise floor (the same runtime twice): {least} to {most}.": "噪声水平（同一运行时测两次）：{least} 到 {most}。",
     "Noise floor (the same runtime twice): {floor}.": "噪声水平（同一运行时测两次）：{floor}。",
@@ -122,15 +148,11 @@ _ZH: Mapping[str, str] = {
     "Clients run under the service's runtime, so both sides change: --client-runtime holds them.": (
         "客户端与服务端使用同一运行时，因此两侧同时变化：用 --client-runtime 可以固定客户端。"
     ),
-    "Clients run under {runtime} in every cell: only the service changes.": (
-        "所有单元的客户端都运行在 {runtime} 下：只有服务端变化。"
+    "Clients run under {arm} in every cell: only the service changes.": (
+        "所有单元的客户端都运行在 {arm} 下：只有服务端变化。"
     ),
-    "{one} -> {other} mixes {causes}: nothing between them was measured. To separate them, add --runtime {names}.": (
-        "{one} -> {other} 混合了{causes}：两者之间没有测量别的运行时。要把它们分开，请加上 --runtime {names}。"
-    ),
-    "{one} -> {other} mixes {causes}: nothing between them was measured.": (
-        "{one} -> {other} 混合了{causes}：两者之间没有测量别的运行时。"
-    ),
+    "{arm} -> {other_arm} mixes {causes}: nothing between them was measured. To separate them, add --runtime "
+    "{runtimes}.": "{arm} -> {other_arm} 混合了{causes}：两者之间没有测量别的运行时。要把它们分开，请加上 --runtime {runtimes}。",
     "version and build and lock": "版本、构建和锁",
     "version and build": "版本和构建",
     "version and lock": "版本和锁",
@@ -138,94 +160,20 @@ _ZH: Mapping[str, str] = {
     "version": "版本",
     "build": "构建",
     "lock": "锁",
-    # the sentences of the terminal (reports/findings.py)
-    "{cause} makes it {times} x faster {where}: {span}.": "{cause}{where}速度是原来的 {times} 倍：{span}。",
-    "{cause} makes it {times} x slower {where}: {span}.": "{cause}{where}耗时是原来的 {times} 倍：{span}。",
-    "{cause} changes nothing that matters over all cells: {span}.": "{cause}在全部单元上没有有意义的变化：{span}。",
-    "{cause} changes nothing that matters for system {system}: {span}.": (
-        "{cause}对系统 {system} 没有有意义的变化：{span}。"
-    ),
-    "{cause} over all cells is inconclusive: {span}; {why}.": "{cause}在全部单元上尚无定论：{span}；{why}。",
-    "{cause} for system {system} is inconclusive: {span}; {why}.": "{cause}对系统 {system} 尚无定论：{span}；{why}。",
-    "{cause} over all cells: no verdict, because {why}.": "{cause}在全部单元上无法下结论：{why}。",
-    "{cause} for system {system}: no verdict, because {why}.": "{cause}对系统 {system} 无法下结论：{why}。",
-    "{cause} over all cells: not measured; {why}.": "{cause}在全部单元上没有测量；{why}。",
-    "{cause} for system {system}: not measured; {why}.": "{cause}对系统 {system} 没有测量；{why}。",
-    "The newer version ({step})": "更新的版本（{step}）",
-    "The free-threaded build with its GIL on ({step})": "打开 GIL 的自由线程构建（{step}）",
-    "Removing the GIL ({step})": "去掉 GIL（{step}）",
-    "The whole way ({step})": "全程（{step}）",
-    "The mix of causes ({step})": "混合的原因（{step}）",
-    "over all cells": "在全部单元上",
-    "for system {system}": "对系统 {system} ",
-    # topology (reports/topology.py)
-    "CALC_TARGET {load}: {rest}": "CALC_TARGET {load}：{rest}",
-    "{threaded} serves {over_one} what {one} does and {over_many} what {many} do, with {memory} their memory.": (
-        "{threaded}的吞吐量是{one}的 {over_one} 倍、{many}的 {over_many} 倍，内存是后者的 {memory} 倍。"
-    ),
-    "{threaded} overtakes {many} between CALC_TARGET {low} and {high}.": (
-        "{threaded}在 CALC_TARGET {low} 与 {high} 之间超过{many}。"
-    ),
-    "{threaded} never overtakes {many} within the sweep; at best it serves {times} x as much, at CALC_TARGET {load}.": (
-        "{threaded}在扫描范围内始终没有超过{many}；最好时（CALC_TARGET {load}）为其 {times} 倍。"
-    ),
-    "{threaded} is not shown to overtake {many} within the sweep; at best it serves {times} x as much, at {load}.": (
-        "没有证据表明{threaded}在扫描范围内超过{many}；最好时（{load}）为其 {times} 倍。"
-    ),
-    "{threaded} serves more than {many} at every CALC_TARGET of the sweep, {low} to {high}.": (
-        "{threaded}在扫描的每个 CALC_TARGET（{low} 到 {high}）都超过{many}。"
-    ),
-    "{threaded} cannot be told to overtake {many} or not from fewer than {blocks} blocks.": (
-        "少于 {blocks} 个区组，无法判断{threaded}是否超过{many}。"
-    ),
-    "1 process of {threads} threads on {arm}": "{arm} 上 1 个 {threads} 线程的进程",
-    "1 process on {arm}": "{arm} 上的 1 个进程",
-    "{count} processes on {arm}": "{arm} 上的 {count} 个进程",
-    # memory (reports/memory.py)
-    "{where}: the service takes {low} at {few} and {high} at {many}: no growth can be told "
-    "({span} for each further client); a client takes {each}.": (
-        "{where}：服务端在 {few} 时占用 {low}，在 {many} 时占用 {high}：看不出增长（每多一个客户端 {span}）；"
-        "一个客户端占用 {each}。"
-    ),
-    "{where}: the service takes {low} at {few} and {high} at {many}: {slope} for each further client; "
-    "a client takes {each}.": (
-        "{where}：服务端在 {few} 时占用 {low}，在 {many} 时占用 {high}：每多一个客户端增加 {slope}；"
-        "一个客户端占用 {each}。"
-    ),
-    "1 client": "1 个客户端",
-    "{count} clients": "{count} 个客户端",
-    "{value} x ({low} to {high})": "{value}（{low} 到 {high}）",
-    "{value} ({low} to {high})": "{value}（{low} 到 {high}）",
-    "{low} to {high}": "{low} 到 {high}",
-    # scaling and fairness (reports/scaling_report.py, reports/fairness.py)
-    "{name} has {count} values: a scaling fit takes at least {least}.": (
-        "{name} 只有 {count} 个取值：扩展性拟合至少需要 {least} 个。"
-    ),
-    "Requests are shared unevenly among {among} in {count} of {all} rows (Jain index below {limit}), "
-    "least evenly in {where}: {jain}, as if {some} of {sharers} had all of them.": (
-        "{all} 行中有 {count} 行的请求在{among}之间分配不均（Jain 指数低于 {limit}），最不均匀的是 {where}："
-        "{jain}，相当于 {sharers} 个中只有 {some} 个承担了全部请求。"
-    ),
-    "workers": "工作线程",
-    "connections": "连接",
-    "sockets": "socket ",
-    # the seed's tables (reports/seed.py)
-    "Time that each client takes to send all of its requests.": "每个客户端发送完所有请求的耗时",
-    "Select on all connections, with another NUM_MULTI_SOCKET.": (
-        "在对所有连接使用 select 的情况下，改变 NUM_MULTI_SOCKET 的值"
-    ),
-    "Select on single connections, each client bound to one, with another NUM_MULTI_SOCKET.": (
-        "在对单个连接使用 select、每个客户端只绑定一个连接的情况下，改变 NUM_MULTI_SOCKET 的值"
-    ),
-    "a connection for every request": "每个请求新建连接",
-    "client reuses connections": "客户端复用连接",
-    "client does not reuse connections": "客户端不复用连接",
-    "select on all connections": "对所有连接使用 select",
-    "select on single connections": "对单个连接使用 select",
-    "{ratio} [no interval]": "{ratio}（无区间）",
-    # counts
+    # counts and estimates
     "1 block": "1 个区组",
     "{count} blocks": "{count} 个区组",
+    "1 client": "1 个客户端",
+    "{count} clients": "{count} 个客户端",
+    "{value} ({low} to {high})": "{value}（{low} 到 {high}）",
+    "{low} to {high}": "{low} 到 {high}",
+    "{value} [no interval]": "{value}（无区间）",
 }
 
-PHRASES: Mapping[str, Mapping[str, str]] = {"zh": {**RECORD_ZH, **_ZH}}
+# The last are the most general: a sentence on one setting, and any sentence.
+_LAST_ZH: Mapping[str, str] = {"{about}: {sentence}": "{about}：{sentence}", "{sentence}.": "{sentence}。"}
+
+PHRASES: Mapping[str, Mapping[str, str]] = {
+    "en": {},
+    "zh": {**_ZH, **FINDINGS_ZH, **RECORD_ZH, **_LAST_ZH},
+}

@@ -13,11 +13,11 @@ RECORD_ZH: Mapping[str, str] = {
     "All figures": "全部数字",
     "System {system}": "系统 {system}",
     "Completion time by system and runtime": "各系统在各运行时下的耗时",
-    "Run {run}, {one} to {other}, plan {plan}, --seed {seed}.": (
-        "运行 {run}，{one} 至 {other}，计划 {plan}，--seed {seed}。"
+    "Run {run}, {day} to {other_day}, plan {plan}, --seed {seed}.": (
+        "运行 {run}，{day} 至 {other_day}，计划 {plan}，--seed {seed}。"
     ),
-    "Run {run}, begun {one}, not finished, plan {plan}, --seed {seed}.": (
-        "运行 {run}，始于 {one}，尚未结束，计划 {plan}，--seed {seed}。"
+    "Run {run}, begun {day}, not finished, plan {plan}, --seed {seed}.": (
+        "运行 {run}，始于 {day}，尚未结束，计划 {plan}，--seed {seed}。"
     ),
     "Scale {scale}: a cell here has {size} requests, one of the seed's {all}. "
     "The seconds below cannot be set against the seed's.": (
@@ -40,12 +40,23 @@ RECORD_ZH: Mapping[str, str] = {
     "name": "名称",
     "meaning": "含义",
     "unknown": "未知",
+    "fewer": "较少",
+    "PGO": "PGO",
+    "no PGO": "无 PGO",
+    "LTO": "LTO",
+    "no LTO": "无 LTO",
+    "static": "静态",
+    "shared library": "共享库",
+    "debug": "调试",
+    "tail_call": "尾调用",
+    "jit": "JIT",
     "not measured": "没有测量",
     "interpreter not named": "未注明解释器",
     "free-threaded": "自由线程",
     "default": "默认",
-    "another machine's: {machine}, {what}": "另一台机器：{machine}，{what}",
-    "{runtime}: not measured. {rest}": "{runtime}：没有测量。{rest}",
+    "another machine's: {machine}, interpreter not named": "另一台机器：{machine}，未注明解释器",
+    "another machine's: {machine}, {version}": "另一台机器：{machine}，{version}",
+    "{arm}: not measured. {remedy}": "{arm}：没有测量。{remedy}",
     "This run has no system {system}: not measured.": "这次运行没有系统 {system}：没有测量。",
     "Kernel": "内核",
     "Processors": "处理器数",
@@ -65,6 +76,18 @@ RECORD_ZH: Mapping[str, str] = {
         "原记录描述了系统 1，但没有公布其设置和数字。"
     ),
     'The seed\'s remark on its second figure: "even slower".': "原记录对第二个数字的评语：“更慢了”。",
+    "Time that each client takes to send all of its requests.": "每个客户端发送完所有请求的耗时",
+    "Select on all connections, with another NUM_MULTI_SOCKET.": (
+        "在对所有连接使用 select 的情况下，改变 NUM_MULTI_SOCKET 的值"
+    ),
+    "Select on single connections, each client bound to one, with another NUM_MULTI_SOCKET.": (
+        "在对单个连接使用 select、每个客户端只绑定一个连接的情况下，改变 NUM_MULTI_SOCKET 的值"
+    ),
+    "a connection for every request": "每个请求新建连接",
+    "client reuses connections": "客户端复用连接",
+    "client does not reuse connections": "客户端不复用连接",
+    "select on all connections": "对所有连接使用 select",
+    "select on single connections": "对单个连接使用 select",
     # columns (reports/columns.py, reports/markdown.py)
     "system": "系统",
     "row": "行",
@@ -85,8 +108,13 @@ RECORD_ZH: Mapping[str, str] = {
     "ok": "正常",
     "failed": "失败",
     "invalid": "无效",
+    "{count} of {all} blocks failed: {reason}. {other_count} of {all_again} blocks invalid: {other_reason}": (
+        "{all} 个区组中有 {count} 个失败：{reason}；{all_again} 个中有 {other_count} 个无效：{other_reason}"
+    ),
     "{count} of {all} blocks failed: {reason}": "{all} 个区组中有 {count} 个失败：{reason}",
     "{count} of {all} blocks invalid: {reason}": "{all} 个区组中有 {count} 个无效：{reason}",
+    "{reason} (and {more} more reasons, in cells.csv)": "{reason}（另有 {more} 种原因，见 cells.csv）",
+    "{reason}; {more} more reasons in cells.csv": "{reason}；另有 {more} 种原因，见 cells.csv",
     # parameters (core/cell.py)
     "service processes": "服务进程数",
     "worker threads per service": "每个服务的工作线程数",
@@ -103,31 +131,34 @@ RECORD_ZH: Mapping[str, str] = {
     "Unix sockets or TCP on loopback": "Unix socket 或本机 TCP",
     "filler text in each request": "每个请求中的填充文本",
     # notes below a table (reports/notes.py)
-    "Of {all} measured cells {what}. No figure includes them.": "{all} 个已测单元中：{what}。任何数字都不包含它们。",
-    "{count} failed ({reason}) and {rest}": "{count} 个失败（{reason}），{rest}",
+    "Of {all} measured cells {failures}. No figure includes them.": "{all} 个已测单元中：{failures}。任何数字都不包含它们。",
+    "{count} failed ({reason}) and {other_count} invalid ({other_reason})": (
+        "{count} 个失败（{reason}），{other_count} 个无效（{other_reason}）"
+    ),
     "{count} failed ({reason})": "{count} 个失败（{reason}）",
     "{count} invalid ({reason})": "{count} 个无效（{reason}）",
     "Cells of the plan that are not measured: {count}. --resume goes on with them.": (
         "计划中尚未测量的单元：{count} 个。--resume 可以继续。"
     ),
-    "Runtime {runtime} was not found. Install it with: {what}": "没有找到运行时 {runtime}。安装命令：{what}",
-    "Not measured: {what}: {reason}.": "没有测量：{what}：{reason}。",
+    "Runtime {arm} was not found. Install it with: {command}": "没有找到运行时 {arm}。安装命令：{command}",
+    "Not measured: system {system} under {arms}: {reason}.": "没有测量：系统 {system} 在 {arms} 下：{reason}。",
+    "Not measured: system {system}: {reason}.": "没有测量：系统 {system}：{reason}。",
     "Completion time: what a client took for all of its requests, median and maximum over the clients; medians of "
     "{blocks}. Latency (p50, p99): of all requests of all blocks. CPU: user and system time per request.": (
         "耗时：每个客户端发送完所有请求所用的时间，取各客户端的中位数和最大值，再取 {blocks}的中位数。"
         "延迟（p50、p99）：所有区组的全部请求。CPU：每个请求的用户态与内核态时间。"
     ),
-    "{low} to {high} blocks": "{low} 到 {high} 个区组",
+    "{least} to {most} blocks": "{least} 到 {most} 个区组",
     "The number of requests is not the same everywhere: between systems and settings compare requests/s.": (
         "各处的请求数并不相同：在系统和设置之间请比较“请求/秒”。"
     ),
-    "Ratio: completion time under {first} / completion time under the row's runtime. "
-    "Above 1 the row is faster than {other}, below 1 slower.": (
-        "比值：{first} 下的耗时 / 该行运行时下的耗时。大于 1 表示该行比 {other} 快，小于 1 表示更慢。"
+    "Ratio: completion time under {arm} / completion time under the row's runtime. "
+    "Above 1 the row is faster than {other_arm}, below 1 slower.": (
+        "比值：{arm} 下的耗时 / 该行运行时下的耗时。大于 1 表示该行比 {other_arm} 快，小于 1 表示更慢。"
     ),
-    "Ratio: requests/s under the row's runtime / requests/s under {first}. "
-    "Above 1 the row is faster than {other}, below 1 slower.": (
-        "比值：该行运行时下的请求/秒 / {first} 下的请求/秒。大于 1 表示该行比 {other} 快，小于 1 表示更慢。"
+    "Ratio: requests/s under the row's runtime / requests/s under {arm}. "
+    "Above 1 the row is faster than {other_arm}, below 1 slower.": (
+        "比值：该行运行时下的请求/秒 / {arm} 下的请求/秒。大于 1 表示该行比 {other_arm} 快，小于 1 表示更慢。"
     ),
     "Method: {rest}.": "方法：{rest}。",
     "a warm-up of {share} of the requests, {rest}": "以 {share} 的请求预热，{rest}",
@@ -136,15 +167,18 @@ RECORD_ZH: Mapping[str, str] = {
     "services on CPU {cpus}, {rest}": "服务端在 CPU {cpus} 上，{rest}",
     "clients on CPU {cpus}, {rest}": "客户端在 CPU {cpus} 上，{rest}",
     "clients run under the service's runtime": "客户端与服务端使用同一运行时",
-    "clients run under {runtime} everywhere: only the service changes": ("客户端都运行在 {runtime} 下：只有服务端变化"),
+    "clients run under {arm} everywhere: only the service changes": "客户端都运行在 {arm} 下：只有服务端变化",
     "The builds differ, and a ratio between them cannot tell these causes apart: {rest}.": (
         "各构建有所不同，比值无法区分这些原因：{rest}。"
     ),
-    "version {one} against {other}": "版本 {one} 对 {other}",
-    "version {one}": "版本 {one}",
-    "compiler {one} against {other}": "编译器 {one} 对 {other}",
-    "compiler {one}": "编译器 {one}",
-    "shared library {one}": "共享库 {one}",
+    "version {builds}": "版本 {builds}",
+    "compiler {builds}": "编译器 {builds}",
+    "PGO {builds}": "PGO {builds}",
+    "LTO {builds}": "LTO {builds}",
+    "shared library {builds}": "共享库 {builds}",
+    "debug {builds}": "调试 {builds}",
+    "tail calls {builds}": "尾调用 {builds}",
+    "JIT {builds}": "JIT {builds}",
     # the terminal (reports/findings.py, reports/tables.py, commands/report.py)
     "Bars: requests/s.": "条形：请求/秒。",
     "Bars: median completion time; shorter is faster.": "条形：耗时中位数；越短越快。",
@@ -159,10 +193,20 @@ RECORD_ZH: Mapping[str, str] = {
     "equivalent": "等效",
     "inconclusive": "尚无定论",
     "{count} more comparisons are in findings.md.": "另有 {count} 项比较在 findings.md 中。",
-    "Saved in {where}:": "已保存在 {where}：",
-    "Made again by: {what}": "重新生成：{what}",
-    "The page: {where}": "网页：{where}",
-    "All of them side by side: {where}": "全部并列：{where}",
+    "all": "全部",
+    "Saved in {path}:": "已保存在 {path}：",
+    "Made again by: {command}": "重新生成：{command}",
+    "The page: {path}": "网页：{path}",
+    "All of them side by side: {path}": "全部并列：{path}",
+    # the list of runs (reports/listing.py)
+    "when": "时间",
+    "plan": "计划",
+    "blocks": "区组",
+    "cells ok": "正常单元",
+    "not ok": "不正常",
+    "run": "运行",
+    "no comparison is saved": "没有保存的比较",
+    "no comparison is possible": "无可比较",
     # what differs between runs (reports/comparable.py)
     "the CPU": "CPU",
     "the number of cores": "核心数",

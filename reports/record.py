@@ -13,7 +13,7 @@ from reports.inventory import flags_text
 from reports.markdown import escaped, markdown_table, notes_list, rows_table
 from reports.seed import SeedRow, SeedSystem, SeedTable
 from reports.summary import Row, runtimes
-from reports.wording import said
+from reports.translation import said
 
 NOT_MEASURED = "not measured"
 

@@ -1,6 +1,7 @@
 """The table on a terminal: a heading per system and parameters, a line per runtime, with a bar. Fits 80 columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from textwrap import indent as indented
 
@@ -15,7 +16,7 @@ from reports.notes import readings, troubles
 from reports.summary import Row, rows, same_work
 from reports.terminal import shows_unicode, wrapped
 from reports.textbars import bar
-from reports.wording import said
+from reports.translation import said
 
 INDENT = 2
 LEAST_BAR, MOST_BAR = 6, 24
@@ -26,15 +27,20 @@ def print_run(run: Run, titles: Mapping[str, str], console: Console, lang: str =
     """Print the run's table and what must be said with it, in *lang*. titles: of the systems, by number or name."""
     all_rows = rows(run)
     bars = _Bars(all_rows, is_timed(run), shows_unicode(console))
-    lines = _Lines(all_rows, console.width, bars)
+    lines = _Lines(all_rows, console.width, bars, partial(said, lang=lang))
     console.print(lines.heads(), style="bold")
     names = varying(all_rows)
     for system, of_system in by_system(all_rows):
         console.print()
-        _print_wrapped(system_head(system, titles), console, "bold")
+        _print_wrapped(_head(system, titles, lang), console, "bold")
         for group in groups(of_system):
-            _print_group(group, names, lines, console)
+            _print_group(group, names, lines, console, lang)
     _print_notes(run, all_rows, console, lines.bar_note(), lang)
+
+
+def _head(system: str, titles: Mapping[str, str], lang: str) -> str:
+    name, between, title = system_head(system, titles).partition(": ")
+    return f"{said(name, lang)}{between}{title}"
 
 
 def setting_text(row: Row, names: Sequence[str]) -> str:
@@ -71,7 +77,8 @@ class _Bars:
 class _Lines:
     """The columns that fit into *width*, as wide as their widest text, and a bar in what is left."""
 
-    def __init__(self, all_rows: Sequence[Row], width: int, bars: _Bars) -> None:
+    def __init__(self, all_rows: Sequence[Row], width: int, bars: _Bars, tell: Callable[[str], str]) -> None:
+        self._tell = tell
         self._name_width = max([len("runtime"), *(len(row.runtime) for row in all_rows)]) + INDENT
         self._bars = bars
         kept, least_bar = self._with_bar(all_rows, width), LEAST_BAR + 2
@@ -120,7 +127,7 @@ class _Lines:
     def figures(self, row: Row) -> Text:
         """The row's figures, or its state where it has none."""
         if row.figures is None:
-            return Text(f"{self._line(row.runtime, [])}  {row.state}")
+            return Text(f"{self._line(row.runtime, [])}  {self._tell(row.state)}")
         line = self._line(row.runtime, [column.of(row) for column in self._columns])
         return Text(f"{line}  {self._bars.text(row, self._bar_width)}".rstrip() if self._bar_width else line)
 
@@ -145,14 +152,14 @@ def _widths(kept: Sequence[Column], all_rows: Sequence[Row], gap: int) -> list[i
     return widths
 
 
-def _print_group(group: Sequence[Row], names: Sequence[str], lines: _Lines, console: Console) -> None:
+def _print_group(group: Sequence[Row], names: Sequence[str], lines: _Lines, console: Console, lang: str) -> None:
     setting = setting_text(group[0], names)
     if setting:
         _print_wrapped(setting, console, "italic", indent=1)
     for row in group:
         console.print(lines.figures(row))
         if row.trouble:
-            _print_wrapped(row.trouble, console, "red", indent=2 * INDENT)
+            _print_wrapped(said(row.trouble, lang), console, "red", indent=2 * INDENT)
 
 
 def _print_notes(run: Run, all_rows: Sequence[Row], console: Console, bar_note: str, lang: str) -> None:

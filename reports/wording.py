@@ -1,31 +1,19 @@
-"""The verdict of a run in one or two sentences, and the sentences of a report in another language than English.
+"""The verdict of a run in one or two sentences, for the page, the terminal, the list and findings.md."""
 
-Reports are made in English. said() gives a sentence of theirs in another language by the phrase that it was made
-from; what it does not know stays as it is.
-"""
-
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from reports.arms import are_arms
+from reports.columns import ABSENT
 from reports.comparisons import OVER_ALL, Comparison
-from reports.phrases import CAUSES, CLAUSES, PHRASES, PLACES
+from reports.phrases import CAUSES, CLAUSES, PLACES
 from reports.summary import setting_key
+from reports.translation import JOINTS, said
 
 LANGUAGES = ("en", "zh")
 STEPS = ("lock", "other", "build", "version")
-JOINTS = {"en": ("; ", "."), "zh": ("；", "。")}
 SMALL = 0.1
 BETWEEN_ARMS = "arms"
-SOME_TEXT = "(?:(?!; ).)+?"
-OTHER_TEXTS = {  # what stands for a {name} in a phrase, where it is not text up to a semicolon
-    **dict.fromkeys(("why", "reason", "what", "rest"), ".+?"),
-    **dict.fromkeys(("count", "threads", "all"), r"[0-9,]+"),
-    "arm": r"\S+?(?: again)?",
-    "cpus": "[0-9, ]*[0-9]",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,23 +33,28 @@ def verdict(compared: Sequence[Comparison], lang: str = "en") -> list[list[Claus
     told = [one for one in compared if one.system == OVER_ALL] or list(compared)
     if len({setting_key(one.system, one.params) for one in told}) != 1:
         return []
-    where = _where(compared, lang)
     steps = sorted((one for one in told if one.step in STEPS), key=lambda one: STEPS.index(one.step))
     whole = [one for one in told if one.step == "whole"]
-    return [_sentence(some, where, lang) for some in (steps, whole) if some]
+    return [_sentence(some, compared, lang) for some in (steps, whole) if some]
 
 
-def _sentence(some: Sequence[Comparison], where: str, lang: str) -> list[Clause]:
+def verdict_lines(compared: Sequence[Comparison], lang: str = "en") -> list[str]:
+    """The sentences of verdict() as text."""
+    return ["".join(f"{clause.text}{clause.end}" for clause in sentence) for sentence in verdict(compared, lang)]
+
+
+def _sentence(some: Sequence[Comparison], compared: Sequence[Comparison], lang: str) -> list[Clause]:
     joint, stop = JOINTS[lang]
     ends = [joint] * (len(some) - 1) + [stop]
-    texts = [_clause(one, where, lang) for one in some]
+    texts = [_clause(one, _where(one, compared, lang), lang) for one in some]
     texts[0] = texts[0][0].upper() + texts[0][1:]
     return [Clause(text=text, comparison=one, end=end) for text, one, end in zip(texts, some, ends, strict=True)]
 
 
-def _where(compared: Sequence[Comparison], lang: str) -> str:
-    """What the sentences speak of: a system, or so many settings together."""
-    settings = {setting_key(one.system, one.params) for one in compared if one.system != OVER_ALL}
+def _where(told: Comparison, compared: Sequence[Comparison], lang: str) -> str:
+    """What a clause speaks of: a system, or so many settings together, those that its step has a ratio of."""
+    step = [one for one in compared if (one.numerator, one.denominator) == (told.numerator, told.denominator)]
+    settings = {setting_key(one.system, one.params) for one in step if one.system != OVER_ALL and one.ratio is not None}
     systems = {system for system, _ in settings}
     if len(settings) == 1:
         (system,) = systems
@@ -108,6 +101,15 @@ def ratio_text(value: float) -> str:
     return f"{value:.2f}" if value >= SMALL else f"{value:.2g}"
 
 
+def figures(one: Comparison) -> str:
+    """Ratio and interval of a comparison: '1.31 [1.26, 1.37]'; '-' where it has no ratio."""
+    if one.ratio is None:
+        return ABSENT
+    if one.low is None or one.high is None:
+        return f"{ratio_text(one.ratio)} [no interval]"
+    return f"{ratio_text(one.ratio)} [{ratio_text(one.low)}, {ratio_text(one.high)}]"
+
+
 def _share(size: float) -> str:
     return f"{size - 1:.0%}".replace("%", "\N{NO-BREAK SPACE}%").replace("-", "\N{MINUS SIGN}")
 
@@ -115,38 +117,3 @@ def _share(size: float) -> str:
 def _bracket(ends: Iterable[str]) -> str:
     text = ", ".join(ends)
     return f" [{text}]" if text else ""
-
-
-def said(sentence: str, lang: str) -> str:
-    """A sentence of a report in *lang*; as it is, where the language is English or the sentence is not known."""
-    if lang == "en" or not sentence:
-        return sentence
-    whole = PHRASES.get(lang, {}).get(sentence)
-    if whole is not None:
-        return whole
-    for pattern, template in _patterns(lang):
-        match = pattern.fullmatch(sentence)
-        if match:
-            return template.format(**{name: said(text, lang) for name, text in match.groupdict().items()})
-    parts = re.split(r"(?<=[^,]); ", sentence)
-    return JOINTS[lang][0].join(said(part, lang) for part in parts) if len(parts) > 1 else sentence
-
-
-def said_together(sentences: Iterable[str], lang: str) -> str:
-    """Several sentences of a report in *lang*, as one with semicolons."""
-    return JOINTS[lang][0].join(said(one, lang) for one in sentences)
-
-
-@cache
-def _patterns(lang: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    phrases: Mapping[str, str] = PHRASES.get(lang, {})
-    return tuple((re.compile(_pattern(english)), template) for english, template in phrases.items())
-
-
-def _pattern(english: str) -> str:
-    """An English phrase as a pattern: {name} stands for some text, which goes beyond a semicolon only in a few."""
-
-    def some_text(match: re.Match[str]) -> str:
-        return f"(?P<{match[1]}>{OTHER_TEXTS.get(match[1], SOME_TEXT)})"
-
-    return re.sub(r"\\\{([a-z_]+)\\\}", some_text, re.escape(english))

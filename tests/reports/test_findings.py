@@ -3,54 +3,19 @@
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from core.cell import Value
 from core.method import Method
 from core.result import CellResult, Run
-from reports.comparisons import OVER_ALL, Comparison, compare
-from reports.findings import (
-    comparisons,
-    figures,
-    headline,
-    label,
-    markdown,
-    print_findings,
-    sentence,
-    validity,
-    widest,
-)
+from reports.comparisons import OVER_ALL, compare
+from reports.findings import comparisons, label, markdown, print_findings, validity, widest
 from reports.terminal import terminal
 from tests.reports.sample import MS, RUNTIMES, cell_of, faulty, measured, run_of, seed_run
 
 BLOCKS = 8
 NO_VALUES: Mapping[str, Value] = {}
-
-
-def comparison(**given: Any) -> Comparison:
-    """3.14t is 1.31 x as fast as 3.14t+gil, but for *given*."""
-    return Comparison(
-        **{
-            "system": "4",
-            "params": {},
-            "numerator": "3.14t",
-            "denominator": "3.14t+gil",
-            "step": "lock",
-            "ratio": 1.31,
-            "low": 1.262,
-            "high": 1.374,
-            "p": 0.01,
-            "verdict": "faster",
-            "why": "the reason",
-            **given,
-        }
-    )
-
-
-def said(**given: Any) -> str:
-    return sentence(comparison(**given), "for system 4")
 
 
 def steady(arm: str, ms: float, values: Mapping[str, Value] = NO_VALUES, blocks: int = BLOCKS) -> list[CellResult]:
@@ -74,112 +39,6 @@ def on_paper(run: Run, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def in_one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-# ---- sentences -----------------------------------------------------------------------------------------------------
-
-
-def test_faster_says_how_many_times() -> None:
-    assert said() == ("Removing the GIL (3.14t+gil -> 3.14t) makes it 1.31 x faster for system 4: 1.31 [1.26, 1.37].")
-
-
-def test_slower_says_how_many_times_the_other_way_round() -> None:
-    assert said(
-        step="build", denominator="3.14", numerator="3.14t+gil", verdict="slower", ratio=0.8, low=0.75, high=0.84
-    ) == (
-        "The free-threaded build with its GIL on (3.14 -> 3.14t+gil) makes it 1.25 x slower for system 4: "
-        "0.80 [0.75, 0.84]."
-    )
-
-
-@pytest.mark.parametrize("ratio", [0.99, 1.01])
-def test_equivalent_says_that_nothing_matters(ratio: float) -> None:
-    assert said(verdict="equivalent", ratio=ratio, low=0.98, high=1.02) == (
-        f"Removing the GIL (3.14t+gil -> 3.14t) changes nothing that matters for system 4: {ratio:.2f} [0.98, 1.02]."
-    )
-
-
-@pytest.mark.parametrize("ratio", [0.9, 1.1])
-def test_inconclusive_says_why(ratio: float) -> None:
-    assert said(verdict="inconclusive", ratio=ratio, low=0.8, high=1.2, why="5 more blocks are needed") == (
-        f"Removing the GIL (3.14t+gil -> 3.14t) for system 4 is inconclusive: {ratio:.2f} [0.80, 1.20]; "
-        "5 more blocks are needed."
-    )
-
-
-def test_inconclusive_with_few_blocks_says_that_there_is_no_interval() -> None:
-    assert said(verdict="inconclusive", low=None, high=None, why="more blocks").endswith(
-        "is inconclusive: 1.31 [no interval]; more blocks."
-    )
-
-
-NO_FIGURES: dict[str, Any] = {"ratio": None, "low": None, "high": None, "p": None}
-
-
-def test_invalid_names_the_gate() -> None:
-    assert said(verdict="invalid", why="3.14t in block 2: the GIL was on", **NO_FIGURES) == (
-        "Removing the GIL (3.14t+gil -> 3.14t) for system 4: no verdict, because 3.14t in block 2: the GIL was on."
-    )
-
-
-def test_a_reason_that_is_a_sentence_has_one_full_stop() -> None:
-    assert said(verdict="invalid", why="Service 1 said nothing on stderr.", **NO_FIGURES).endswith("stderr.")
-    assert not said(verdict="invalid", why="Service 1 said nothing on stderr.", **NO_FIGURES).endswith("..")
-
-
-def test_what_nobody_measured_is_not_called_inconclusive() -> None:
-    assert said(verdict="inconclusive", why="no block has both arms", **NO_FIGURES) == (
-        "Removing the GIL (3.14t+gil -> 3.14t) for system 4: not measured; no block has both arms."
-    )
-
-
-def test_confounds_and_notes_stand_in_the_verdicts_own_sentence() -> None:
-    assert said(confounds=["lto off against on", "pgo on against off"], notes=["the clients used 85%"]).endswith(
-        ": 1.31 [1.26, 1.37] (confound: lto off against on, pgo on against off; the clients used 85%)."
-    )
-
-
-@pytest.mark.parametrize(
-    ("step", "start"),
-    [
-        ("version", "The newer version (3.14t+gil -> 3.14t) makes it"),
-        ("whole", "The whole way (3.14t+gil -> 3.14t) makes it"),
-        ("other", "The mix of causes (3.14t+gil -> 3.14t) makes it"),
-    ],
-)
-def test_every_step_makes_a_sentence(step: str, start: str) -> None:
-    assert said(step=step).startswith(start)
-
-
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        ({}, "1.31 [1.26, 1.37]"),
-        ({"ratio": 12.345, "low": 10.0, "high": 14.04}, "12.35 [10.00, 14.04]"),
-        ({"low": None, "high": None}, "1.31 [no interval]"),
-        (NO_FIGURES, "-"),
-    ],
-)
-def test_figures_are_ratio_and_interval_as_far_as_there_are(given: dict[str, Any], text: str) -> None:
-    assert figures(comparison(**given)) == text
-
-
-# ---- headline ------------------------------------------------------------------------------------------------------
-
-
-def test_the_headline_is_over_all_cells_where_there_are_several_settings() -> None:
-    some = [comparison(), comparison(system="1"), comparison(system=OVER_ALL, ratio=2.0), comparison(step="aa")]
-    assert headline(some) == [sentence(some[2], "over all cells")]
-    assert headline(some)[0].startswith("Removing the GIL (3.14t+gil -> 3.14t) makes it 2.00 x faster over all cells:")
-
-
-def test_the_headline_is_of_the_only_setting_and_without_a_a() -> None:
-    some = [comparison(step="aa"), comparison(), comparison(step="whole")]
-    assert headline(some) == [sentence(some[1], "for system 4"), sentence(some[2], "for system 4")]
-
-
-def test_nothing_compared_has_no_headline() -> None:
-    assert headline([]) == []
 
 
 # ---- what the verdicts rest on -------------------------------------------------------------------------------------
@@ -245,14 +104,11 @@ def test_paper_is_80_columns_wide_and_has_no_control_codes(blocks: int, monkeypa
     assert "more comparisons are in findings.md." in text
 
 
-def test_the_table_the_answer_and_what_it_rests_on_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_and_what_it_rests_on_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     text = on_paper(two_arms(), monkeypatch)
     table, rest = text.strip().split("\n\n")
     assert in_one_line(table.splitlines()[-1]) == "2 lock: 3.14t+gil -> 3.14t 2.00 [2.00, 2.00] faster"
-    assert in_one_line(rest).startswith(
-        "Removing the GIL (3.14t+gil -> 3.14t) makes it 2.00 x faster for system 2: 2.00 [2.00, 2.00]. "
-        "8 blocks, cells in"
-    )
+    assert in_one_line(rest).startswith("8 blocks, cells in random order (seed 1). No A/A arm")
 
 
 def test_the_table_says_where_there_is_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,6 +160,7 @@ def test_markdown_has_every_verdict_with_its_reason_and_what_moved() -> None:
         for cell in run.cells
     ]
     before, after = markdown(run).split("## Where the time goes")
+    assert "\nRemoving the GIL makes system 2 2.00 x faster [2.00, 2.00].\n" in before
     (verdict,) = cells_of(before, "## Verdicts")
     assert verdict == [
         *["2", "lock", "3.14t+gil", "3.14t", "2.00 [2.00, 2.00]", "0.008", "-", "faster"],
@@ -311,6 +168,13 @@ def test_markdown_has_every_verdict_with_its_reason_and_what_moved() -> None:
         "What moved most, per request: the service's user time 10.0 -> 30.0 us.",
     ]
     assert [line[:2] for line in cells_of(after, "\n")] == [["2", "3.14t+gil"], ["2", "3.14t"]]
+
+
+def test_confounds_and_notes_stand_beside_the_reason_of_their_verdict() -> None:
+    run = two_arms()
+    run.runtimes["3.14t"]["compiler"] = "Clang 18"
+    line = cells_of(markdown(run), "## Verdicts")[0]
+    assert line[8].endswith("and p is 0.0078 (confound: compiler GCC 13.2.0 against Clang 18)")
 
 
 @pytest.mark.parametrize("reason", ["a | b", "first line\nlast line", "```\n# head"])

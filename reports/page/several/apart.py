@@ -6,7 +6,7 @@ from typing import Any
 from reports.comparable import SURROUNDINGS
 from reports.inventory import flags_text
 from reports.page.several.members import Member, alike, fact, letters
-from reports.wording import said
+from reports.translation import said
 
 COMMIT = "The commit of gilscope"
 
