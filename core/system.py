@@ -109,6 +109,7 @@ class System:
     wheels: names of our own extensions (lab.wheels) that it needs there.
     turns_gil_on: its client imports a module that does not declare free-threading support, which is what it shows:
         its cells are valid with the GIL on.
+    no_forced_gil: why it does not run on a free-threaded build whose GIL is switched on; "" where it does.
     told: what its children are told besides, in their first line: of a service that is no file of systems/.
     forks: its service is one command, which is told how many processes to have (NUM_API_SERVICES).
     request_cpu_us: about how much CPU a request takes on both sides, beside its calculation; only for estimates.
@@ -129,6 +130,7 @@ class System:
     requirements: str = ""
     wheels: tuple[str, ...] = ()
     turns_gil_on: bool = False
+    no_forced_gil: str = ""
     told: Mapping[str, Any] = field(default_factory=dict, hash=False)
     forks: bool = False
     request_cpu_us: int = 100

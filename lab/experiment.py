@@ -16,7 +16,7 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.method import Method
 from core.result import FILE_NAME, CellResult, Run, RunFile, load
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE, System
 from lab import doctor, machine, quiet
 from lab.commit import commit
@@ -107,6 +107,8 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
 
 
 def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> str:
+    if system.no_forced_gil and RuntimeName.parse(runtime).gil_forced:
+        return system.no_forced_gil
     for role in (SERVICE, CLIENT):
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)

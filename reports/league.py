@@ -5,29 +5,32 @@ from statistics import median
 
 from core.result import Run
 from reports.absent import absent_lines
+from reports.challenge import OURS, Challenge, best_of_ours, challenges
 from reports.columns import microseconds
 from reports.markdown import markdown_table
-from reports.standings import Contest, Short, Standing, contests, share_text
+from reports.significance import ALPHA, fewest_blocks
+from reports.standings import Contest, Short, Standing, contests, rate_share, share_text
+from reports.stats import Estimate
 from reports.summary import Row
 
-OWN = "2"
-OURS = ("2", "4")
 HEADS = (
     "rank",
     "system",
     "requests/s",
-    "of system 2's",
+    *(f"of system {name}'s" for name in OURS),
     "p50 [us]",
     "p99 [us]",
     "service CPU [us/request]",
     "client CPU [us/request]",
     "memory [MB]",
 )
+SERVICE_CPU = HEADS.index("service CPU [us/request]")
 MEGABYTE = 10**6
 HOW = (
-    "Requests/s are medians over the blocks; shares are paired by block, with their 95 % interval. CPU time and memory "
-    "(the sum of the services' peaks) count every process of a service. Rows with another protocol have another "
-    "client, and its CPU time is part of what they cost."
+    "Requests/s are medians over the blocks; shares are paired by block, with their 95 % interval. Faster is what both "
+    f"the interval and p say, at {ALPHA}: p is adjusted for all alternatives under all runtimes (docs/statistics.md). "
+    "CPU time and memory (the sum of the services' peaks) count every process of a service. Rows with another "
+    "protocol have another client, and its CPU time is part of what they cost."
 )
 
 
@@ -36,40 +39,51 @@ def league_page(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> str
     found = rankings(rows, titles)
     parts = [f"# {run.plan['name']}: {run.run_id}", *lines(run, found)]
     for contest in found:
-        table = [figures(rank, one) for rank, one in enumerate(contest.standings, 1)]
+        table = [figures(rank, one, contest) for rank, one in enumerate(contest.standings, 1)]
         parts += [f"## {contest.label}", markdown_table(HEADS, table, {*HEADS[2:]} | {HEADS[0]})]
     return "\n\n".join([*parts, HOW]) + "\n"
 
 
 def rankings(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Contest]:
-    """A contest for each runtime, and for each value of what varies; system 2 is the reference where it took part."""
-    return contests(rows, titles, reference=OWN, by_runtime=True)
+    """A contest for each runtime, and for each value of what varies."""
+    return contests(rows, titles, by_runtime=True)
 
 
 def lines(run: Run, found: Sequence[Contest]) -> list[str]:
-    """Who serves most under each runtime, who is surely faster than system 2, and what is not there."""
-    return [*(_sentence(contest) for contest in found), *absent_lines(run)]
+    """Which of ours serves most under each runtime, who is faster than it, and what is not there."""
+    beside = challenges(found, run.seed)
+    told = [_sentence(contest, some) for contest, some in zip(found, beside, strict=True)]
+    return [*told, *_too_few(beside), *absent_lines(run)]
 
 
-def _sentence(contest: Contest) -> str:
-    base, first = contest.reference, contest.standings[0]
-    said = f"{contest.label}: {base.name} serves {base.requests_per_s:,.0f} requests/s"
-    if base.row.system != OWN:
-        return f"{said}, the most; system {OWN} has no figures."
-    faster = [one for one in contest.standings if one.row.system not in OURS and _surely_faster(one)]
+def _sentence(contest: Contest, beside: Sequence[Challenge]) -> str:
+    best, first = best_of_ours(contest), contest.standings[0]
+    if best is None:
+        names = " and ".join(OURS)
+        return (
+            f"{contest.label}: {first.name} serves {first.requests_per_s:,.0f} requests/s, the most; systems {names} "
+            "have no figures."
+        )
+    said = f"{contest.label}: {best.name} serves {best.requests_per_s:,.0f} requests/s, the most of ours"
+    faster = [one for one in beside if one.is_faster]
     if faster:
-        return f"{said}; faster than it: {', '.join(_faster(one) for one in faster)}."
-    if first.row.system in OURS:
-        return f"{said}; no alternative serves more than {first.name}."
-    return f"{said}; no alternative is surely faster (the first, {first.name}, at {share_text(first.share)})."
+        return f"{said}; faster than it: {', '.join(f'{one.rival.name} ({share_text(one.share)})' for one in faster)}."
+    ahead = [one for one in beside if one.share.value > 1]
+    if not ahead:
+        return f"{said}; no alternative serves more."
+    names = ", ".join(f"{one.rival.name} ({share_text(one.share)}, p {one.p:.2g})" for one in ahead)
+    return f"{said}; none is shown to be faster, though these are ahead: {names}."
 
 
-def _surely_faster(one: Standing) -> bool:
-    return one.share is not None and one.share.low > 1
-
-
-def _faster(one: Standing) -> str:
-    return f"{one.name} ({share_text(one.share)})"
+def _too_few(beside: Sequence[Sequence[Challenge]]) -> list[str]:
+    """That there are too few blocks for anything to be shown, where that is so."""
+    every = [one for some in beside for one in some]
+    blocks = max((one.share.count for one in every), default=0)
+    if not every or blocks >= fewest_blocks(len(every)):
+        return []
+    enough = fewest_blocks(len(every))
+    count = f"{blocks} block{'s' * (blocks != 1)}"
+    return [f"{count} cannot show that one of {len(every)} is faster; {enough} can: --blocks {enough}."]
 
 
 def shorts(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Short]:
@@ -84,15 +98,17 @@ def sentences(run: Run, rows: Sequence[Row], titles: Mapping[str, str]) -> list[
 
 def short(contest: Contest) -> Short:
     """What a terminal of 80 columns has room for."""
-    table = (figures(rank, one) for rank, one in enumerate(contest.standings, 1))
+    table = [figures(rank, one, contest) for rank, one in enumerate(contest.standings, 1)]
+    kept = [HEADS.index(name) for name in ("system", "requests/s", f"of system {OURS[0]}'s", "p99 [us]")]
     return Short(
         title=contest.label,
-        heads=("system", *HEADS[2:4], HEADS[5], "CPU us"),
-        lines=tuple((line[1], *line[2:4], line[5], line[6]) for line in table),
+        heads=(*(HEADS[place] for place in kept), "CPU us"),
+        lines=tuple((*(line[place] for place in kept), line[SERVICE_CPU]) for line in table),
+        rows=tuple(one.row for one in contest.standings),
     )
 
 
-def figures(rank: int, one: Standing) -> list[str]:
+def figures(rank: int, one: Standing, contest: Contest) -> list[str]:
     """A contestant's figures for HEADS."""
     own = one.row.figures
     numbers = (own.p50_ns, own.p99_ns, own.service_cpu_ns, own.client_cpu_ns) if own else (None,) * 4
@@ -100,10 +116,16 @@ def figures(rank: int, one: Standing) -> list[str]:
         str(rank),
         f"{one.name} (system {one.row.system})" if one.row.system.isdigit() else one.name,
         f"{one.requests_per_s:,.0f}",
-        share_text(one.share),
+        *(share_text(_share(one, name, contest)) for name in OURS),
         *(microseconds(number) if number else "-" for number in numbers),
         _memory(one.row),
     ]
+
+
+def _share(one: Standing, system: str, contest: Contest) -> Estimate | None:
+    """Its requests/s over those of *system* under the same runtime."""
+    base = next((other.row for other in contest.standings if other.row.system == system), None)
+    return rate_share(one.row, base) if base else None
 
 
 def _memory(row: Row) -> str:

@@ -20,5 +20,6 @@ SYSTEM = System(
     caller=http_caller,
     message=http_message,
     requirements="requirements-granian.txt",
+    no_forced_gil="Granian refuses to run on a free-threaded build whose GIL is on",
     request_cpu_us=150,
 )

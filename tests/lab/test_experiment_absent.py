@@ -92,3 +92,13 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
         ("echo-uvloop", "3.14"): "requirements-uvloop.txt cannot be installed",
     }
     assert prepare(runtimes) == ["3.14: requirements-tornado.txt cannot be installed"]
+
+
+def test_what_refuses_a_gil_that_is_switched_on_has_no_cells_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Runtime, "python", lambda self, requirements, wheels=(): Path("/no/python"))
+    names = ("3.14", "3.14t+gil", "3.14t")
+    possible = without_absent(mixed("alt-granian-wsgi", runtimes=names), {name: runtime(name) for name in names})
+    assert [cell.runtime for cell in possible.cells()] == ["3.14", "3.14t"]
+    ((pair, why),) = possible.absent.items()
+    assert pair == ("alt-granian-wsgi", "3.14t+gil")
+    assert "refuses to run on a free-threaded build whose GIL is on" in why
