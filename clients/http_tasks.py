@@ -1,7 +1,7 @@
 """An HTTP client whose workers are tasks of one asyncio event loop, each with a connection of its own."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from itertools import count
 from time import perf_counter_ns
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from clients import http_workers
 from clients.channel import CallFailed
-from clients.http_workers import GIVE_UP_AFTER, TIMELINE_REQUESTS, Quota, Tally
+from clients.http_workers import EXPECTED_BYTES, GIVE_UP_AFTER, Quota, Tally
 from core.cell import Cell
 from core.method import Method
 
@@ -25,6 +25,7 @@ class AsyncConnection(Protocol):
 
 
 AsyncConnect = Callable[[str, int, float], AsyncConnection]
+AsyncGet = Callable[[], Awaitable[tuple[int, int]]]
 
 
 class TaskWorker:
@@ -45,7 +46,7 @@ class TaskWorker:
         """Open the connection and use it once; if that fails, the first request that is counted will say so."""
         start = perf_counter_ns()
         try:
-            await self._take().get()
+            await self._take()()
         except CallFailed:
             await self.drop()
         else:
@@ -63,38 +64,52 @@ class TaskWorker:
 
         Gives up after GIVE_UP_AFTER failures in a row; what was not sent is missing from answered.
         """
-        began = perf_counter_ns()
         tally = self.tally
-        check, record, note, clock = tally.check, tally.latency.record, tally.timeline.append, perf_counter_ns
+        tally.sent = requests or 0
+        began_ns = perf_counter_ns()
+        tried = await self._ask(count(1) if requests is None else range(1, requests + 1), until_ns)
+        tally.loop_ns = perf_counter_ns() - began_ns
+        tally.sent = tried if requests is None else requests
+
+    async def _ask(self, numbers: Iterable[int], until_ns: int) -> int:
+        """clients.http_threads.Worker's loop with await; how many requests were tried."""
+        note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
+        get: AsyncGet | None = None
         number = failures = 0
-        for number in count() if requests is None else range(requests):
+        for number in numbers:  # noqa: B007 - how far it came
             try:
-                connection = self._connection or self._take()
-                start = clock()
-                status, size_bytes = await connection.get()
-                end = clock()
+                get = get or self._take()
+                start_ns = clock()
+                status, size_bytes = await get()
+                end_ns = clock()
             except CallFailed as failed:
-                tally.errors[failed.code] += 1
-                await self.drop()
-                failures += 1
+                await self._lose(failed)
+                get, failures = None, failures + 1
                 if failures == GIVE_UP_AFTER:
                     break
                 continue
-            record(end - start)
+            note(start_ns)
+            note(end_ns)
             failures = 0
-            if number < TIMELINE_REQUESTS:
-                note((start, end))
-            if not check(status, size_bytes):
-                await self.drop()
-            if end >= until_ns:
+            if status != 200 or size_bytes != right_bytes:
+                await self._refuse(status)
+                get = None
+            if end_ns >= until_ns:
                 break
-        tally.loop_ns = clock() - began
-        tally.sent += number + 1 if requests is None else requests
+        return number
 
-    def _take(self) -> AsyncConnection:
+    def _take(self) -> AsyncGet:
         if self._connection is None:
             self._connection = self._connect(*self._place, http_workers.REQUEST_DEADLINE_S)
-        return self._connection
+        return self._connection.get
+
+    async def _lose(self, failed: CallFailed) -> None:
+        self.tally.errors[failed.code] += 1
+        await self.drop()
+
+    async def _refuse(self, status: int) -> None:
+        self.tally.refuse(status)
+        await self.drop()
 
 
 class TaskClient:
@@ -124,7 +139,7 @@ class TaskClient:
     def run(self) -> dict[str, Any]:
         """Make the tasks, wait for all of them, and sum up: docs/child-contract.md and http_workers.summary."""
         started_ns, finished_ns = self._runner.run(self._race(self._timed))
-        return http_workers.summary([worker.tally for worker in self._workers], started_ns, finished_ns)
+        return http_workers.summary([worker.tally for worker in self._workers], started_ns, finished_ns, "task")
 
     def close(self) -> None:
         """Close the connections and the event loop; a process that ends need not."""

@@ -1,7 +1,7 @@
 """An HTTP client whose workers are threads, each with a connection of its own that blocks."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import count
 from time import perf_counter_ns
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from clients import http_workers
 from clients.channel import CallFailed
-from clients.http_workers import GIVE_UP_AFTER, TIMELINE_REQUESTS, Quota, Tally
+from clients.http_workers import EXPECTED_BYTES, GIVE_UP_AFTER, Quota, Tally
 from core.cell import Cell
 from core.child import thread_run_queue_ns
 from core.method import Method
@@ -18,7 +18,10 @@ SPARE_THREADS = 2  # beside the workers: the one that makes them, and the parent
 
 
 class Connection(Protocol):
-    """One keep-alive connection. Errors are clients.channel.CallFailed, whose code may also be timeout."""
+    """One keep-alive connection. Errors are clients.channel.CallFailed, or another whose first argument is a code.
+
+    Codes: those of docs/child-contract.md, timeout too.
+    """
 
     def get(self) -> tuple[int, int]:
         """GET /, the whole body read: status and length of the body in bytes."""
@@ -28,20 +31,24 @@ class Connection(Protocol):
 
 
 Connect = Callable[[str, int, float], Connection]
+Get = Callable[[], tuple[int, int]]
 
 
 class Worker:
     """One connection, opened when it is needed and again after an error, and what its requests came to.
 
     connect(host, port, deadline_s): see Connection; no answer takes longer than deadline_s.
+    failure: what connect and connections raise. died: the exception that ended the worker and was none of those.
     """
 
-    __slots__ = ("_connect", "_connection", "_place", "run_queue_ns", "tally")
+    __slots__ = ("_connect", "_connection", "_failure", "_place", "died", "run_queue_ns", "tally")
 
-    def __init__(self, connect: Connect, place: tuple[str, int]) -> None:
+    def __init__(self, connect: Connect, place: tuple[str, int], failure: type[Exception] = CallFailed) -> None:
         self._connect = connect
         self._place = place
+        self._failure = failure
         self._connection: Connection | None = None
+        self.died: BaseException | None = None
         self.run_queue_ns = 0
         self.tally = Tally()
 
@@ -49,16 +56,18 @@ class Worker:
         """Open the connection and use it once; if that fails, the first request that is counted will say so."""
         start = perf_counter_ns()
         try:
-            self._take().get()
-        except CallFailed:
+            self._take()()
+        except self._failure:
             self.drop()
+        except BaseException as error:
+            self.died = error
         else:
             self.tally.connect.record(perf_counter_ns() - start)
 
     def drop(self) -> None:
         """Close the connection; the next request opens another."""
         if self._connection is not None:
-            with suppress(CallFailed):
+            with suppress(self._failure):
                 self._connection.close()
             self._connection = None
 
@@ -67,54 +76,81 @@ class Worker:
 
         Gives up after GIVE_UP_AFTER failures in a row; what was not sent is missing from answered.
         """
-        began = perf_counter_ns()
         tally = self.tally
-        check, record, note, clock = tally.check, tally.latency.record, tally.timeline.append, perf_counter_ns
+        tally.sent = requests or 0
+        began_ns = perf_counter_ns()
+        try:
+            tried = self._ask(count(1) if requests is None else range(1, requests + 1), until_ns)
+            tally.sent = tried if requests is None else requests
+        except BaseException as error:
+            self.died = error
+        tally.loop_ns = perf_counter_ns() - began_ns
+        self.run_queue_ns = thread_run_queue_ns()
+
+    def _ask(self, numbers: Iterable[int], until_ns: int) -> int:
+        """A request for each of *numbers*; how many were tried.
+
+        The one loop that is timed: what can wait until the end of the workers is done by http_workers.summary.
+        """
+        note, clock, right_bytes, failure = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES, self._failure
+        get: Get | None = None
         number = failures = 0
-        for number in count() if requests is None else range(requests):
+        for number in numbers:  # noqa: B007 - how far it came
             try:
-                connection = self._connection or self._take()
-                start = clock()
-                status, size_bytes = connection.get()
-                end = clock()
-            except CallFailed as failed:
-                tally.errors[failed.code] += 1
-                self.drop()
-                failures += 1
+                get = get or self._take()
+                start_ns = clock()
+                status, size_bytes = get()
+                end_ns = clock()
+            except failure as failed:
+                self._lose(failed)
+                get, failures = None, failures + 1
                 if failures == GIVE_UP_AFTER:
                     break
                 continue
-            record(end - start)
+            note(start_ns)
+            note(end_ns)
             failures = 0
-            if number < TIMELINE_REQUESTS:
-                note((start, end))
-            if not check(status, size_bytes):
-                self.drop()
-            if end >= until_ns:
+            if status != 200 or size_bytes != right_bytes:
+                self._refuse(status)
+                get = None
+            if end_ns >= until_ns:
                 break
-        tally.loop_ns = clock() - began
-        tally.sent += number + 1 if requests is None else requests
-        self.run_queue_ns = thread_run_queue_ns()
+        return number
 
-    def _take(self) -> Connection:
+    def _take(self) -> Get:
         if self._connection is None:
             self._connection = self._connect(*self._place, http_workers.REQUEST_DEADLINE_S)
-        return self._connection
+        return self._connection.get
+
+    def _lose(self, failed: Exception) -> None:
+        self.tally.errors[failed.args[0]] += 1
+        self.drop()
+
+    def _refuse(self, status: int) -> None:
+        self.tally.refuse(status)
+        self.drop()
 
 
 class ThreadClient:
     """NUM_CONNECTIONS_PER_CLIENT workers, whose connections are open once this is built.
 
-    addresses: of every service, its sockets. The threads are made inside the timed region, as in seeds 000 and 001.
+    connect, failure: see Worker. addresses: of every service, its sockets. The threads are made inside the timed
+    region, as in seeds 000 and 001.
     """
 
     def __init__(
-        self, connect: Connect, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
+        self,
+        connect: Connect,
+        cell: Cell,
+        client_id: int,
+        addresses: Sequence[Sequence[str]],
+        method: Method,
+        failure: type[Exception] = CallFailed,
     ) -> None:
-        self._workers = [Worker(connect, place) for place in http_workers.places(cell, client_id, addresses)]
+        self._workers = [Worker(connect, place, failure) for place in http_workers.places(cell, client_id, addresses)]
         self._warmup = http_workers.warmup(cell, len(addresses), method)
         self._timed = http_workers.timed(cell, len(addresses), method)
-        _together([threading.Thread(target=worker.open, daemon=True) for worker in self._workers])
+        self._together([threading.Thread(target=worker.open, daemon=True) for worker in self._workers])
         _make_room(len(self._workers) + SPARE_THREADS)
 
     def __repr__(self) -> str:
@@ -129,7 +165,7 @@ class ThreadClient:
     def run(self) -> dict[str, Any]:
         """Make the threads, wait for all of them, and sum up: docs/child-contract.md and http_workers.summary."""
         started_ns, finished_ns = self._race(self._timed)
-        counted = http_workers.summary([worker.tally for worker in self._workers], started_ns, finished_ns)
+        counted = http_workers.summary([worker.tally for worker in self._workers], started_ns, finished_ns, "thread")
         return counted | {"run_queue_ns": sum(worker.run_queue_ns for worker in self._workers)}
 
     def close(self) -> None:
@@ -140,13 +176,23 @@ class ThreadClient:
     def _race(self, quota: Quota) -> tuple[int, int]:
         started_ns = perf_counter_ns()
         until_ns = quota.until_ns(started_ns)
-        _together(
+        self._together(
             [
                 threading.Thread(target=worker.call, args=(requests, until_ns), daemon=True)
                 for worker, requests in zip(self._workers, quota.requests, strict=True)
             ]
         )
         return started_ns, perf_counter_ns()
+
+    def _together(self, threads: Sequence[threading.Thread]) -> None:
+        """Start all and wait for all. Raises what ended a worker, unless that was counted as an error of a request."""
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for worker in self._workers:
+            if worker.died:
+                raise worker.died
 
 
 def _make_room(threads: int) -> None:
@@ -161,11 +207,4 @@ def _make_room(threads: int) -> None:
         thread.start()
     gate.set()
     for thread in waiting:
-        thread.join()
-
-
-def _together(threads: Sequence[threading.Thread]) -> None:
-    for thread in threads:
-        thread.start()
-    for thread in threads:
         thread.join()

@@ -1,8 +1,10 @@
 """What the workers of an HTTP client have in common, threads and tasks alike: shares, places and counts."""
 
+from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from core.cell import Cell
@@ -17,46 +19,36 @@ NEVER_NS = 1 << 62
 
 
 class Tally:
-    """What one worker has counted; workers share nothing while timed, merge() joins them afterwards.
+    """What one worker has counted; workers share nothing while timed, summary() joins them afterwards.
 
-    connect:  opening the connection and its first request, which is when most libraries connect
+    connect:  opening the connection and its first request, which is when most libraries connect; no later connect
+    times_ns: start and end of each answered request in turn, on the monotonic clock. They are put into a histogram
+        after the workers have ended: docs/decisions/019-http-times.md
     loop_ns:  how long the worker's loop took, from its first request to its last answer
-    timeline: start and end of its first TIMELINE_REQUESTS answered requests, ns on the monotonic clock
     """
 
-    __slots__ = ("answered", "connect", "errors", "latency", "loop_ns", "sent", "timeline", "wrong")
+    __slots__ = ("connect", "errors", "loop_ns", "sent", "times_ns", "wrong")
 
     def __init__(self) -> None:
         self.connect = Histogram()
-        self.latency = Histogram()
         self.clear()
 
     def clear(self) -> None:
         """Count from nought; the connect stays, as there is none after the warm-up."""
-        self.sent = self.answered = self.wrong = self.loop_ns = 0
+        self.sent = self.wrong = self.loop_ns = 0
         self.errors: Counter[str] = Counter()
-        self.timeline: list[tuple[int, int]] = []
-        self.latency.clear()
+        self.times_ns = array("q")
 
-    def check(self, status: int, size_bytes: int) -> bool:
-        """Count one answer by its status and the length of its body; whether it is the right one."""
-        self.answered += 1
-        if status == 200 and size_bytes == EXPECTED_BYTES:
-            return True
+    def refuse(self, status: int) -> None:
+        """Count one answer that is not the right one: of another status, or of another length."""
         if status == 200:
             self.wrong += 1
         else:
             self.errors[str(status)] += 1
-        return False
 
-    def merge(self, other: "Tally") -> None:
-        """Add what *other* has counted; loop_ns and timeline stay each worker's own."""
-        self.sent += other.sent
-        self.answered += other.answered
-        self.wrong += other.wrong
-        self.errors += other.errors
-        self.latency.merge(other.latency)
-        self.connect.merge(other.connect)
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Start and end of every answered request, ns on the monotonic clock."""
+        return zip(self.times_ns[::2], self.times_ns[1::2], strict=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,25 +102,43 @@ def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> li
     return [(host, int(port)) for host, _, port in (address.rpartition(":") for address in chosen)]
 
 
-def summary(tallies: Sequence[Tally], started_ns: int, finished_ns: int) -> dict[str, Any]:
+def summary(tallies: Sequence[Tally], started_ns: int, finished_ns: int, worker: str) -> dict[str, Any]:
     """A client's result; bench_ns is from before the first worker is made until the last has ended.
 
-    workers_ns: each worker's loop. timeline: each worker's first requests as [start, end], ns from *started_ns*.
+    worker: what a worker is, thread or task. workers_ns: each worker's loop. timeline: each worker's first requests as
+    [start, end], ns from *started_ns*.
     """
-    total = Tally()
+    latency, connect, errors = Histogram(), Histogram(), Counter[str]()
     for tally in tallies:
-        total.merge(tally)
+        errors += tally.errors + _record(tally, latency)
+        connect.merge(tally.connect)
     return {
         "started_ns": started_ns,
         "finished_ns": finished_ns,
         "completion_ns": finished_ns - started_ns,
-        "requests": total.sent,
-        "answered": total.answered,
-        "wrong": total.wrong,
-        "errors": dict(total.errors),
-        "latency": total.latency.to_json(),
-        "connect": total.connect.to_json(),
+        "requests": sum(tally.sent for tally in tallies),
+        "answered": latency.count,
+        "wrong": sum(tally.wrong for tally in tallies),
+        "errors": dict(errors),
+        "latency": latency.to_json(),
+        "connect": connect.to_json(),
         "bench_ns": finished_ns - started_ns,
+        "worker": worker,
         "workers_ns": [tally.loop_ns for tally in tallies],
-        "timeline": [[[start - started_ns, end - started_ns] for start, end in tally.timeline] for tally in tallies],
+        "timeline": [_timeline(tally, started_ns) for tally in tallies],
     }
+
+
+def _record(tally: Tally, latency: Histogram) -> Counter[str]:
+    """Record its answers, and count those that came too late: not every library keeps a deadline for a whole answer."""
+    late, deadline_ns = Counter[str](), round(REQUEST_DEADLINE_S * 1e9)
+    for start_ns, end_ns in tally.pairs():
+        if end_ns - start_ns > deadline_ns:
+            late["timeout"] += 1
+        else:
+            latency.record(end_ns - start_ns)
+    return late
+
+
+def _timeline(tally: Tally, started_ns: int) -> list[list[int]]:
+    return [[start - started_ns, end - started_ns] for start, end in islice(tally.pairs(), TIMELINE_REQUESTS)]

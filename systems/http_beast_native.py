@@ -1,15 +1,14 @@
 """HTTP client row: Boost.Beast as a program of its own: native/http-beast."""
 
-from clients.http_rows import COMMON, GROUP, READS, SERVER
-from core.system import Program, System
+from dataclasses import replace
 
-SYSTEM = System(
+from clients.http_rows import ROW
+from core.system import Program
+
+SYSTEM = replace(
+    ROW,
     name="http-beast-native",
     title="C++ Beast",
-    group=GROUP,
-    common=COMMON,
-    reads=READS,
-    native_service=SERVER,
     native_client=Program(name="http-beast", arguments=("--child",)),
     request_cpu_us=40,
 )

@@ -1,4 +1,4 @@
-// An HTTP/1.1 client of one connection: connect, GET, the whole body, times. The native row and the Python
+// An HTTP/1.1 client of one connection: connect, GET, the whole body. The native row and the Python
 // extension beastclient are both made of it, so it knows neither JSON nor Python.
 #pragma once
 
@@ -25,25 +25,21 @@ private:
   const char* code_;
 };
 
-// One answer. length_bytes: of its body. sent_ns, received_ns: monotonic clock, from before the first byte is sent
-// until the last byte of the body is here.
+// One answer. length_bytes: of its body.
 struct Answer {
   unsigned status;
   std::size_t length_bytes;
-  std::int64_t sent_ns;
-  std::int64_t received_ns;
 };
 
-// One connection to one server, kept alive between requests. Blocks; not shared between threads.
+// One connection to one server, kept alive between requests, which all get the same path. Blocks; not shared between
+// threads. It keeps no time: who calls it does.
 class Client {
 public:
   // timeout: of a connect and of a request, the second at most doubled by a peer that drips bytes.
-  // keep_alive false: each request asks the server to close, and get() must be preceded by connect() each time.
-  Client(std::string host, std::string port, std::chrono::nanoseconds timeout, bool keep_alive = true)
-      : host_(std::move(host)), port_(std::move(port)), socket_(timeout), request_(http::verb::get, "/", 11) {
+  Client(std::string host, std::string port, std::chrono::nanoseconds timeout, const std::string& path = "/")
+      : host_(std::move(host)), port_(std::move(port)), socket_(timeout), request_(http::verb::get, path, 11) {
     request_.set(http::field::host, host_ + ":" + port_);
     request_.set(http::field::user_agent, "gilscope-beast");
-    request_.keep_alive(keep_alive);
   }
 
   // Whether get() can be called: false before connect(), after a failure, and when the server closes.
@@ -51,31 +47,26 @@ public:
 
   void close() { socket_.close(); }
 
-  // Open the connection, a new one if there is one; how long it took, in ns. Throws Failed.
-  std::int64_t connect() {
+  // Open the connection, a new one if there is one. Throws Failed.
+  void connect() {
     boost::system::error_code failed;
     received_.clear();
-    const std::int64_t begun_ns = now_ns();
     socket_.connect(host_, port_, failed);
     if (failed) throw Failed(failed == boost::beast::error::timeout ? "timeout" : "connect", failed.message());
-    return now_ns() - begun_ns;
   }
 
-  // GET *target* and read all of the answer. Throws Failed, and then the connection is closed.
-  Answer get(const std::string& target = "/") {
+  // GET the path and read all of the answer. Throws Failed, and then the connection is closed.
+  Answer get() {
     if (!is_connected()) throw Failed("closed", "there is no connection; call connect() first");
-    request_.target(target);
     response_ = {};
-    const std::int64_t sent_ns = now_ns();
-    socket_.begin(sent_ns);
+    socket_.begin();
     boost::system::error_code failed;
     http::write(socket_, request_, failed);
     if (!failed) http::read(socket_, received_, response_, failed);
-    const std::int64_t received_ns = now_ns();
     if (failed) fail(code_of(failed), failed.message());
     if (received_.size() != 0) fail("extra", "bytes came behind the answer");
-    if (response_.need_eof() || !request_.keep_alive()) close();
-    return {response_.result_int(), response_.body().size(), sent_ns, received_ns};
+    if (response_.need_eof()) close();
+    return {response_.result_int(), response_.body().size()};
   }
 
   // The body of the last answer, until the next get().

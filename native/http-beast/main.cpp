@@ -38,7 +38,7 @@ void stay_on(const std::vector<int>& cpus) {
 
 Workers open_workers(const Told& told, const Flags& flags) {
   Workers workers;
-  for (const Place& place : told.places) workers.emplace_back(place, flags, told.keep_alive);
+  for (const Place& place : told.places) workers.emplace_back(place, flags);
   open_all(workers);
   return workers;
 }

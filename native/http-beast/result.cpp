@@ -62,6 +62,7 @@ json result(const Workers& workers, const Race& race, const usage& used) {
           {"errors", total.errors},
           {"latency", to_json(total.latency)},
           {"connect", to_json(total.connect)},
+          {"worker", "thread"},
           {"workers_ns", loops},
           {"timeline", timelines},
           {"cpu_user_ns", used.cpu_user_ns},

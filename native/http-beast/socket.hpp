@@ -36,6 +36,13 @@ inline std::int64_t now_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+// The same to a few milliseconds, which is enough for a deadline and costs a fraction: clock_getres(2).
+inline std::int64_t about_now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 // A Beast SyncStream over one descriptor. Not shared between threads.
 class Socket {
 public:
@@ -70,7 +77,7 @@ public:
   }
 
   // A request begins now: its reads and writes share one deadline.
-  void begin(std::int64_t begun_ns) { until_ns_ = begun_ns + timeout_.count(); }
+  void begin() { until_ns_ = about_now_ns() + timeout_.count(); }
 
   template <class Buffers>
   std::size_t read_some(const Buffers& buffers, error_code& failed) {
@@ -122,7 +129,7 @@ private:
     const std::size_t wanted_bytes = fill(buffers, message);
     failed = {};
     if (wanted_bytes == 0) return 0;
-    if (now_ns() > until_ns_) {
+    if (about_now_ns() > until_ns_) {
       failed = boost::beast::error::timeout;
       return 0;
     }

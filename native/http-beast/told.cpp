@@ -72,7 +72,7 @@ Told told_by(const json& cell) {
     throw BadInput("NUM_CONNECTIONS_PER_CLIENT is " + std::to_string(workers) + "; it must be at least 1.");
   return {places(addresses, cell.value("client_id", std::int64_t{0}), workers),
           warmup_quota(method, requests, workers), quota(requests, workers, method.value("duration_s", 0.0)),
-          params.value("KEEP_ALIVE", true), cell.value("cpus", std::vector<int>())};
+          cell.value("cpus", std::vector<int>())};
 }
 
 }  // namespace

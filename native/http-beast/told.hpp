@@ -36,7 +36,6 @@ struct Told {
   std::vector<Place> places;  // one for each worker
   Quota warmup;
   Quota timed;
-  bool keep_alive;
   std::vector<int> cpus;
 };
 

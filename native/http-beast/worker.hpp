@@ -27,7 +27,7 @@ struct Tally {
 // One connection, opened again after an error, and what its requests came to.
 class Worker {
 public:
-  Worker(const Place& place, const Flags& flags, bool keep_alive);
+  Worker(const Place& place, const Flags& flags);
 
   // Open the connection and use it once; both together are the connect, because most HTTP libraries of the other
   // rows connect in their first request. If it fails, the first request that is counted will say so.
@@ -37,7 +37,7 @@ public:
   // failures in a row: what was not sent is missing from answered.
   void call(std::int64_t requests, std::int64_t until_ns);
 
-  // Count from nought. The connects of before stay: with keep-alive there are no others.
+  // Count from nought. The connects of before stay: those after an error are not counted.
   void forget();
 
   const Tally& tally() const { return tally_; }

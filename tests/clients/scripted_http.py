@@ -144,3 +144,19 @@ def barrier(parties: int) -> Script:
 def half_then_close(server: ScriptedHttp, peer: Peer) -> None:
     """Send the head and half of the body, then close."""
     peer.sock.sendall(HALF)
+
+
+def drip(pause_s: float, ended: threading.Event) -> Script:
+    """A right answer, byte by byte: each within any deadline for one wait, all together in none for the answer."""
+
+    def play(server: ScriptedHttp, peer: Peer) -> bytes | None:
+        for byte in response():
+            if ended.wait(pause_s):
+                return None
+            try:
+                peer.sock.send(bytes([byte]))
+            except OSError:
+                return None
+        return b""
+
+    return play

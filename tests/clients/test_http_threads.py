@@ -1,5 +1,6 @@
 """Threads of an HTTP client against a scripted server: every answer is counted once, under the name it deserves."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -7,7 +8,7 @@ import pytest
 
 from clients import http_workers
 from clients.http_stdlib import StdlibConnection
-from clients.http_threads import ThreadClient
+from clients.http_threads import Connection, ThreadClient, Worker
 from core.cell import Cell
 from core.method import Method, Warmup
 from tests.clients.scripted_http import (
@@ -15,6 +16,7 @@ from tests.clients.scripted_http import (
     Script,
     ScriptedHttp,
     barrier,
+    drip,
     first_right_then,
     half_then_close,
     response,
@@ -126,3 +128,56 @@ def test_threads_that_release_the_gil_are_all_in_the_server_at_once() -> None:
     with ScriptedHttp(first_right_then(barrier(10))) as server, client(server, cell(10, connections=10)) as threads:
         counted = threads.run()
     assert (counted["answered"], counted["errors"]) == (10, {})
+
+
+def test_an_answer_that_drips_in_is_a_timeout_although_no_single_wait_is() -> None:
+    ended = threading.Event()
+    with ScriptedHttp(drip(0.01, ended)) as server:
+        try:
+            with client(server, cell(1)) as threads:
+                counted = threads.run()
+        finally:
+            ended.set()
+    assert (counted["requests"], counted["answered"], counted["errors"]) == (1, 0, {"timeout": 1})
+
+
+class Broken:
+    """A connection with a mistake in it: its second request raises what no worker expects."""
+
+    def __init__(self, host: str, port: int, deadline_s: float) -> None:
+        self._requests = 0
+
+    def get(self) -> tuple[int, int]:
+        self._requests += 1
+        if self._requests > 1:
+            raise ZeroDivisionError("a mistake")
+        return 200, 13
+
+    def close(self) -> None:
+        raise AssertionError("nobody closes it")
+
+
+def test_a_worker_that_dies_ends_the_client_with_its_exception() -> None:
+    threads = ThreadClient(Broken, cell(4, connections=2), 0, [["127.0.0.1:80"]], Method())
+    with pytest.raises(ZeroDivisionError, match="a mistake"):
+        threads.run()
+
+
+def test_what_a_dead_worker_was_to_send_is_missing_from_the_answers() -> None:
+    worker = Worker(Broken, ("127.0.0.1", 80))
+    worker.call(5, http_workers.NEVER_NS)
+    counted = http_workers.summary([worker.tally], 0, 1, "thread")
+    assert (counted["requests"], counted["answered"]) == (5, 1)
+    assert isinstance(worker.died, ZeroDivisionError)
+
+
+def test_a_library_may_have_an_error_of_its_own_whose_first_argument_is_the_code() -> None:
+    class Refused(Exception):
+        pass
+
+    def connect(host: str, port: int, deadline_s: float) -> Connection:
+        raise Refused("connect", "nobody listens")
+
+    threads = ThreadClient(connect, cell(3), 0, [["127.0.0.1:80"]], Method(), failure=Refused)
+    counted = threads.run()
+    assert (counted["requests"], counted["answered"], counted["errors"]) == (3, 0, {"connect": 3})

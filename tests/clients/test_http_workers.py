@@ -2,7 +2,17 @@
 
 import pytest
 
-from clients.http_workers import Tally, places, shares, summary, timed, turns, warmup
+from clients.http_workers import (
+    REQUEST_DEADLINE_S,
+    TIMELINE_REQUESTS,
+    Tally,
+    places,
+    shares,
+    summary,
+    timed,
+    turns,
+    warmup,
+)
 from core.cell import Cell
 from core.method import Method, Warmup
 
@@ -65,40 +75,53 @@ def test_workers_go_round_the_services_and_each_client_goes_on_after_the_one_bef
     assert [port for _, port in places(cell(1, 3), 1, addresses)] == [81, 80, 81]
 
 
-@pytest.mark.parametrize(
-    ("status", "size_bytes", "is_right", "wrong", "errors"),
-    [(200, 13, True, 0, {}), (200, 12, False, 1, {}), (500, 13, False, 0, {"500": 1}), (404, 0, False, 0, {"404": 1})],
-)
-def test_an_answer_is_right_by_its_status_and_its_length(
-    status: int, size_bytes: int, is_right: bool, wrong: int, errors: dict[str, int]
+@pytest.mark.parametrize(("status", "wrong", "errors"), [(200, 1, {}), (500, 0, {"500": 1}), (404, 0, {"404": 1})])
+def test_an_answer_that_is_refused_is_wrong_or_counts_by_its_status(
+    status: int, wrong: int, errors: dict[str, int]
 ) -> None:
     tally = Tally()
-    assert tally.check(status, size_bytes) is is_right
-    assert (tally.answered, tally.wrong, dict(tally.errors)) == (1, wrong, errors)
+    tally.refuse(status)
+    assert (tally.wrong, dict(tally.errors)) == (wrong, errors)
 
 
 def test_the_summary_adds_the_counts_and_keeps_each_workers_loop_and_timeline() -> None:
     first, second = Tally(), Tally()
     for tally, loop_ns in ((first, 30), (second, 50)):
-        tally.sent = tally.answered = 1
+        tally.sent = 1
         tally.loop_ns = loop_ns
-        tally.latency.record(loop_ns - 10)
         tally.connect.record(7)
-        tally.timeline.append((1005, 1000 + loop_ns))
+        tally.times_ns.extend((1005, 1000 + loop_ns))
     second.errors["timeout"] += 2
-    counted = summary([first, second], 1000, 1060)
+    counted = summary([first, second], 1000, 1060, "thread")
     assert (counted["requests"], counted["answered"], counted["errors"]) == (2, 2, {"timeout": 2})
     assert (counted["bench_ns"], counted["completion_ns"], counted["workers_ns"]) == (60, 60, [30, 50])
     assert counted["timeline"] == [[[5, 30]], [[5, 50]]]
-    assert (counted["latency"]["max_ns"], counted["connect"]["count"]) == (40, 2)
+    assert (counted["latency"]["min_ns"], counted["latency"]["max_ns"], counted["connect"]["count"]) == (25, 45, 2)
+    assert counted["worker"] == "thread"
+
+
+def test_the_timeline_ends_after_the_first_requests() -> None:
+    tally = Tally()
+    tally.times_ns.extend(range(2 * TIMELINE_REQUESTS + 20))
+    counted = summary([tally], 0, 1000, "task")
+    assert (len(counted["timeline"][0]), counted["answered"]) == (TIMELINE_REQUESTS, TIMELINE_REQUESTS + 10)
+
+
+def test_an_answer_that_took_longer_than_the_deadline_is_a_timeout() -> None:
+    tally, deadline_ns = Tally(), round(REQUEST_DEADLINE_S * 1e9)
+    tally.sent = 2
+    tally.times_ns.extend((0, deadline_ns, deadline_ns, 2 * deadline_ns + 1))
+    counted = summary([tally], 0, 3 * deadline_ns, "thread")
+    assert (counted["requests"], counted["answered"], counted["errors"]) == (2, 1, {"timeout": 1})
+    assert counted["latency"]["count"] == 1
 
 
 def test_what_the_warm_up_counted_is_forgotten_but_for_the_connect() -> None:
     tally = Tally()
     tally.connect.record(5)
-    tally.latency.record(6)
-    tally.check(500, 0)
-    tally.timeline.append((1, 2))
+    tally.refuse(500)
+    tally.refuse(200)
+    tally.times_ns.extend((1, 2))
     tally.clear()
-    assert (tally.answered, dict(tally.errors), tally.timeline, tally.latency.count) == (0, {}, [], 0)
+    assert (tally.wrong, dict(tally.errors), list(tally.pairs())) == (0, {}, [])
     assert tally.connect.count == 1

@@ -1,13 +1,16 @@
 """The HTTP clients as real processes: bad servers are counted and hang nobody, and whose threads really overlap."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from threading import Event
 from typing import Any
 
 import pytest
 
+from core.system import System
 from lab.processes import READY, RESULT, Crew
-from lab.runtimes import REPOSITORY, Runtime
+from lab.runtimes import REPOSITORY, AnyRuntime, Native, Runtime
 from lab.sandbox import Sandbox
 from systems import find
 from tests.clients.scripted_http import (
@@ -15,6 +18,7 @@ from tests.clients.scripted_http import (
     Script,
     ScriptedHttp,
     barrier,
+    drip,
     first_right_then,
     half_then_close,
     response,
@@ -35,16 +39,22 @@ ROWS = (
     "http-pyreqwest",
     "http-pyreqwest-async",
 )
+NATIVE_ROWS = {"http-beast-native": ("--timeout-ms", 1000), "http-reqwest-native": ("--timeout", 1)}
 UNDECLARED = ("http-beast-undeclared", "http-beast-undeclared-released")
 HOLDING = ("http-beast-held", "http-beast-undeclared")
-BAD_SERVERS: tuple[Script, ...] = (
-    says(response("500 Internal Server Error")),
-    says(response(body=b"Hello")),
-    says(None),
-    half_then_close,
-    says(HALF),
-    says(b""),
-)
+BARRIER_DEADLINE_S = 1.0  # the same for rows that must miss it and rows that must not
+BAD_SERVER_DEADLINE_S = 0.8
+DRIP_S = 0.02  # a byte: an answer takes twice the deadline
+Counts = tuple[int, int, dict[str, int]]
+BAD_SERVERS: dict[str, tuple[Script, Counts]] = {
+    "answers 500": (says(response("500 Internal Server Error")), (1, 0, {"500": 1})),
+    "answers too little": (says(response(body=b"Hello")), (1, 1, {})),
+    "closes": (says(None), (0, 0, {"closed": 1})),
+    "sends half a body and closes": (half_then_close, (0, 0, {"closed": 1})),
+    "sends half a body and waits": (says(HALF), (0, 0, {"timeout": 1})),
+    "never answers": (says(b""), (0, 0, {"timeout": 1})),
+    "drips": (drip(DRIP_S, Event()), (0, 0, {"timeout": 1})),
+}
 
 
 @pytest.fixture
@@ -72,11 +82,12 @@ class Asked:
         return self.result["gil_enabled_ready"], self.result["gil_enabled_end"]
 
 
-def ask(crew: Crew, runtime: Runtime, row: str, servers: list[ScriptedHttp], deadline_s: float, **params: int) -> Asked:
+def ask(
+    crew: Crew, runtime: AnyRuntime, row: str, servers: list[ScriptedHttp], deadline_s: float, **params: int
+) -> Asked:
     """Run the row's client against *servers*; none of its requests takes longer than *deadline_s*."""
     system = find(row)
-    first = f"from clients import http_workers; http_workers.REQUEST_DEADLINE_S = {deadline_s}"
-    child = crew.start("Client 1 of 1", str(runtime.name), command_or_skip(runtime, system, "client", first))
+    child = crew.start("Client 1 of 1", str(runtime.name), _command(system, runtime, deadline_s))
     cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **params)
     child.tell({**cell.to_json(), "client_id": 0, "addresses": [[server.address] for server in servers]})
     crew.hear_all([child], READY, "before it was ready", 2 * DEADLINE_S)
@@ -85,16 +96,38 @@ def ask(crew: Crew, runtime: Runtime, row: str, servers: list[ScriptedHttp], dea
     return Asked(line[RESULT], child.complaints())
 
 
+def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str]:
+    if system.name in NATIVE_ROWS:
+        flag, per_s = NATIVE_ROWS[system.name]
+        return [*command_or_skip(runtime, system, "client"), flag, f"{deadline_s * per_s:g}"]
+    first = f"from clients import http_workers; http_workers.REQUEST_DEADLINE_S = {deadline_s}"
+    return command_or_skip(runtime, system, "client", first)
+
+
+def check_bad_servers(crew: Crew, runtime: AnyRuntime, row: str) -> None:
+    """One worker and one request for each bad server, and one for a server that has gone."""
+    with ScriptedHttp(says(response())) as gone, ExitStack() as stack:
+        servers = [gone, *(stack.enter_context(ScriptedHttp(script)) for script, _ in BAD_SERVERS.values())]
+        gone.stop()
+        sizes = {"NUM_REQUESTS_PER_CLIENT": 1, "NUM_CONNECTIONS_PER_CLIENT": len(servers)}
+        asked = ask(crew, runtime, row, servers, BAD_SERVER_DEADLINE_S, **sizes)
+    answered = wrong = 0
+    errors = Counter({"connect": 1})
+    for _, (answers, wrong_ones, codes) in BAD_SERVERS.values():
+        answered, wrong = answered + answers, wrong + wrong_ones
+        errors.update(codes)
+    assert asked.counts == (answered, wrong, dict(errors))
+    assert asked.result["requests"] == len(servers)
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_every_request_to_a_bad_server_is_counted_by_its_cause(row: str, runtime: Runtime, crew: Crew) -> None:
-    with ScriptedHttp(says(response())) as gone, ExitStack() as stack:
-        servers = [gone, *(stack.enter_context(ScriptedHttp(script)) for script in BAD_SERVERS)]
-        gone.stop()
-        asked = ask(
-            crew, runtime, row, servers, 0.4, NUM_REQUESTS_PER_CLIENT=1, NUM_CONNECTIONS_PER_CLIENT=len(servers)
-        )
-    assert asked.counts == (2, 1, {"500": 1, "connect": 1, "closed": 2, "timeout": 2})
-    assert asked.result["requests"] == len(servers)
+    check_bad_servers(crew, runtime, row)
+
+
+@pytest.mark.parametrize("row", NATIVE_ROWS)
+def test_a_native_program_counts_bad_servers_as_python_does(row: str, crew: Crew) -> None:
+    check_bad_servers(crew, Native(), row)
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -114,15 +147,8 @@ def test_all_requests_are_in_the_server_at_once_unless_an_extension_holds_the_gi
     has_gil = runtime.name.gil_enabled or row in UNDECLARED
     is_serial = has_gil and row in HOLDING
     with ScriptedHttp(first_right_then(barrier(WORKERS))) as server:
-        asked = ask(
-            crew,
-            runtime,
-            row,
-            [server],
-            0.2 if is_serial else 5.0,
-            NUM_REQUESTS_PER_CLIENT=WORKERS,
-            NUM_CONNECTIONS_PER_CLIENT=WORKERS,
-        )
+        sizes = {"NUM_REQUESTS_PER_CLIENT": WORKERS, "NUM_CONNECTIONS_PER_CLIENT": WORKERS}
+        asked = ask(crew, runtime, row, [server], BARRIER_DEADLINE_S, **sizes)
     assert asked.counts == ((0, 0, {"timeout": WORKERS}) if is_serial else (WORKERS, 0, {}))
     assert asked.gil_enabled == (has_gil, has_gil)
 

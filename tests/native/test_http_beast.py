@@ -17,6 +17,7 @@ from tests.clients.scripted_http import (
     Script,
     ScriptedHttp,
     barrier,
+    drip,
     first_right_then,
     half_then_close,
     response,
@@ -91,17 +92,7 @@ def test_every_request_to_a_bad_server_is_counted_by_its_cause(name: str) -> Non
 
 def test_a_server_that_drips_its_answer_is_a_timeout_too() -> None:
     ended = Event()
-
-    def drip(server: ScriptedHttp, peer: Peer) -> None:
-        for byte in HALF * 10:
-            if ended.wait(0.05):
-                return
-            try:
-                peer.sock.send(bytes([byte]))
-            except OSError:
-                return
-
-    with ScriptedHttp(drip) as server:
+    with ScriptedHttp(drip(0.05, ended)) as server:
         try:
             result = result_of(told_client([server], 1, 1), "--timeout-ms", "300")
         finally:
@@ -125,14 +116,12 @@ def test_each_worker_keeps_its_connection_and_the_remainder_goes_to_the_first_on
     assert result["connect"]["count"] == 5
 
 
-def test_without_keep_alive_there_is_a_connection_for_each_request() -> None:
-    with ScriptedHttp(says(response())) as server:
-        told = told_client([server], 6, 2)
-        told["params"]["KEEP_ALIVE"] = False
-        result = result_of(told)
-        assert (server.connections, server.requests) == (2 + 6, 2 + 6)
-    assert counts(result) == (6, 6, 0, {})
-    assert result["connect"]["count"] == 2 + 6
+def test_a_connection_after_an_error_is_counted_by_no_connect() -> None:
+    with ScriptedHttp(lambda server, peer: None if server.requests == 2 else response()) as server:
+        result = result_of(told_client([server], 3, 1))
+        assert server.connections == 2
+    assert counts(result) == (3, 2, 0, {"closed": 1})
+    assert result["connect"]["count"] == 1
 
 
 def test_all_requests_are_in_the_server_at_once() -> None:

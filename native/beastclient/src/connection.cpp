@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,6 +16,8 @@
 namespace nb = nanobind;
 
 namespace {
+
+constexpr double kLeastTimeoutS = 1e-6, kMostTimeoutS = 1e6;
 
 struct KeepGil {};
 // The whole difference between the modules `held` and `released`.
@@ -38,14 +41,14 @@ private:
 
 class Connection {
 public:
-  Connection(const std::string& host, int port, double timeout_s)
-      : client_(host, std::to_string(port), nanoseconds(timeout_s)) {
+  Connection(const std::string& host, int port, double timeout_s, const std::string& path)
+      : client_(host, std::to_string(port), nanoseconds(timeout_s), path) {
     client_.connect();
   }
 
-  std::pair<unsigned, std::size_t> get(const std::string& path) {
+  std::pair<unsigned, std::size_t> get() {
     const Turn turn(taken_);
-    const http_beast::Answer answer = client_.get(path);
+    const http_beast::Answer answer = client_.get();
     return {answer.status, answer.length_bytes};
   }
 
@@ -55,7 +58,12 @@ public:
   }
 
 private:
+  // The kernel counts a timeout in microseconds, and takes 0 for none.
   static std::chrono::nanoseconds nanoseconds(double seconds) {
+    if (!(seconds >= kLeastTimeoutS && seconds <= kMostTimeoutS)) {
+      throw std::invalid_argument("timeout_s is " + std::to_string(seconds) +
+                                  "; it must be a number of seconds from 0.000001 to 1000000");
+    }
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
   }
 
@@ -83,9 +91,10 @@ NB_MODULE(BEAST_MODULE, module) {
       "No usable answer came. args: code (connect, closed, reset, timeout, garbled or extra), and a text.";
   nb::register_exception_translator(translate, failed.ptr());
   nb::class_<Connection>(module, "Connection", "One keep-alive connection. Each thread needs its own.")
-      .def(nb::init<const std::string&, int, double>(), "host"_a, "port"_a, "timeout_s"_a, nb::call_guard<Gil>(),
-           "Connect; no connect and no answer takes longer than timeout_s. Raises Failed.")
-      .def("get", &Connection::get, "path"_a, nb::call_guard<Gil>(),
+      .def(nb::init<const std::string&, int, double, const std::string&>(), "host"_a, "port"_a, "timeout_s"_a,
+           "path"_a = "/", nb::call_guard<Gil>(),
+           "Connect; no connect and no answer takes longer than timeout_s. Raises Failed, or ValueError for timeout_s.")
+      .def("get", &Connection::get, nb::call_guard<Gil>(),
            "GET path, the whole body read: status and length of the body in bytes. Raises Failed.")
       .def("close", &Connection::close, "Close the connection.");
 }
