@@ -28,14 +28,19 @@ class Clause:
 def verdict(compared: Sequence[Comparison], lang: str = "en") -> list[list[Clause]]:
     """The whole answer, sentence by sentence: what each step does over all settings, then what all do together.
 
-    Empty where nothing was compared.
+    A step of which nothing was measured is left out. Empty where nothing was compared.
     """
-    told = [one for one in compared if one.system == OVER_ALL] or list(compared)
+    told = _measured([one for one in compared if one.system == OVER_ALL] or compared)
     if len({setting_key(one.system, one.params) for one in told}) != 1:
         return []
     steps = sorted((one for one in told if one.step in STEPS), key=lambda one: STEPS.index(one.step))
     whole = [one for one in told if one.step == "whole"]
     return [_sentence(some, compared, lang) for some in (steps, whole) if some]
+
+
+def _measured(some: Sequence[Comparison]) -> list[Comparison]:
+    """Those of which something was measured; all, where nothing was."""
+    return [one for one in some if one.ratio is not None or one.verdict == "invalid"] or list(some)
 
 
 def verdict_lines(compared: Sequence[Comparison], lang: str = "en") -> list[str]:

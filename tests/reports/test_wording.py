@@ -103,6 +103,12 @@ def test_a_sentence_counts_the_settings_that_its_own_step_has_a_ratio_of() -> No
     ]
 
 
+def test_a_step_of_which_nothing_was_measured_is_left_out_unless_nothing_was() -> None:
+    gone = comparison("build", verdict="inconclusive", why="no block has both arms", **NO_FIGURES)
+    assert told(comparison("lock"), gone) == ["Removing the GIL makes system 4 1.31 x faster [1.26, 1.37]."]
+    assert told(gone) == ["The free-threaded build was not measured; no block has both arms."]
+
+
 def test_lines_are_the_sentences_as_text() -> None:
     lines = verdict_lines([comparison("lock"), comparison("whole")])
     assert [line.partition(" 1.3")[0] for line in lines] == [
