@@ -6,14 +6,25 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from core.result import Run
+from reports import league
 from reports.comparisons import is_timed
 from reports.plots import http_clients, memory, scaling
 from reports.plots.completion import completion_figure
+from reports.plots.contest_sweep import contest_sweep_figure, swept
 from reports.plots.latency import latency_figure
 from reports.plots.style import DOTS_PER_INCH, styled
 from reports.plots.sweep import sweep_figure
+from reports.plots.throughput import throughput_figure
+from reports.standings import contests
 from reports.summary import Row
 from reports.sweeping import sweeps
+
+CONTESTS = {  # by the plan's view, who stands against whom
+    "echo": contests,
+    "league": league.rankings,
+    "loadgen": contests,
+    "targets": contests,
+}
 
 
 def figures(run: Run, every: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Figure]:
@@ -25,7 +36,9 @@ def figures(run: Run, every: Sequence[Row], titles: Mapping[str, str]) -> dict[s
     if not any(row.figures for row in rows):
         return {}
     with styled():
-        made = {} if is_timed(run) or run.plan.get("view") else _completion_figures(rows, titles)
+        view = run.plan.get("view", "")
+        made = {} if is_timed(run) or view else _completion_figures(rows, titles)
+        made |= _contest_figures(view, rows, titles)
         made |= scaling.draw(run) | memory.draw(run) | http_clients.draw(rows, titles)
         latency = latency_figure(rows, titles)
     return made if latency is None else {**made, "latency": latency}
@@ -36,6 +49,14 @@ def _completion_figures(rows: Sequence[Row], titles: Mapping[str, str]) -> dict[
     for sweep in sweeps(rows):
         made[f"sweep-{sweep.name.lower()}-{sweep.system}"] = sweep_figure(sweep, rows, titles)
     return made
+
+
+def _contest_figures(view: str, rows: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Figure]:
+    found = CONTESTS[view](rows, titles) if view in CONTESTS else []
+    if not found:
+        return {}
+    along = {f"throughput-{name.lower()}": contest_sweep_figure(found, name, rows) for name in swept(found)}
+    return {"throughput": throughput_figure(found, rows), **along}
 
 
 def save(figure: Figure, name: str, folder: Path) -> list[Path]:

@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.http_clients import HELD, RELEASED, Line, by_setting, lines_of, timeline
+from reports.http_lines import Line, by_setting, lines_of, timeline, told_timelines
 from reports.plots.style import head_inches, legend, line_sign, looks, title
 from reports.summary import Row
 
 WIDTH_INCHES = 9.0
-TIMELINES = ((HELD, "3.11"), (HELD, "3.14"), (RELEASED, "3.11"), (RELEASED, "3.14"), (HELD, "3.14t"))
-MOST_TIMELINES = 3
 SHARES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 BEYOND = 1000.0
 BARS = ("#0072B2", "#56B4E9")  # by turns, so that one request is told from the next
@@ -24,8 +22,7 @@ def draw(rows: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Figure]:
         return {}
     first = next(iter(settings.values()))
     made = {"serialisation": serialisation_figure(settings)}
-    shown = [one for one in first if timeline(one)]
-    chosen = _chosen(shown)
+    chosen = told_timelines(first)
     return {**made, "timeline": timeline_figure(chosen)} if chosen else made
 
 
@@ -69,15 +66,6 @@ def _serialisation_panel(
     panel.set_xlim(0.9, most)
     panel.set_xlabel("Bench / LMean")
     panel.set_title(setting, loc="left")
-
-
-def _chosen(lines: Sequence[Line]) -> list[Line]:
-    """The held build under the newest runtime with a GIL, the released one there, the held one without a GIL."""
-    found = {(one.row.system, one.row.runtime): one for one in lines}
-    held = [found[key] for key in TIMELINES[:2] if key in found][-1:]
-    released = [found[key] for key in TIMELINES[2:4] if key in found][-1:]
-    free = [found[key] for key in TIMELINES[4:] if key in found]
-    return [*held, *released, *free][:MOST_TIMELINES]
 
 
 def timeline_figure(lines: Sequence[Line]) -> Figure:

@@ -25,7 +25,10 @@ def latency_figure(rows: Sequence[Row], titles: Mapping[str, str]) -> Figure | N
     shown_points = [point for row in rows for point in curve(row.latency)]
     if not shown_points:
         return None
-    some, signs = groups(rows), looks(list(dict.fromkeys(row.runtime for row in rows)))
+    some, signs = (
+        [group for group in groups(rows) if not _tells_none(group)],
+        looks(list(dict.fromkeys(row.runtime for row in rows))),
+    )
     names = varying(rows)
     figure, panels = GRID.figure([_panel_title(group[0], names, titles) for group in some], list(signs))
     for axes, group in zip(panels, some, strict=True):
@@ -41,6 +44,11 @@ def latency_figure(rows: Sequence[Row], titles: Mapping[str, str]) -> Figure | N
     )
     legend(figure, [line_sign(look) for look in signs.values()], list(signs))
     return figure
+
+
+def _tells_none(group: Sequence[Row]) -> bool:
+    """Whether all of it was measured and no latency is known: of other load generators, which print percentiles."""
+    return all(row.figures and not row.latency.count for row in group)
 
 
 def _explain_if_empty(axes: Axes, group: Sequence[Row]) -> None:

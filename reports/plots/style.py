@@ -38,16 +38,21 @@ class Look:
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
-    """A look for each runtime; those of a run have the same in all of its plots."""
-    return {
-        name: Look(
-            colour=_COLOURS[place % len(_COLOURS)],
-            hatch=_HATCHES[place % len(_HATCHES)],
-            line=_LINES[place % len(_LINES)],
-            marker=_MARKERS[place % len(_MARKERS)],
-        )
-        for place, name in enumerate(names)
-    }
+    """A look for each runtime; those of a run have the same in all of its plots.
+
+    With more names than colours, the second who bears a colour has another line, hatch and marker.
+    """
+    return {name: _look(place) for place, name in enumerate(names)}
+
+
+def _look(place: int) -> Look:
+    sign = place + place // len(_COLOURS)
+    return Look(
+        colour=_COLOURS[place % len(_COLOURS)],
+        hatch=_HATCHES[sign % len(_HATCHES)],
+        line=_LINES[sign % len(_LINES)],
+        marker=_MARKERS[sign % len(_MARKERS)],
+    )
 
 
 def styled() -> AbstractContextManager[None]:

@@ -31,14 +31,14 @@ def sweep_figure(sweep: Sweep, rows: Sequence[Row], titles: Mapping[str, str]) -
     figure, panels = GRID.figure(
         [setting_label(some[0], others, TITLE_CHARACTERS) for some in sweep.panels], list(signs)
     )
-    places = _places(list(dict.fromkeys(row.params[sweep.name] for some in sweep.panels for row in some)))
+    places = places_of(list(dict.fromkeys(row.params[sweep.name] for some in sweep.panels for row in some)))
     follows = f"\n(with it {', '.join(sweep.follows)})" if sweep.follows else ""
     for axes, some in zip(panels, sweep.panels, strict=True):
         for number, (runtime, look) in enumerate(signs.items()):
             mine = [(places[row.params[sweep.name]], row) for row in some if row.runtime == runtime]
             where = _beside(axes, MARK_POINTS * (number - (len(signs) - 1) / 2))
             _draw(axes, where, sorted(mine, key=itemgetter(0)), look)
-    _scale(panels[0], places)
+    scale_along(panels[0], places)
     panels[0].set_ylim(0, 1.08 * longest_s(row for some in sweep.panels for row in some))
     label_edges(panels, PARAMETERS[sweep.name].label + follows, "completion time of a client [s]")
     head = system_head(sweep.system, titles)
@@ -47,7 +47,7 @@ def sweep_figure(sweep: Sweep, rows: Sequence[Row], titles: Mapping[str, str]) -
     return figure
 
 
-def _places(values: Sequence[Value]) -> dict[Value, float]:
+def places_of(values: Sequence[Value]) -> dict[Value, float]:
     """Where each value stands on the axis: at itself, or, if `none` is among them, one after the other."""
     numbers: dict[Value, float] = {value: float(value) for value in values if isinstance(value, int)}
     if len(numbers) == len(values):
@@ -72,7 +72,7 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
     return [x for x, _ in points], [y for _, y in points]
 
 
-def _scale(axes: Axes, places: Mapping[Value, float]) -> None:
+def scale_along(axes: Axes, places: Mapping[Value, float]) -> None:
     """Logarithmic if the values span much; a label at each of them, if they are few."""
     low, high = min(places.values()), max(places.values())
     if None not in places and low > 0 and high >= LOG_FROM_RATIO * low:
