@@ -64,8 +64,13 @@ class Growth:
 
 def growths(run: Run) -> list[Growth]:
     """Both sides of every series with three numbers of clients or more, arm by arm."""
-    every = [one for one in series(run, (CLIENTS,)) if len(one.values(CLIENTS)) >= FEWEST_COUNTS]
+    every = grown(run)
     return [*chain.from_iterable(_growths(one, label) for one, label in zip(every, labels(every), strict=True))]
+
+
+def grown(run: Run) -> list[Series]:
+    """Cells that agree in everything but the number of clients, where there are three numbers or more."""
+    return [one for one in series(run, (CLIENTS,)) if len(one.values(CLIENTS)) >= FEWEST_COUNTS]
 
 
 def _growths(one: Series, label: str) -> Iterator[Growth]:

@@ -15,8 +15,8 @@ from reports.standings import Short
 from reports.summary import Row
 from reports.terminal import shows_unicode
 from reports.textbars import bar
+from reports.translation import said
 from reports.view import View
-from reports.wording import said
 
 BARRED = ("requests/s", "mean ms")  # the heads of columns that bars show
 LEAST_BAR, MOST_BAR = 10, 24
@@ -28,11 +28,15 @@ Titles = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """page: the Markdown of its file. shorts, sentences: what the terminal shows, tables and what they say."""
+    """page: the Markdown of its file. shorts, sentences: what the terminal shows, tables and what they say.
+
+    ranked: whether the lines of shorts go from most requests/s to fewest
+    """
 
     page: Callable[[Run, Rows, Titles], str]
     shorts: Callable[[Rows, Titles], list[Short]]
     sentences: Callable[[Run, Rows, Titles], list[str]]
+    ranked: bool = True
 
 
 RECORDS = {
@@ -41,7 +45,10 @@ RECORDS = {
     "league": Record(page=league.league_page, shorts=league.shorts, sentences=league.sentences),
     "targets": Record(page=targets.targets_page, shorts=targets.shorts, sentences=targets.sentences),
     "http-clients": Record(
-        page=http_clients.http_clients_page, shorts=http_clients.shorts, sentences=http_clients.sentences
+        page=http_clients.http_clients_page,
+        shorts=http_clients.shorts,
+        sentences=http_clients.sentences,
+        ranked=False,
     ),
 }
 

@@ -62,14 +62,14 @@ def arms(run: Run) -> list[str]:
     return list(dict.fromkeys([*runtimes(run), *(cell.arm for cell in run.cells)]))
 
 
-def labels(every: Sequence[Series]) -> list[str]:
-    """What tells each from the others: 'system 2, PAYLOAD_BYTES 0'; empty if nothing does."""
+def labels(every: Sequence[Series], system: str = "system {system}") -> list[str]:
+    """What tells each from the others: 'system 2, PAYLOAD_BYTES 0'; empty if nothing does. system: how it is named."""
     names = list(dict.fromkeys(name for one in every for name in one.params))
     telling = [name for name in names if len({value_text(one.params[name]) for one in every if name in one.params}) > 1]
     systems = len({one.system for one in every}) > 1
     return [
         ", ".join(
-            [f"system {one.system}"] * systems
+            [system.format(system=one.system)] * systems
             + [f"{name} {value_text(one.params[name])}" for name in telling if name in one.params]
         )
         for one in every

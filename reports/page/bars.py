@@ -8,10 +8,11 @@ from reports.columns import seconds
 from reports.comparisons import is_timed
 from reports.page.look import Look
 from reports.page.settings import Settings
+from reports.page.states import trouble
 from reports.page.svg import Html, Scale, percent, tag
 from reports.page.tables import Datum, Group, Line, Table, axis, drawing, heads, number, runtime
 from reports.page.traces import of_rows
-from reports.summary import Row, completion_ns, requests_per_s, same_work
+from reports.summary import Row, completion_ns, reference, requests_per_s, same_work
 from reports.view import View
 
 HEIGHT = 20
@@ -22,7 +23,7 @@ def measure(view: View) -> Callable[[CellResult], float]:
     return requests_per_s if is_timed(view.run) else lambda cell: completion_ns(cell) / 1e9
 
 
-def bars(view: View, settings: Settings, words: Mapping[str, str]) -> Table:
+def bars(view: View, settings: Settings, words: Mapping[str, str], lang: str) -> Table:
     """A group for each setting, a bar for each arm. Settings of unlike work have a scale for each system."""
     of, timed = measure(view), is_timed(view.run)
     shared = timed or same_work(view.rows)
@@ -30,7 +31,14 @@ def bars(view: View, settings: Settings, words: Mapping[str, str]) -> Table:
     for some in settings.groups:
         beside = [row for row in view.rows if shared or row.system == some[0].system]
         scale = length_scale(beside, of)
-        lines = tuple(_line(row, scale, of, settings.looks[row.runtime]) for row in some if not is_idle(row))
+        told = [row for row in some if not is_idle(row)]
+        base = [row for row in told if row.runtime in reference(view.run)]
+        lines = tuple(
+            _line(row, scale, of, settings.looks[row.runtime], base)
+            if row.figures
+            else nothing(row, settings.looks[row.runtime], words, lang)
+            for row in told
+        )
         groups.append(Group(head=settings.name(some[0].system, some[0].params), lines=lines))
     figure, slowest = words["requests_s" if timed else "completion_s"], words["completion_max_s"]
     plot = Datum(drawing=_axis(view, of, figure) if shared else None, kind="plot")
@@ -56,14 +64,16 @@ def _axis(view: View, of: Callable[[CellResult], float], name: str) -> Html:
     return axis([(scale.at(one), f"{one:,g}") for one in scale.ticks(5)], name)
 
 
-def _line(row: Row, scale: Scale, of: Callable[[CellResult], float], look: Look) -> Line:
-    cells = of_rows([row])
-    if row.figures is None:
-        told = row.trouble or row.state
-        empty = Datum(text=told, kind="trouble")
-        return runtime(row.runtime, look, cells), empty
+def nothing(row: Row, look: Look, words: Mapping[str, str], lang: str) -> Line:
+    """A row that has no figures says why."""
+    return runtime(row.runtime, look, of_rows([row])), Datum(text=trouble(row, words, lang), kind="trouble")
+
+
+def _line(row: Row, scale: Scale, of: Callable[[CellResult], float], look: Look, base: Sequence[Row]) -> Line:
+    """base: the row that ratios refer to, if there is one."""
+    cells, figures = of_rows([row]), row.figures
+    assert figures is not None
     blocks = [of(cell) for cell in row.good]
-    figures = row.figures
     some = [number(f"{median(blocks):,.0f}", cells, "requests_per_s")]
     if of is not requests_per_s:
         some = [
@@ -71,7 +81,8 @@ def _line(row: Row, scale: Scale, of: Callable[[CellResult], float], look: Look)
             number(seconds(figures.completion_max_ns), cells, "completion_max_s"),
             number(f"{figures.requests_per_s:,.0f}", cells, "requests_per_s"),
         ]
-    ratio = number("-" if row.ratio is None else f"{row.ratio:.2f}", cells)
+    told = "-" if row.ratio is None else f"{row.ratio:.2f}"
+    ratio = number(told, of_rows([*base, row]), "" if row.ratio is None else "ratio_to_first")
     picture = Datum(drawing=bar(row.runtime, median(blocks), blocks, scale, look), kind="plot", cells=cells)
     return runtime(row.runtime, look, cells), picture, *some, ratio
 

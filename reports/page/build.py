@@ -1,6 +1,6 @@
 """report.html: one page that needs nothing else, made from what was worked out of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,17 +8,18 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from core.errors import BadInput
+from core.result import Run
 from reports import fairness, memory, scaling_report, topology
 from reports.arms import are_arms
-from reports.comparisons import OVER_ALL, Comparison, is_timed
-from reports.page import environment, seed_tables, tables, validity
+from reports.comparisons import is_timed
+from reports.page import answer, checks, environment, gaps, parameters, seed_tables, tables
 from reports.page.bars import bars
 from reports.page.cells import cell_table
-from reports.page.figures import Section
 from reports.page.forest import forest, legend, reasons
 from reports.page.latencies import latencies
 from reports.page.look import definitions
 from reports.page.memories import memories, sizes
+from reports.page.pieces import Piece, Sentence, filled
 from reports.page.records import record_chapter
 from reports.page.settings import Settings
 from reports.page.stacks import stacks
@@ -26,39 +27,53 @@ from reports.page.svg import Html, tag, text
 from reports.page.swept import swept
 from reports.page.texts import TEXTS, TITLES
 from reports.page.topologies import topologies
-from reports.page.traces import Traces
+from reports.page.traces import Traces, of_cells
 from reports.page.waterfall import waterfall
-from reports.phrases import CAUSES
 from reports.seed import REQUESTS
+from reports.translation import said
 from reports.view import View
-from reports.wording import LANGUAGES, ratio_text, said, verdict
+from reports.wording import LANGUAGES
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
-def page(view: View, *, lang: str = "en", sections: Sequence[Section] = ()) -> str:
-    """The page of a run as HTML.
-
-    lang: en or zh. sections: chapters that other modules make; they stand behind memory, before the cells
-    Raises BadInput for another language.
-    """
+def page(view: View, *, lang: str = "en") -> str:
+    """The page of a run as HTML. lang: en or zh. Raises BadInput for another language."""
     words = TEXTS[language(lang)]
     settings, traces = Settings(view, words, TITLES.get(lang, {})), Traces(view)
+    chapters = {
+        **_verdicts(view, settings, traces, words, lang),
+        **_measured(view, settings, words, lang),
+    }
     made: str = template("page.html").render(
         lang=lang,
         words=words,
         view=view,
         run=view.run,
         definitions=definitions(),
-        sections=[one for one in sections if one.body],
-        record=record_chapter(view),
-        cells=cell_table(view, settings, words),
-        **_verdicts(view, settings, traces, words, lang),
-        **_validity(view, sections, lang),
-        **_measured(view, settings, words, lang),
-        **_surroundings(view, words),
+        size=parameters.size_line(view, words),
+        record=record_chapter(view, words, lang),
+        cells=cell_table(view, settings, words, lang),
+        checks=checks.checks(view, lang),
+        rests_on=checks.rests_on(view, lang),
+        gaps=gaps.gaps(view, _shown(chapters), lang),
+        **chapters,
+        **_surroundings(view, settings, words, lang),
     )
     return made
+
+
+def _shown(chapters: Mapping[str, Any]) -> dict[str, bool]:
+    """Which of the page's own chapters there are."""
+    return {
+        "comparisons": bool(chapters["forest"]),
+        "waterfall": bool(chapters["waterfall"]),
+        "completion": bool(chapters["bars"]),
+        "sweeps": bool(chapters["sweeps"]),
+        "latency": bool(chapters["latency"].panels),
+        "costs": bool(chapters["stacks"]),
+        "topology": bool(chapters["topology"]),
+    }
 
 
 def language(lang: str) -> str:
@@ -96,56 +111,14 @@ def unbroken(command: str) -> Html:
 
 def _verdicts(view: View, settings: Settings, traces: Traces, words: Mapping[str, str], lang: str) -> dict[str, Any]:
     compared = [one for one in view.comparisons if traces.of(one)]
-    sentences = [
-        [(clause.text, clause.end, traces.of(clause.comparison)) for clause in sentence]
-        for sentence in verdict(compared, lang)
-    ]
     return {
-        "verdict": sentences,
-        "verdict_range": _range(compared, settings, lang),
-        "open_reasons": _open_reasons(compared, lang),
-        "forest": forest(compared, settings, traces, words),
+        "verdict": answer.sentences(compared, traces, lang),
+        "verdict_range": answer.span(compared, settings, traces, words, lang),
+        "open_reasons": answer.why_open(compared, traces, words, lang),
+        "forest": forest(compared, settings, traces, words, lang),
         "forest_caption": f"{words['forest_caption']} {legend(words)}.",
         "reasons": reasons(compared, settings, traces, words, lang),
         "waterfall": waterfall([one for one in compared if not are_arms(one.denominator)], settings, traces, words),
-    }
-
-
-def _range(compared: Sequence[Comparison], settings: Settings, lang: str) -> str:
-    """How far the settings are apart in what removing the lock does; empty for fewer than two."""
-    known = sorted(
-        (one for one in compared if one.step == "lock" and one.ratio and one.system != OVER_ALL),
-        key=lambda one: one.ratio or 0.0,
-    )
-    if len(known) < 2:
-        return ""
-    least, most = known[0], known[-1]
-    return TEXTS[lang]["range"].format(
-        cause=CAUSES[lang]["lock"],
-        low=ratio_text(least.ratio or 0.0),
-        high=ratio_text(most.ratio or 0.0),
-        low_where=settings.short(least.system, least.params),
-        high_where=settings.short(most.system, most.params),
-    )
-
-
-def _open_reasons(compared: Sequence[Comparison], lang: str) -> list[str]:
-    """Why the steps that the verdict tells of are open: each obstacle once, and how many more blocks they take."""
-    told = [one for one in validity.answering(compared) if one.step != "aa"]
-    some = [one for one in told if one.verdict in ("inconclusive", "invalid")]
-    needed = [more[0] for one in some if (more := validity.blocks_needed(one))]
-    whys = [one.why.partition("; about ")[0] for one in some]
-    if needed:
-        span = " to ".join(str(one) for one in dict.fromkeys([min(needed), max(needed)]))
-        whys.append(f"about {span} more blocks are needed")
-    return [said(why, lang) for why in dict.fromkeys(whys)]
-
-
-def _validity(view: View, sections: Sequence[Section], lang: str) -> dict[str, Any]:
-    return {
-        "checks": validity.checks(view, lang),
-        "rests_on": validity.rests_on(view, lang),
-        "gaps": validity.gaps(view, sections, lang),
     }
 
 
@@ -156,7 +129,7 @@ def _measured(view: View, settings: Settings, words: Mapping[str, str], lang: st
     unlike = sizes_here not in ([], [REQUESTS])
     ours = " - ".join(f"{one:,}" for one in dict.fromkeys([sizes_here[0], sizes_here[-1]])) if unlike else ""
     return {
-        "bars": bars(view, settings, words),
+        "bars": bars(view, settings, words, lang),
         "bars_caption": words["throughput_caption" if timed else "completion_caption"],
         "seed_tables": [] if timed else seed_tables.seed_tables(view, settings, words, lang),
         "seed_note": words["seed_note"].format(blocks=f"{run.plan['blocks']} {words['blocks']}"),
@@ -165,7 +138,7 @@ def _measured(view: View, settings: Settings, words: Mapping[str, str], lang: st
         "sweep_lines": _told(scaling_report, run, lang),
         "latency": latencies(settings, words),
         "stacks": stacks(settings, words),
-        "stack_lines": [*_told(fairness, run, lang), *_profiles(view)],
+        "stack_lines": [*_told(fairness, run, lang), *_profiles(view, words, lang)],
         "topology": topologies(run, settings, words),
         "topology_lines": _told(topology, run, lang),
         "memory": memories(run, settings, words),
@@ -174,17 +147,28 @@ def _measured(view: View, settings: Settings, words: Mapping[str, str], lang: st
     }
 
 
-def _told(module: Any, run: Any, lang: str) -> list[str]:
-    return [said(line, lang) for line in module.sentences(run)]
+def _told(module: Any, run: Run, lang: str) -> list[Sentence]:
+    """What a module of reports says of the run, each sentence with its cells."""
+    return [Sentence(pieces=(Piece(text=said(one.text, lang), cells=of_cells(one.cells)),)) for one in module.told(run)]
 
 
-def _profiles(view: View) -> list[str]:
-    return [f"perf, system {one['system']}, {one['runtime']}: {one['sentence']}." for one in view.run.profiles]
+def _profiles(view: View, words: Mapping[str, str], lang: str) -> list[Sentence]:
+    """perf's own figures, which are of no cell: they come from services that were started once more."""
+    return [
+        Sentence(
+            pieces=filled(
+                words["profile"], system=one["system"], runtime=one["runtime"], sentence=said(one["sentence"], lang)
+            )
+        )
+        for one in view.run.profiles
+    ]
 
 
-def _surroundings(view: View, words: Mapping[str, str]) -> dict[str, Any]:
+def _surroundings(view: View, settings: Settings, words: Mapping[str, str], lang: str) -> dict[str, Any]:
     return {
         "machine": environment.machine(view.run, words),
         "runtime_table": environment.runtimes(view.run, words),
         "plan_table": environment.plan(view.run, words),
+        "common": parameters.common(view, words, lang),
+        "varying": parameters.varying(view, settings, words),
     }

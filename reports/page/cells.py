@@ -8,8 +8,10 @@ from reports.arrangement import value_text, varying
 from reports.columns import microseconds, seconds
 from reports.page.look import Look
 from reports.page.settings import Settings
+from reports.page.states import status
 from reports.page.traces import line_id
 from reports.summary import completion_max_ns, completion_ns, cpu_ns, reasons, requests_per_s
+from reports.translation import said
 from reports.view import View
 
 
@@ -41,16 +43,19 @@ class CellLine:
 
 @dataclass(frozen=True, kw_only=True)
 class CellTable:
-    """heads: name and whether the column holds numbers. systems, arms, statuses: what one can choose from."""
+    """heads: name and whether the column holds numbers. systems, arms, statuses: what one can choose from.
+
+    A status stands with its word in the page's language.
+    """
 
     heads: tuple[tuple[str, bool], ...]
     lines: tuple[CellLine, ...]
     systems: tuple[str, ...]
     arms: tuple[str, ...]
-    statuses: tuple[str, ...]
+    statuses: tuple[tuple[str, str], ...]
 
 
-def cell_table(view: View, settings: Settings, words: Mapping[str, str]) -> CellTable:
+def cell_table(view: View, settings: Settings, words: Mapping[str, str], lang: str) -> CellTable:
     """All cells in the order in which they ran."""
     names = varying(view.rows)
     cells = view.run.cells
@@ -65,10 +70,10 @@ def cell_table(view: View, settings: Settings, words: Mapping[str, str]) -> Cell
             (words["reason"], False),
             (words["cell_id"], False),
         ),
-        lines=tuple(_line(cell, names, settings, words) for cell in cells),
+        lines=tuple(_line(cell, names, settings, words, lang) for cell in cells),
         systems=_different(view.run, "system"),
         arms=_different(view.run, "arm"),
-        statuses=_different(view.run, "status"),
+        statuses=tuple((one, status(one, words)) for one in _different(view.run, "status")),
     )
 
 
@@ -76,14 +81,14 @@ def _different(run: Run, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(getattr(cell, name) for cell in run.cells))
 
 
-def _line(cell: CellResult, names: list[str], settings: Settings, words: Mapping[str, str]) -> CellLine:
+def _line(cell: CellResult, names: list[str], settings: Settings, words: Mapping[str, str], lang: str) -> CellLine:
     params = [value_text(cell.params[name]) if name in cell.params else "" for name in names]
-    why = reasons([cell])[0] if cell.reason else ""
+    why = said(reasons([cell])[0], lang) if cell.reason else ""
     values = [
         Value(text=cell.system),
         Value(text=str(cell.block), is_number=True),
         *(Value(text=one, is_number=one.isdigit()) for one in params),
-        Value(text=cell.status),
+        Value(text=status(cell.status, words)),
         *_figures(cell, words).values(),
         Value(text=why, wraps=bool(why)),
         Value(text=cell.cell_id),

@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from core.method import SAME
 from core.result import Run
-from reports.inventory import flags_text
+from reports.page.commands import repeat_command
 from reports.page.tables import Table, plain
-from reports.page.validity import repeat_command
+from reports.samples import method_of
 
 UNKNOWN = "-"
+FLAGS = ("pgo", "lto", "shared")
+MORE_FLAGS = ("debug", "tail_call", "jit")
 
 
 def machine(run: Run, words: Mapping[str, str]) -> Table:
@@ -50,7 +53,7 @@ def runtimes(run: Run, words: Mapping[str, str]) -> Table:
             if facts.get("version")
             else UNKNOWN,
             _text(facts.get("compiler")),
-            flags_text(facts.get("flags", {})),
+            flags(facts.get("flags", {}), words),
             ", ".join(
                 f"{package} {number}" for one in facts.get("packages", {}).values() for package, number in one.items()
             ),
@@ -61,10 +64,17 @@ def runtimes(run: Run, words: Mapping[str, str]) -> Table:
     return plain(lines, words["runtime"], [*heads, words["packages"]], "facts")
 
 
+def flags(known: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """Build flags in words: 'PGO, no LTO, static'; a dash where they are not known, as of native programs."""
+    if not all(name in known for name in FLAGS):
+        return UNKNOWN
+    told = [words[f"flag_{name}" if known[name] else f"flag_no_{name}"] for name in FLAGS]
+    return words["between"].join([*told, *(words[f"flag_{name}"] for name in MORE_FLAGS if known.get(name))])
+
+
 def plan(run: Run, words: Mapping[str, str]) -> Table:
     """What was to be measured, and how to measure it again."""
     asked = run.plan
-    method = {name: value for name, value in asked.get("method", {}).items() if value not in (0, 0.0, [], ())}
     lines = [
         (words["run"], run.run_id),
         (words["times"], f"{run.started_at} - {run.finished_at or '...'}"),
@@ -72,13 +82,22 @@ def plan(run: Run, words: Mapping[str, str]) -> Table:
         (words["plan_blocks"], str(asked["blocks"])),
         (words["seed_number"], str(run.seed)),
         (words["scale"], f"{asked.get('scale', 1):g}"),
-        (words["method"], ", ".join(f"{name} {_method(value)}" for name, value in method.items()) or UNKNOWN),
+        (words["method"], words["between"].join(_method(asked.get("method", {}), words)) or UNKNOWN),
         (words["repeat"], repeat_command(run)),
     ]
     return plain(lines, words["plan"], ("", ""))
 
 
-def _method(value: Any) -> str:
-    if isinstance(value, dict):
-        return " ".join(f"{name} {one:g}" for name, one in value.items() if one) or "0"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+def _method(stored: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
+    """How cells were measured, as far as a choice was made."""
+    method = method_of(stored or None)
+    client = words["method_same"] if method.client_runtime == SAME else method.client_runtime
+    found = {
+        words["method_warmup"].format(n=f"{method.warmup.share:.0%}"): method.warmup.share,
+        words["method_warmup_s"].format(n=f"{method.warmup.seconds:g}"): method.warmup.seconds,
+        words["size_duration"].format(n=f"{method.duration_s:g}"): method.duration_s,
+        words["method_client"].format(runtime=client): stored,
+        words["method_services"].format(cpus=", ".join(map(str, method.pin_services))): method.pin_services,
+        words["method_clients"].format(cpus=", ".join(map(str, method.pin_clients))): method.pin_clients,
+    }
+    return [told for told, holds in found.items() if holds]

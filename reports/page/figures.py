@@ -7,8 +7,6 @@ from reports.page.panels import Panel, draw
 from reports.page.svg import Html
 from reports.page.tables import Table
 
-NOTHING = Html("")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
@@ -24,17 +22,3 @@ class Figure:
     def drawn(self) -> Sequence[tuple[str, str, Html | None]]:
         """Title, note and drawing of each panel; no drawing where there is nothing to draw."""
         return [(one.title, one.note, draw(one) if one.curves else None) for one in self.panels]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Section:
-    """A chapter of the page that another module makes: the echo record, say.
-
-    key: its id on the page, a word; head: its heading in the page's language; body: its content, mark-up
-    command: where body is empty, what measures it: then the page names it among what was not measured
-    """
-
-    key: str
-    head: str
-    body: Html = NOTHING
-    command: str = ""

@@ -5,12 +5,14 @@ from itertools import groupby
 from math import isfinite
 
 from reports.comparisons import Comparison
+from reports.page.pieces import together
 from reports.page.settings import Settings
 from reports.page.svg import Html, Scale, joined, percent, tag, text
 from reports.page.tables import Datum, Group, Line, Table, axis, drawing, heads, number
 from reports.page.traces import Traces
 from reports.summary import setting_key
-from reports.wording import ratio_text, said_together
+from reports.translation import said, said_together
+from reports.wording import ratio_text
 
 HEIGHT = 22
 BEYOND = 2.5
@@ -26,13 +28,15 @@ SIGNS = {"faster": "▲", "slower": "▼", "equivalent": "=", "inconclusive": "?
 DECIDED = ("faster", "slower", "equivalent")
 
 
-def forest(compared: Sequence[Comparison], settings: Settings, traces: Traces, words: Mapping[str, str]) -> Table:
+def forest(
+    compared: Sequence[Comparison], settings: Settings, traces: Traces, words: Mapping[str, str], lang: str
+) -> Table:
     """A line for each comparison, those of a setting together, those over all settings first."""
     scale = ratio_scale(compared)
     groups = [
         Group(
             head=settings.name(some[0].system, some[0].params),
-            lines=tuple(_line(one, scale, traces, words) for one in some),
+            lines=tuple(_line(one, scale, traces, words, lang) for one in some),
         )
         for some in _by_setting(compared)
     ]
@@ -72,9 +76,9 @@ def _ticks(scale: Scale) -> list[float]:
     return next((some for some in shown if len(some) <= MOST_TICKS), shown[-1])
 
 
-def _line(one: Comparison, scale: Scale, traces: Traces, words: Mapping[str, str]) -> Line:
+def _line(one: Comparison, scale: Scale, traces: Traces, words: Mapping[str, str], lang: str) -> Line:
     cells = traces.of(one)
-    return Datum(text=step_text(one, words), cells=cells, leads=True), *figures(one, cells, scale, words)
+    return Datum(text=step_text(one, words), cells=cells, leads=True), *figures(one, cells, scale, words, lang)
 
 
 def step_text(one: Comparison, words: Mapping[str, str]) -> str:
@@ -82,13 +86,13 @@ def step_text(one: Comparison, words: Mapping[str, str]) -> str:
     return f"{words[f'step_{one.step}']}: {one.denominator} → {one.numerator}"
 
 
-def figures(one: Comparison, cells: str, scale: Scale, words: Mapping[str, str]) -> Line:
+def figures(one: Comparison, cells: str, scale: Scale, words: Mapping[str, str], lang: str) -> Line:
     """What a line shows of a comparison: its interval as a drawing and as text, and its verdict."""
     figure = "ratio" if one.ratio is not None else ""
     return (
         Datum(drawing=_interval(one, scale), kind="plot", cells=cells),
         number(span(one), cells, figure),
-        Datum(drawing=_word(one, words), kind=f"word {one.verdict}", hint=one.why),
+        Datum(drawing=_word(one, words), kind=f"word {one.verdict}", hint=said(one.why, lang)),
     )
 
 
@@ -145,6 +149,14 @@ def _whiskers(one: Comparison, scale: Scale) -> list[Html]:
     return [tag("line", x1=percent(left), x2=percent(right), y1="11", y2="11", class_="whisker"), *stops]
 
 
+def _floor_cells(one: Comparison, compared: Sequence[Comparison], traces: Traces) -> str:
+    """The cells of the A/A comparison in the same setting."""
+    where = setting_key(one.system, one.params)
+    return together(
+        traces.of(same) for same in compared if same.step == "aa" and setting_key(same.system, same.params) == where
+    )
+
+
 def reasons(
     compared: Sequence[Comparison], settings: Settings, traces: Traces, words: Mapping[str, str], lang: str
 ) -> Table:
@@ -153,8 +165,8 @@ def reasons(
         (
             Datum(text=settings.short(one.system, one.params) if one.params else words["all_settings"]),
             Datum(text=step_text(one, words), cells=traces.of(one)),
-            number("-" if one.p is None else f"{one.p:.3f}"),
-            number("-" if one.noise_floor is None else f"{one.noise_floor:.1%}"),
+            number("-" if one.p is None else f"{one.p:.3f}", traces.of(one), "p"),
+            number("-" if one.noise_floor is None else f"{one.noise_floor:.1%}", _floor_cells(one, compared, traces)),
             Datum(text=said_together([one.why, *one.notes], lang)),
         )
         for one in compared

@@ -1,18 +1,19 @@
 """Memory: of every setting and arm, and against the number of clients where that was swept. Pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
 from core.result import CellResult, Run
-from reports.memory import CLIENTS, MIB, SIDES, Growth, Side, growths
+from reports.memory import CLIENTS, KIB, MIB, SIDES, Growth, Side, grown, growths
 from reports.page.figures import Figure
 from reports.page.panels import Axis, Curve, Mark, Panel
 from reports.page.settings import Settings
 from reports.page.svg import Html, Scale, percent, tag
 from reports.page.tables import Datum, Group, Line, Table, drawing, heads, number, runtime
-from reports.page.traces import of_rows
-from reports.series import arms, memory_bytes
+from reports.page.traces import of_cells, of_rows
+from reports.series import arms, labels, memory_bytes
 from reports.summary import Row
 
 CURVE_POINTS = 60
@@ -21,8 +22,15 @@ HEIGHT = 20
 
 def memories(run: Run, settings: Settings, words: Mapping[str, str]) -> list[Figure]:
     """A figure for each side, with a panel for each setting whose clients were swept."""
-    found = growths(run)
+    found = _named(run, words)
     return [_figure(side, [one for one in found if one.side == side], settings, words) for side in SIDES if found]
+
+
+def _named(run: Run, words: Mapping[str, str]) -> list[Growth]:
+    """Every growth, with its label in the page's language."""
+    every = grown(run)
+    told = dict(zip(labels(every), labels(every, words["system_in_label"]), strict=True))
+    return [replace(one, label=told[one.label]) for one in growths(run)]
 
 
 def _figure(side: Side, some: Sequence[Growth], settings: Settings, words: Mapping[str, str]) -> Figure:
@@ -47,23 +55,37 @@ def _figure(side: Side, some: Sequence[Growth], settings: Settings, words: Mappi
 def _curve(one: Growth, settings: Settings) -> Curve:
     low, high = one.ends
     counts = [low + (high - low) * place / CURVE_POINTS for place in range(CURVE_POINTS + 1)]
-    marks = [Mark(x=count, y=size / MIB, tip=f"{one.arm}: {size / MIB:,.1f} MiB") for count, size in one.points]
+    marks = [
+        Mark(x=count, y=size / MIB, tip=f"{one.arm}: {size / MIB:,.1f} MiB", cells=_at(one, count))
+        for count, size in one.points
+    ]
     line = tuple((count, one.at(count) / MIB) for count in counts)
     return Curve(name=one.arm, look=settings.looks[one.arm], line=line, marks=tuple(marks))
+
+
+def _at(one: Growth, clients: int) -> str:
+    """The cells with so many clients."""
+    return of_cells(cell for cell in one.cells if cell.params[CLIENTS] == clients)
 
 
 def _slopes(some: Sequence[Growth], side: Side, settings: Settings, words: Mapping[str, str]) -> Table:
     lines = [
         (
-            runtime(one.arm, settings.looks[one.arm], ""),
+            runtime(one.arm, settings.looks[one.arm], of_cells(one.cells)),
             Datum(text=one.label),
-            number(f"{one.measured(one.ends[0]) / MIB:,.1f}"),
-            number(f"{one.measured(one.ends[1]) / MIB:,.1f}"),
-            number(f"{one.slope.value / 1024:,.1f} [{one.slope.low / 1024:,.1f}, {one.slope.high / 1024:,.1f}]"),
+            *(
+                number(f"{one.measured(end) / MIB:,.1f}", _at(one, end), f"memory {side} at one count")
+                for end in one.ends
+            ),
+            number(
+                f"{one.slope.value / KIB:,.1f} [{one.slope.low / KIB:,.1f}, {one.slope.high / KIB:,.1f}]",
+                of_cells(one.cells),
+                "memory slope",
+            ),
         )
         for one in some
     ]
-    numbers = [f"{CLIENTS} min [MiB]", f"{CLIENTS} max [MiB]", "KiB / client [95 %]"]
+    numbers = [words["memory_at_fewest"], words["memory_at_most"], words["memory_slope"]]
     titles = heads(words["runtime"], words["setting"], *numbers, numbers=numbers)
     return Table(name=f"{words['memory']}: {words[side]}", heads=titles, groups=(Group(lines=tuple(lines)),))
 

@@ -11,8 +11,8 @@ from reports.page.traces import of_rows
 from reports.record import ours
 from reports.seed import SeedRow, SeedSystem, SeedTable
 from reports.summary import Row, runtimes
+from reports.translation import said
 from reports.view import View
-from reports.wording import said
 
 
 def seed_tables(view: View, settings: Settings, words: Mapping[str, str], lang: str) -> list[tuple[str, Table]]:
@@ -35,7 +35,7 @@ def sizes(rows: Sequence[Row]) -> list[int]:
 def _table(system: SeedSystem, table: SeedTable, view: View, words: Mapping[str, str], lang: str) -> Table | None:
     arms = runtimes(view.run)
     lines = [line for wanted in table.rows if (line := _line(system.system, table, wanted, view, lang))]
-    theirs = [words["seed_head"].format(name=one) for one in table.interpreters]
+    theirs = [words["seed_head"].format(name=_interpreter(one, words)) for one in table.interpreters]
     numbers = [*arms, *theirs]
     titles = heads("", *numbers, numbers=numbers)
     return (
@@ -43,6 +43,10 @@ def _table(system: SeedSystem, table: SeedTable, view: View, words: Mapping[str,
         if lines
         else None
     )
+
+
+def _interpreter(name: str, words: Mapping[str, str]) -> str:
+    return words["seed_unnamed"] if name == seed.UNNAMED else name
 
 
 def _line(system: str, table: SeedTable, wanted: SeedRow, view: View, lang: str) -> Line | None:

@@ -1,6 +1,7 @@
 """Processes against threads: throughput of every shape, and where one process overtakes the many. Pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import exp, isinf
 from statistics import median
@@ -13,7 +14,7 @@ from reports.page.panels import Axis, Curve, Mark, Panel
 from reports.page.settings import Settings
 from reports.page.tables import Group, Table, heads, number, runtime
 from reports.page.traces import of_cells
-from reports.series import Series, median_requests_per_s
+from reports.series import Series, labels, median_requests_per_s
 from reports.summary import requests_per_s
 
 MARGIN = 0.3
@@ -22,8 +23,10 @@ MARGIN = 0.3
 def topologies(run: Run, settings: Settings, words: Mapping[str, str]) -> list[Figure]:
     """A figure of throughput for each topology, and one of the crossover where loads vary."""
     found = claims.topologies(run)
-    made = [_figure(place, label, one, settings, words) for place, (label, one) in enumerate(found)]
-    crossing = _crossover(claims.claims(run), settings, words)
+    every = [one for _, one in found]
+    told = dict(zip((label for label, _ in found), labels(every, words["system_in_label"]), strict=True))
+    made = [_figure(place, told[label], one, settings, words) for place, (label, one) in enumerate(found)]
+    crossing = _crossover([replace(one, label=told[one.label]) for one in claims.claims(run)], settings, words)
     return [*made, *([crossing] if crossing else [])]
 
 
@@ -32,7 +35,7 @@ def _figure(place: int, label: str, one: Series, settings: Settings, words: Mapp
     shapes = sorted({(-some.processes, some.threads) for every in loads.values() for some in every})
     order = {f"{-processes} x {threads}": float(number_) for number_, (processes, threads) in enumerate(shapes)}
     ticks = tuple((value, told) for told, value in order.items())
-    across = Axis(label="processes x threads", low=-MARGIN, high=len(order) - 1 + MARGIN, ticks=ticks)
+    across = Axis(label=words["shapes"], low=-MARGIN, high=len(order) - 1 + MARGIN, ticks=ticks)
     panels = tuple(
         Panel(
             key=f"topology-{place}-{number_}",
@@ -60,7 +63,7 @@ def _curves(some: Sequence[Place], order: Mapping[str, float], settings: Setting
             Mark(
                 x=order[place.shape],
                 y=requests_per_s(cell),
-                tip=f"{place}: {requests_per_s(cell):,.0f}",
+                tip=f"{place.arm}, {place.shape}: {requests_per_s(cell):,.0f}",
                 cells=of_cells(place.cells),
             )
             for place in mine
@@ -85,7 +88,7 @@ def _table(loads: Mapping[int, Sequence[Place]], label: str, settings: Settings,
         )
         for load, some in loads.items()
     ]
-    numbers = ["processes x threads", words["requests_s"]]
+    numbers = [words["shapes"], words["requests_s"]]
     return Table(
         name=label or words["topology"], heads=heads(words["runtime"], *numbers, numbers=numbers), groups=tuple(groups)
     )

@@ -1,11 +1,10 @@
 """How a figure on the page names the cells that it comes from. Pure.
 
 A cell's line in the table of cells has an id; a figure over blocks names groups of such lines by what their ids
-begin with. `*` stands for all settings of an arm.
+begin with.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from core.result import CellResult
 from core.runtime import NATIVE
@@ -13,8 +12,6 @@ from reports.arms import addresses, group_name
 from reports.comparisons import OVER_ALL, Comparison
 from reports.summary import Row, setting_key
 from reports.view import View
-
-ALL_SETTINGS = "*"
 
 
 def slug(arm: str) -> str:
@@ -55,12 +52,11 @@ class Traces:
             }
 
     def of(self, one: Comparison) -> str:
-        """The groups of both arms, the denominator's first."""
-        return self.of_arms(one.system, one.params, one.denominator, one.numerator)
+        """The groups of both arms, the denominator's first; of one over all settings, in those that it is over."""
+        return " ".join(filter(None, (self._of_arm(one, arm) for arm in (one.denominator, one.numerator))))
 
-    def of_arms(self, system: str, params: Mapping[str, Any], *arms: str) -> str:
-        """The groups of *arms* in one setting, or in all."""
-        if system == OVER_ALL:
-            return " ".join(group(arm, ALL_SETTINGS) for arm in arms)
-        found = (self._groups.get((*setting_key(system, params), arm), "") for arm in arms)
+    def _of_arm(self, one: Comparison, arm: str) -> str:
+        settings = [(some["system"], some["params"]) for some in one.settings]
+        over = settings if one.system == OVER_ALL else [(one.system, one.params)]
+        found = (self._groups.get((*setting_key(system, params), arm), "") for system, params in over)
         return " ".join(filter(None, found))

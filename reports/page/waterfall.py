@@ -7,6 +7,7 @@ from operator import mul
 from statistics import fmean
 
 from reports.comparisons import OVER_ALL, Comparison
+from reports.page.pieces import together
 from reports.page.settings import Settings
 from reports.page.svg import Html, Scale, percent, tag
 from reports.page.tables import Datum, Group, Line, Table, axis, drawing, heads, number
@@ -67,17 +68,19 @@ def _lines(steps: Sequence[Step], scale: Scale, traces: Traces, words: Mapping[s
     lines: list[Line] = [
         (Datum(text=first), Datum(drawing=_bar(0, 1, scale, "total"), kind="plot"), number(""), number("1.00"))
     ]
+    so_far = ""
     for place, some in enumerate(steps):
         is_whole = some[0].step == "whole"
         before, after = (0.0, levels[place + 1]) if is_whole else (levels[place], levels[place + 1])
         kind = "total" if is_whole else "gain" if after >= before else "loss"
-        cells = " ".join(dict.fromkeys(token for one in some for token in traces.of(one).split()))
+        cells = together(traces.of(one) for one in some)
+        so_far = cells if is_whole else together([so_far, cells])
         lines.append(
             (
                 Datum(text=_name(some[0], words), cells=cells, leads=True),
                 Datum(drawing=_bar(before, after, scale, kind), kind="plot", cells=cells),
                 number(f"× {ratio_text(_mean(some))}", cells, "mean_ratio"),
-                number(ratio_text(after), cells),
+                number(ratio_text(after), so_far, "speed"),
             )
         )
     return lines

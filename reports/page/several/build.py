@@ -1,18 +1,19 @@
 """side-by-side.html: several runs in one page that needs nothing else."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 from reports.page import environment, forest
 from reports.page.build import language, template
 from reports.page.look import definitions
+from reports.page.pieces import Piece, Sentence
 from reports.page.records import record_chapter
 from reports.page.several import apart, shared
 from reports.page.several.members import Member, fact, members
 from reports.page.tables import Datum, Group, Line, Table, heads
 from reports.page.texts import TEXTS, TITLES
 from reports.view import View
-from reports.wording import verdict
+from reports.wording import Clause, verdict
 
 NAME = "side-by-side.html"
 
@@ -34,9 +35,9 @@ def page_of_several(views: Sequence[View], *, lang: str = "en") -> str:
         told=apart.told(some, words),
         obstacles=apart.obstacles(some, lang),
         remarks=apart.remarks(some, lang),
-        forest=shared.forest_of(some, words),
+        forest=shared.forest_of(some, words, lang),
         forest_caption=f"{words['forest_caption']} {forest.legend(words)}.",
-        times=shared.times_of(some, words),
+        times=shared.times_of(some, words, lang),
     )
     return made
 
@@ -76,12 +77,18 @@ def runtime_table(some: Sequence[Member], words: Mapping[str, str]) -> Table:
     return Table(name=words["runtime"], heads=each[0][1].heads, groups=tuple(groups), kind="facts")
 
 
-def _sentences(one: Member, lang: str) -> list[list[tuple[str, str]]]:
-    """The verdict of a run: sentences of texts and the cells that these are about."""
-    record = record_chapter(one.view)
-    told: list[list[tuple[str, Any]]] = [[(line, "")] for line in record.sentences[:1]] if record else []
-    told += [
-        [(f"{clause.text}{clause.end}", one.cells(one.traces.of(clause.comparison))) for clause in sentence]
-        for sentence in verdict(one.comparisons, lang)
+def _sentences(one: Member, lang: str) -> list[Sentence]:
+    """The verdict of a run, each figure with the cells that it is about."""
+    record = record_chapter(one.view, TEXTS[lang], lang)
+    told = [
+        Sentence(pieces=tuple(replace(piece, cells=one.cells(piece.cells)) for piece in sentence.pieces))
+        for sentence in ((record.headline or record.sentences[:1]) if record else ())
     ]
-    return told or [[(TEXTS[lang]["nothing_compared"], "")]]
+    for clauses in verdict(one.comparisons, lang):
+        named = [(clause, one.cells(one.traces.of(clause.comparison))) for clause in clauses]
+        told.append(Sentence(pieces=tuple(_piece(clause, cells) for clause, cells in named)))
+    return told or [Sentence(pieces=(Piece(text=TEXTS[lang]["nothing_compared"]),))]
+
+
+def _piece(clause: Clause, cells: str) -> Piece:
+    return Piece(text=f"{clause.text}{clause.end}", cells=cells, figure="verdict")

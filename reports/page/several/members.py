@@ -56,8 +56,7 @@ class Member:
         """What a comparison is about. One over all settings is about these: others may have other settings."""
         if one.system != OVER_ALL:
             return setting_key(one.system, one.params)
-        every = sorted({setting_key(row.system, row.params) for row in self.view.rows})
-        return OVER_ALL, str(every)
+        return OVER_ALL, str(sorted(setting_key(some["system"], some["params"]) for some in one.settings))
 
 
 def members(views: Sequence[View], words: Mapping[str, str], titles: Mapping[str, str]) -> list[Member]:

@@ -54,7 +54,7 @@
 
   function show(names) {
     document.getElementById("filters").reset();
-    groups = names.split(" ").map((name) => "cell-" + (name.endsWith("*") ? name.slice(0, -1) : name + "-"));
+    groups = names.split(" ").map((name) => "cell-" + name + "-");
     filter();
     document.getElementById("cells").scrollIntoView();
     document.getElementById("filter-clear").focus({ preventScroll: true });
@@ -70,10 +70,10 @@
     setTimeout(filter);
   });
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("[data-show]");
+    const link = event.target.closest("[data-show], a[data-cells]");
     if (link) {
       event.preventDefault();
-      show(link.dataset.show);
+      show(link.dataset.show || link.dataset.cells);
     }
   });
   window.addEventListener("beforeprint", () => {

@@ -12,9 +12,6 @@ from core.errors import BadInput
 from core.method import Method
 from core.result import CellResult, Run
 from reports.page.build import page, soft
-from reports.page.figures import Section
-from reports.page.svg import Html
-from reports.page.traces import of_cells
 from reports.view import view_of
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
@@ -60,28 +57,6 @@ def test_topology_crossover_and_memory_stand_between_costs_and_cells() -> None:
     assert chapters(html) == ORDER
     ids = {one.attributes["id"] for one in with_attribute(elements(html), "id")}
     assert {"topology-0", "crossover", "memory-services", "memory-clients"} <= ids
-
-
-def test_chapters_of_other_modules_stand_before_the_cells_or_among_what_is_missing() -> None:
-    echo = Section(key="echo", head="Echo servers", body=Html("<p>libuv</p>"))
-    absent = Section(key="http", head="HTTP clients", command="python runner.py --experiment http-clients")
-    html = page(view_of(small()), sections=[echo, absent])
-    assert chapters(html)[-3:] == ["echo", "cells", "machine"]
-    assert "<p>libuv</p>" in html
-    assert "http" not in chapters(html)
-    assert "python runner.py --experiment http-clients" in [one.text for one in elements(html) if one.name == "code"]
-
-
-def test_a_run_that_compares_systems_has_its_record_and_begins_with_what_it_says() -> None:
-    run = contest_run(blocks_of("echo-libuv", 20_000), blocks_of("echo-uvloop", 10_000, runtime="3.14t"))
-    html = page(view_of(run, CONTESTANTS))
-    assert "record" in chapters(html)
-    found = elements(html)
-    answer = next(one.text for one in found if one.attributes.get("class") == "answer")
-    assert answer.startswith("libuv (C) is first with 20,000 requests/s")
-    leads = {one.text: one.attributes["data-show"] for one in with_attribute(found, "data-show")}
-    assert leads["libuv (C)"] == of_cells(run.cells[:3])
-    assert leads["uvloop (Python over libuv), 3.14t"] == of_cells(run.cells[3:])
 
 
 def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() -> None:

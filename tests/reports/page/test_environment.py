@@ -46,6 +46,8 @@ def test_the_plan_has_its_method_seed_and_command() -> None:
     run = one_cell()
     run.plan["method"] = Method(warmup=Warmup(share=0.05), duration_s=2, pin_services=(0, 1)).to_json()
     told = texts(plan(run, WORDS))
-    assert told["Method"] == ["warmup share 0.05, duration_s 2, client_runtime same, pin_services 0, 1"]
+    (method,) = told["Method"]
+    assert method.split(", ", 2)[:2] == ["warm-up of 5% of the requests", "each cell for 2 s"]
+    assert method.endswith("clients run under the service's runtime, services on CPU 0, 1")
     assert told["Seed"] == ["1"]
     assert told["To repeat it"] == ["python runner.py --seed 1"]

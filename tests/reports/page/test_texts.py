@@ -4,15 +4,16 @@ import re
 
 import pytest
 
+from reports.page.checks import CHECKS
+from reports.page.gaps import GAPS
 from reports.page.texts import TEXTS
-from reports.page.validity import _CHECKS, _GAPS
 
 
 def placeholders(text: str) -> set[str]:
     return set(re.findall(r"\{(\w+)\}", text))
 
 
-@pytest.mark.parametrize("catalogue", [TEXTS, _CHECKS, _GAPS], ids=["page", "checks", "gaps"])
+@pytest.mark.parametrize("catalogue", [TEXTS, CHECKS, GAPS], ids=["page", "checks", "gaps"])
 def test_languages_have_the_same_keys_and_placeholders(catalogue: dict[str, dict[str, str]]) -> None:
     english = catalogue["en"]
     for other in catalogue.values():
