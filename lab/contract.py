@@ -8,7 +8,7 @@ from core.histogram import Histogram
 from lab.processes import RESULT, Child
 from lab.runtimes import AnyRuntime
 
-PROGRAM_KINDS = {"program": str, "version": str, "compiler": str, "packages": dict}
+PROGRAM_KINDS = {"program": str, "version": str, "compiler": str, "java": str, "packages": dict}
 GIL_KINDS = {"gil_enabled_ready": bool, "gil_enabled_end": bool}
 CLIENT_KINDS = {
     "finished_ns": int,

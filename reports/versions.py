@@ -11,7 +11,10 @@ NOT_SAID = "-"
 
 
 def service_version(run: Run, row: Row) -> str:
-    """`libuv 1.44.2`; of a Python service `uvloop 0.23.0, CPython 3.14.7`; `-` where the run does not say."""
+    """`libuv 1.44.2`; of a Python service `uvloop 0.23.0, CPython 3.14.7`; `-` where the run does not say.
+
+    Of a program its libraries, and the Java that ran it; its own version where it names none.
+    """
     if row.runtime != NATIVE:
         return _python(run.runtimes.get(row.runtime, {}), row.system)
     program = _program(row.good[0].services) if row.good else {}
@@ -29,7 +32,8 @@ def _program(processes: list[dict[str, Any]]) -> Mapping[str, Any]:
 
 
 def _packages(program: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in program.get("packages", {}).items())
+    java = {"Java": program["java"]} if program.get("java") else {}
+    return ", ".join(f"{name} {version}" for name, version in {**program.get("packages", {}), **java}.items())
 
 
 def _version(program: Mapping[str, Any]) -> str:

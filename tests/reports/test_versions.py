@@ -30,6 +30,11 @@ def test_of_a_native_service_it_is_that_of_its_library() -> None:
     assert service_version(run, row_of(run)) == "libuv 1.44.2"
 
 
+def test_of_a_java_service_it_is_the_javas_too() -> None:
+    run = served_by({"program": "echo-netty", "version": "1", "java": "17.0.15+6", "packages": {"netty": "4.2.10"}})
+    assert service_version(run, row_of(run)) == "netty 4.2.10, Java 17.0.15+6"
+
+
 def test_a_native_service_of_no_library_has_its_own() -> None:
     run = served_by({"program": "calc-service", "version": "0.1.0"})
     assert service_version(run, row_of(run)) == "0.1.0"
