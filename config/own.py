@@ -13,9 +13,11 @@ from systems import register
 
 GROUP = "own"
 PLACES = ("python", "host", "port", "socket", "workers", "threads")
+SPREAD = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_CONNECTIONS_PER_CLIENT")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 LONGEST_TITLE = 60
 LAST_PORT = 65535
+START_DEADLINE_S = 30.0
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -38,6 +40,7 @@ class Own:
     directory: where it is started. environment: variables that it gets besides
     requirements: a file, or "". packages: what is installed beside these
     first_port: of the first service, the others have the next ones; 0 for ports that are free
+    start_deadline_s: how long the command may take until it answers
     """
 
     name: str = "own"
@@ -47,6 +50,7 @@ class Own:
     requirements: str = ""
     packages: tuple[str, ...] = ()
     first_port: int = 0
+    start_deadline_s: float = START_DEADLINE_S
     targets: tuple[Target, ...] = ()
     protocol: str = "http"
     requests: RequestPlan = RequestPlan()  # noqa: RUF009 - frozen
@@ -88,6 +92,22 @@ class Own:
             raise BadInput(
                 f"think_time is {self.requests.think_time_s:g} s and RATE is {rates[0]}: a rate fixes when each "
                 "request is sent, so there is no time to think. Leave one of them out."
+            )
+
+        self._check_connections(values)
+
+    def _check_connections(self, values: Mapping[str, Sequence[Value]]) -> None:
+        """Raises BadInput for services that nobody would call: each connection is to one of them."""
+        if self.targets or "{workers}" in self.command:
+            return
+        services, clients, each = (
+            [value for value in values.get(name, ()) if isinstance(value, int)] for name in SPREAD
+        )
+        called = min((one for one in clients if one), default=0) * min(each, default=1)
+        if clients and 0 < called < max(services, default=1):
+            raise BadInput(
+                f"NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {called} and {WORKERS} is {max(services)}: "
+                f"{max(services) - called} services would not be called. Take at least {max(services)} connections."
             )
 
     def register(self) -> list[str]:

@@ -13,7 +13,18 @@ from core.errors import BadInput
 
 OTHER_PLANS = ("experiment", "plan", "system")
 ONE_ARM = "target"
-_PLAIN = ("name", "app", "server", "interface", "protocol", "requirements", "directory", "topology", "think_time")
+_PLAIN = (
+    "name",
+    "app",
+    "server",
+    "interface",
+    "protocol",
+    "requirements",
+    "directory",
+    "topology",
+    "think_time",
+    "start_deadline",
+)
 _OF_REQUEST = ("expect_status", "expect_json", "body", "header")
 
 
@@ -32,6 +43,7 @@ def add_own_flags(parser: argparse.ArgumentParser) -> None:
     own.add_argument("--directory", metavar="DIR", help="where it is started (default: here)")
     _repeated(own, "--env", "NAME=VALUE", "a variable of its environment")
     own.add_argument("--service-port", metavar="N", help="port of the first service (default: a free one)")
+    own.add_argument("--start-deadline", metavar="T", help="how long it may take until it answers: 2min (default: 30s)")
     own.add_argument("--topology", metavar="T", help="processes x threads, such as 8x1,4x2,1x8")
     _repeated(own, "--request", "R", "what is asked: 'GET /items/3'")
     own.add_argument("--requests", metavar="FILE", help="requests with weights, in YAML")

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from config import own, servers
-from config.own import LAST_PORT, Own, Target
+from config.own import LAST_PORT, START_DEADLINE_S, Own, Target
 from config.own_requests import file_in, refuse, requests_of
 from config.own_targets import target
 from config.plan import DEFAULT_RUNTIMES, Plan, Row
 from core.cell import Value
 from core.errors import BadInput
-from core.method import ORCHESTRATOR, Method, Warmup
+from core.method import LONGEST_S, ORCHESTRATOR, Method, Warmup
 from core.runtime import NATIVE
 from systems import every
 
@@ -28,6 +28,7 @@ KEYS = (
     "directory",
     "environment",
     "port",
+    "start_deadline",
     "topology",
     "requests",
     "think_time",
@@ -45,7 +46,16 @@ DEFAULTS: dict[str, int] = {
 THREADS = 8
 VIEW = "targets"
 NOT_TEXTS = ("targets", "environment", "requests")
-NOT_OF_TARGETS = ("server", "interface", "requirements", "directory", "environment", "port", "topology")
+NOT_OF_TARGETS = (
+    "server",
+    "interface",
+    "requirements",
+    "directory",
+    "environment",
+    "port",
+    "start_deadline",
+    "topology",
+)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
 
@@ -91,6 +101,7 @@ def _own(given: Mapping[str, Any], folder: Path) -> Own:
         requirements=requirements,
         packages=(package,) if package else (),
         first_port=_port(str(given.get("port", "0"))),
+        start_deadline_s=_start_deadline(given.get("start_deadline", f"{START_DEADLINE_S:g}")),
         protocol=_protocol(given),
         requests=asked,
     )
@@ -171,6 +182,16 @@ def _port(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > LAST_PORT:
         raise BadInput(f"port is {text}; it must be the first port, a whole number from 1 to {LAST_PORT}, or left out.")
     return int(text)
+
+
+def _start_deadline(text: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)(s|min)?", text.strip())
+    seconds = float(match[1]) * (60 if match[2] == "min" else 1) if match else 0.0
+    if not 0 < seconds <= LONGEST_S:
+        raise BadInput(
+            f"start_deadline is {text}; it must be a time above 0 such as 30s or 2min, at most {LONGEST_S}s."
+        )
+    return seconds
 
 
 def _directory(folder: Path, name: str) -> Path:

@@ -240,6 +240,27 @@ def test_what_cannot_be_measured_is_refused_with_a_reason(words: list[str], said
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("0.5s", 0.5), ("2min", 120.0)])
+def test_the_start_deadline_is_a_time(text: str, seconds: float) -> None:
+    own = planned(*COMMAND, "--start-deadline", text).own
+    assert own is not None
+    assert own.start_deadline_s == seconds
+
+
+@pytest.mark.parametrize("text", ["0", "soon", "-1", "2h", "99999"])
+def test_another_start_deadline_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match=f"start_deadline is {text}; it must be a time above 0 such as 30s or 2min"):
+        planned(*COMMAND, f"--start-deadline={text}")
+
+
+def test_services_that_nobody_would_call_are_refused() -> None:
+    sizes = ["--num-clients", "2", "--num-connections-per-client", "7"]
+    with pytest.raises(BadInput, match=r"is 14 and NUM_API_SERVICES is 16: 2 services would not be called"):
+        planned(*COMMAND, "--num-api-services", "8,16", *sizes)
+    assert planned(*COMMAND, "--num-api-services", "14", *sizes).cells()
+    assert planned(*SHAPED, "--num-api-services", "16", *sizes).cells()
+
+
 def written(folder: Path, service: dict[str, Any], **more: Any) -> Path:
     file = folder / "shop.yaml"
     file.write_text(json.dumps({"service": service, **more}))  # JSON is YAML
