@@ -13,9 +13,8 @@ from clients.own_asking import Pace, Question, Tally
 from core.cell import Cell
 from core.child import thread_run_queue_ns
 from core.method import Method
-from core.request_plan import Request, RequestPlan, order
+from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, order
 
-ANSWER_DEADLINE_S = 10.0
 ORDER_LENGTH = 4096  # after so many requests, the order begins anew
 
 

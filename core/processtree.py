@@ -4,6 +4,7 @@ Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_smaps(5).
 """
 
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -45,10 +46,20 @@ class TreeUsage:
 
 def usage_of_tree(pid: int) -> TreeUsage:
     """The usage of *pid* and its descendants. Raises ProcessLookupError where there is no such process."""
-    total = sum((_usage(one) for one in tree(pid)), TreeUsage())
+    total = usage_of(tree(pid))
     if not total.processes:
         raise ProcessLookupError(f"there is no process {pid}")
     return total
+
+
+def usage_of(pids: Iterable[int]) -> TreeUsage:
+    """The usage of these processes together; those that do not run any more count for nothing."""
+    return sum((_usage(one) for one in pids), TreeUsage())
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that *pid* has started, and these theirs, that run now."""
+    return [one for one in tree(pid) if one != pid]
 
 
 def tree(pid: int) -> list[int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 SHOWN_BYTES = 200
+ANSWER_DEADLINE_S = 10.0  # an answer that has not come by then is an error, and the last of its connection
 
 
 class Expectation(Enum):

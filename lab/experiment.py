@@ -21,6 +21,7 @@ from core.system import CLIENT, SERVICE, System
 from lab import doctor, machine, quiet
 from lab.commit import commit
 from lab.environments import EnvironmentFailed
+from lab.inside import expect_proc
 from lab.measure import NOT_READY, Bench, measure
 from lab.natives import ProgramMissing
 from lab.profile import ProfileFailed, Recording, hottest
@@ -131,7 +132,12 @@ def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[str]:
 
 
 def preflight(plan: Plan) -> None:
-    """Make room for the open files that the plan's largest cell needs. Raises BadInput if there is none."""
+    """Make room for the open files that the plan's largest cell needs.
+
+    Raises BadInput if there is none, and for a command where processes cannot be seen.
+    """
+    if plan.own and plan.own.command:
+        expect_proc()
     machine.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
 
 

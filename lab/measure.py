@@ -1,6 +1,5 @@
 """One cell in one block: fresh processes, one timed window, and what came of it."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,17 +15,14 @@ from core.method import Method
 from core.result import CellResult, Status
 from core.system import CLIENT, SERVICE, System
 from lab.contract import addresses, check_runtime, client_results, service_results
+from lab.deadlines import calling_s, starting_s
+from lab.faults import client_faults, service_faults
 from lab.processes import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Crew
 from lab.runtimes import REPOSITORY, AnyRuntime, runtime_of
 from lab.sandbox import Sandbox
 from systems import find
 
-START_DEADLINE_S = 60.0
-DEADLINE_FLOOR_S = 60.0
 NOT_READY = "before it was ready"
-SLOWEST_REQUEST_S = 0.01  # no service that works is slower than this, beside its calculation
-SLOWEST_COUNT_S = 1e-6
-_CULPRIT = re.compile(r"GIL\) has been enabled to load module '([^']+)'")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +47,7 @@ class Observed:
     released_ns: int
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
-    gil_faults: list[str]
+    faults: list[str]
 
 
 def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "") -> CellResult:
@@ -98,16 +94,16 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
     for client_id, client in enumerate(clients):
         told = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
         client.tell({**cell.to_json(), **told, **client_runtime.told(system)})
-    check_runtime(client_runtime, clients, crew.hear_all(clients, READY, NOT_READY, START_DEADLINE_S))
+    check_runtime(client_runtime, clients, crew.hear_all(clients, READY, NOT_READY, starting_s({})))
     ready_ns = perf_counter_ns()
     if method.warmup:
-        _do(crew, clients, WARM, "during the warm-up", _deadline_s(cell, method))
+        _do(crew, clients, WARM, "during the warm-up", calling_s(cell, system, method))
         _do(crew, services, RESET, "after the warm-up", END_DEADLINE_S)
     with bench.watch(services[0].process.pid):
         released_ns = perf_counter_ns()
         for client in clients:
             client.tell("go")
-        called = crew.hear_all(clients, RESULT, "while the clients were calling", _deadline_s(cell, method))
+        called = crew.hear_all(clients, RESULT, "while the clients were calling", calling_s(cell, system, method))
     for service in services:
         service.end_of_file()
     served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)
@@ -116,15 +112,15 @@ def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
             service.let_end(END_DEADLINE_S)
     by_client, by_service = client_results(called, clients), service_results(served, services)
     faults = [
-        *_gil_faults(runtime.name.gil_enabled, services, by_service),
-        *_gil_faults(_client_gil(client_runtime, system), clients, by_client),
+        *service_faults(runtime, system, services, by_service),
+        *client_faults(client_runtime, system, clients, by_client),
     ]
     return Observed(
         start_ns=ready_ns - started_ns,
         released_ns=released_ns,
         clients=by_client,
         services=by_service,
-        gil_faults=faults,
+        faults=faults,
     )
 
 
@@ -145,7 +141,7 @@ def ready_services(crew: Crew, runtime: AnyRuntime, services: list[Child], told:
     """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
     for service_id, service in enumerate(services):
         service.tell({**told, "service_id": service_id})
-    lines = crew.hear_all(services, READY, NOT_READY, START_DEADLINE_S)
+    lines = crew.hear_all(services, READY, NOT_READY, starting_s(told))
     check_runtime(runtime, services, lines)
     return [addresses(line, service) for line, service in zip(lines, services, strict=True)]
 
@@ -160,29 +156,6 @@ def start_services(cell: Cell, crew: Crew, bench: Bench) -> list[list[str]]:
     return ready_services(crew, runtime, services, told)
 
 
-def _deadline_s(cell: Cell, method: Method) -> float:
-    timed_s = method.duration_s + method.warmup.seconds
-    return DEADLINE_FLOOR_S + timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
-
-
-def _client_gil(runtime: AnyRuntime, system: System) -> bool:
-    """Whether the clients' GIL is to be on."""
-    return runtime.name.gil_enabled or (system.turns_gil_on and not runtime.name.native)
-
-
-def _gil_faults(promised: bool, children: Iterable[Child], results: Iterable[dict[str, Any]]) -> list[str]:
-    faults = []
-    for child, result in zip(children, results, strict=True):
-        states = {"when ready": result["gil_enabled_ready"], "at the end": result["gil_enabled_end"]}
-        wrong = [when for when, enabled in states.items() if enabled is not promised]
-        if wrong:
-            culprit = _CULPRIT.search(child.complaints())
-            by = f": it was enabled to load module {culprit[1]!r}" if culprit else ""
-            state = "off" if promised else "on"
-            faults.append(f"the GIL of {child.label} was {state} {' and '.join(wrong)}{by}")
-    return faults
-
-
 def _summed(observed: Observed) -> dict[str, Any]:
     clients, errors = observed.clients, Counter[str]()
     for client in clients:
@@ -194,7 +167,7 @@ def _summed(observed: Observed) -> dict[str, Any]:
         "errors": dict(errors),
     }
     first_wrong: dict[str, str] = next((one["first_wrong"] for one in clients if one.get("first_wrong")), {})
-    status, reason = _judged(counts, observed.gil_faults, first_wrong, idle=not clients)
+    status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
     return {
         **counts,
         "start_ns": observed.start_ns,
@@ -210,7 +183,7 @@ def _summed(observed: Observed) -> dict[str, Any]:
 
 
 def _judged(
-    counts: Mapping[str, Any], gil_faults: list[str], first_wrong: Mapping[str, str], *, idle: bool
+    counts: Mapping[str, Any], invalid: list[str], first_wrong: Mapping[str, str], *, idle: bool
 ) -> tuple[Status, str]:
     faults, requests, answered = [], counts["requests"], counts["answered"]
     if answered != requests:
@@ -225,7 +198,7 @@ def _judged(
         faults.append("first wrong answer, to {request}: {got}; expected {expected}".format(**first_wrong))
     if faults:
         return "failed", "; ".join(faults)
-    return ("invalid", "; ".join(gil_faults)) if gil_faults else ("ok", "")
+    return ("invalid", "; ".join(invalid)) if invalid else ("ok", "")
 
 
 def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

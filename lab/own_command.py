@@ -16,19 +16,18 @@ from typing import Any
 
 from clients.channel import CallFailed
 from clients.own import PROTOCOLS
-from core.errors import GilscopeError
-from core.processtree import tree
+from core.errors import BadInput, GilscopeError
+from core.processtree import descendants
 from core.request_plan import RequestPlan
 
 HOST = "127.0.0.1"
-START_DEADLINE_S = 30.0
 ASK_DEADLINE_S = 5.0
 STOP_DEADLINE_S = 5.0
 TURN_S = 0.02
 TAIL_BYTES = 1500
 DEAF = "accept a connection"
-_CULPRIT = re.compile(rb"[^\n]*GIL\) has been enabled to load module[^\n]*")
-_HEAD_BYTES = 256 * 1024
+LAST_PORT = 65535
+_CULPRIT = b"GIL) has been enabled to load module"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here: a new process should not, before it runs its program
 
@@ -58,6 +57,8 @@ def place_for(own: Mapping[str, Any], service_id: int, folder: str) -> Place:
     if "{port}" not in own["command"]:
         return Place(host=HOST, port=0, socket=path, by_socket=True)
     asked = own["first_port"] + service_id if own["first_port"] else 0
+    if asked > LAST_PORT:
+        raise CommandFailed(f"Port {asked} is none: the last one is {LAST_PORT}. Begin with a lower --service-port.")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -102,7 +103,7 @@ class Command:
         place = place_for(own, service_id, folder)
         words = filled(own, place, params)
         self.address = place.address
-        self._said = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._said = tempfile.TemporaryFile("a+b", dir=folder)  # noqa: SIM115 - it writes at the end wherever we read
         self._line = shlex.join(words)
         adopt_orphans()
         try:
@@ -121,7 +122,7 @@ class Command:
     def __repr__(self) -> str:
         return f"Command({self._line})"
 
-    def wait_until_it_answers(self, own: Mapping[str, Any], deadline_s: float = START_DEADLINE_S) -> None:
+    def wait_until_it_answers(self, own: Mapping[str, Any], deadline_s: float) -> None:
         """Wait until it accepts a connection and answers the plan's first request, rightly or not.
 
         Raises CommandFailed if it ends before, or does not do so within *deadline_s*.
@@ -150,9 +151,10 @@ class Command:
             raise CommandFailed(f"The command {how} {when}: {self._account()}")
 
     def culprits(self) -> str:
-        """CPython's own lines on modules that switched the GIL on, from what it wrote first."""
+        """CPython's own lines on modules that switched the GIL on, each once, from all that it wrote."""
         self._said.seek(0)
-        return b"\n".join(_CULPRIT.findall(self._said.read(_HEAD_BYTES))).decode(errors="replace")
+        lines = dict.fromkeys(line.strip() for line in self._said if _CULPRIT in line)
+        return b"\n".join(lines).decode(errors="replace")
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
         """Ask it to end (SIGTERM), and end it with all its descendants (SIGKILL) if it has not after *deadline_s*."""
@@ -169,6 +171,18 @@ class Command:
         self._said.seek(max(0, size - TAIL_BYTES))
         text = self._said.read().decode(errors="replace").strip()
         return f"{self._line}. " + (f"It wrote: {text}" if text else "It wrote nothing.")
+
+
+def check_requests(own: Mapping[str, Any]) -> None:
+    """Raises CommandFailed for a request that cannot be sent: its file cannot be read, or it is none in a frame."""
+    _, message = PROTOCOLS[own["protocol"]]
+    for request in RequestPlan.from_json(own["requests"]).requests:
+        try:
+            message(request, "", own["prefix"])
+        except BadInput as error:
+            raise CommandFailed(str(error)) from None
+        except OSError as error:
+            raise CommandFailed(f"The body of {request}, {request.body_file}: {error.strerror}.") from None
 
 
 def lacking(own: Mapping[str, Any], address: str, deadline_s: float) -> str:
@@ -190,8 +204,7 @@ def lacking(own: Mapping[str, Any], address: str, deadline_s: float) -> str:
 
 def end_descendants() -> None:
     """End every descendant of this process, also one that left its parent or its group."""
-    me = os.getpid()
-    while others := [pid for pid in tree(me) if pid != me]:
+    while others := descendants(os.getpid()):
         for pid in others:
             try:
                 os.kill(pid, signal.SIGKILL)

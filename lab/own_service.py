@@ -1,7 +1,8 @@
 """The service role of a user's own service: starts its command, speaks the child contract for it, and ends it.
 
 Run as `python -m lab.own_service` under the orchestrator's Python. It is not in the request path. CPU, switches and
-memory are those of the command and all its descendants; what it is told is in docs/own-service.md.
+memory are those of the command and all its descendants, or of whoever serves a target's address on this machine; what
+it is told is in docs/own-service.md.
 """
 
 import os
@@ -9,16 +10,24 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
-from time import monotonic
 from typing import Any, NoReturn
 
 from core.child import exit_at_once, next_word, read_cell, say_done, say_ready, say_result, stay_on
-from core.processtree import TreeUsage, tree, usage_of_tree
-from lab.gilprobe import gil_state
-from lab.own_command import Command, CommandFailed, adopt_orphans, die_with_parent, end_descendants, lacking
+from core.processtree import TreeUsage, descendants, usage_of
+from lab import holders
+from lab.inside import Inside, inside
+from lab.own_command import (
+    Command,
+    CommandFailed,
+    adopt_orphans,
+    check_requests,
+    die_with_parent,
+    end_descendants,
+    lacking,
+)
 
-PROBE_DEADLINE_S = 2.0
 ANSWER_DEADLINE_S = 5.0
+UNCOUNTED = {"requests": 0, "counted": False}
 
 
 class Watch:
@@ -53,10 +62,11 @@ class Hosted:
     def __init__(self, told: Mapping[str, Any]) -> None:
         """Raises CommandFailed if it does not start."""
         self._own = told["own"]
+        check_requests(self._own)
         self._command = Command(self._own, told["service_id"], told["folder"], told["params"])
-        self._command.wait_until_it_answers(self._own)
+        self._command.wait_until_it_answers(self._own, self._own["start_deadline_s"])
         self.address = self._command.address
-        self.ready = self._gil()
+        self._ready = self._look()
         self._watch = Watch(self._command)
         self._since = self._usage()
 
@@ -67,19 +77,10 @@ class Hosted:
     def result(self) -> dict[str, Any]:
         """Its last line. What it answered is not known here: the clients count."""
         used = self._usage().since(self._since).to_json()
-        end = self._gil()
-        promised = self._own["gil_enabled"]
         said = self._command.culprits()
         if said:
             print(said, file=sys.stderr)
-        return {
-            **used,
-            "requests": 0,
-            "counted": False,
-            "gil_enabled_ready": promised if self.ready is None else self.ready,
-            "gil_enabled_end": promised if end is None else end,
-            "gil_known": self.ready is not None and end is not None,
-        }
+        return {**used, **UNCOUNTED, **_states(self._ready, self._look(), self._own["gil_enabled"])}
 
     def stop(self) -> None:
         """End it, and whatever it has started."""
@@ -87,39 +88,54 @@ class Hosted:
         self._command.stop()
 
     def _usage(self) -> TreeUsage:
-        try:
-            return usage_of_tree(self._command.process.pid)
-        except ProcessLookupError:
+        """Of all that has come of the command: what leaves its parent becomes a child of this process."""
+        if self._command.process.poll() is not None:
             self._watch.wait()
-            raise
+        return usage_of(descendants(os.getpid()))
 
-    def _gil(self) -> bool | None:
-        """Whether any Python process of the service has its GIL on; None where none of them tells."""
-        until = monotonic() + PROBE_DEADLINE_S
-        states = [gil_state(pid, 1.0) for pid in tree(self._command.process.pid) if monotonic() < until]
-        return True if True in states else False if False in states else None
+    def _look(self) -> Inside:
+        return inside(descendants(os.getpid()), self._own["expected_python"])
 
 
 class Target:
-    """A service that already runs: nothing is started, and nothing is known of its processes."""
+    """A service that already runs: nothing is started. Its processes are known where they are this user's, here."""
 
     def __init__(self, told: Mapping[str, Any]) -> None:
         """Raises CommandFailed if it does not answer."""
         self.address = told["own"]["address"]
+        check_requests(told["own"])
         why_not = lacking(told["own"], self.address, ANSWER_DEADLINE_S)
         if why_not:
             raise CommandFailed(f"Nothing works at {told['own']['url']}: it does not {why_not}. Start it first.")
+        self._ready = self._look()
+        self.reset()
 
     def reset(self) -> None:
-        """Nothing is counted."""
+        """Count from nought."""
+        self._pids = holders.serving(self.address)
+        self._since = usage_of(self._pids)
 
     def result(self) -> dict[str, Any]:
-        """What the contract wants, and that it is not known."""
-        gil = {"gil_enabled_ready": False, "gil_enabled_end": False, "gil_known": False}
-        return {"requests": 0, "counted": False, **gil}
+        """Its last line: the usage is there where the processes are known, and some are the same as at the start."""
+        pids = holders.serving(self.address)
+        used = usage_of(pids).since(self._since).to_json() if {*pids} & {*self._pids} else {}
+        return {**used, **UNCOUNTED, **_states(self._ready, self._look(), promised=False)}
 
     def stop(self) -> None:
         """It is not ours to end."""
+
+    def _look(self) -> Inside:
+        return inside(holders.serving(self.address), may_ask=False)
+
+
+def _states(ready: Inside, end: Inside, promised: bool) -> dict[str, Any]:
+    """What the last line says of the GIL, the promise where it is not known, and of the Pythons that were seen."""
+    return {
+        "gil_enabled_ready": promised if ready.gil_enabled is None else ready.gil_enabled,
+        "gil_enabled_end": promised if end.gil_enabled is None else end.gil_enabled,
+        "gil_known": ready.gil_enabled is not None and end.gil_enabled is not None,
+        "pythons": list(dict.fromkeys([*ready.pythons, *end.pythons])),
+    }
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from core.runtime import NATIVE, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from lab import natives
 from lab.environments import EnvironmentFailed, environment, installed_packages, requirements_file
+from lab.gilprobe import version_label
 from lab.interpreters import Interpreter
 from lab.wheels import wheel
 
@@ -133,19 +134,32 @@ class Hosted:
 
     def command(self, system: System, role: str) -> list[str]:
         """The command line of the child. Raises EnvironmentFailed where the user's packages cannot be had."""
-        self._python(system)
+        self.python(system)
         return [sys.executable, "-s", "-m", "lab.own_service"]
 
     def told(self, system: System) -> dict[str, Any]:
         """What the child is told besides the cell: the service, and what it runs under."""
         gil = {"gil_enabled": self.name.gil_enabled, "gil_forced": self.name.gil_forced}
-        return {"own": {**system.told["own"], **gil, "python": self._python(system)}}
+        python = {"python": self.python(system), "expected_python": self.expected_python}
+        return {"own": {**system.told["own"], **gil, **python}}
+
+    @property
+    def expected_python(self) -> str:
+        """What a process of the service is to run under (lab.gilprobe); "" where nothing is promised."""
+        if self.runtime is None:
+            return ""
+        facts = self.runtime.interpreter.facts
+        return version_label(facts["version"], free_threaded=facts["gil_disabled_build"])
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
         return (self.runtime or Native()).to_json()
 
-    def _python(self, system: System) -> str:
+    def python(self, system: System) -> str:
+        """The interpreter, in an environment with the user's packages; "" for a service that already runs.
+
+        Raises EnvironmentFailed.
+        """
         if self.runtime is None:
             return ""
         own = system.told["own"]

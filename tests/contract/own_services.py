@@ -64,6 +64,48 @@ import runpy
 sys.argv = ["items.py", sys.argv[1]]
 runpy.run_path("items.py", run_name="__main__")
 """
+ORPHAN = """
+import os, runpy, sys, threading
+if os.fork() == 0:
+    if os.fork() == 0:
+        threading.Event().wait()
+    os._exit(0)
+os.wait()
+sys.argv = ["items.py", sys.argv[1]]
+runpy.run_path("items.py", run_name="__main__")
+"""
+SUPERVISOR = """
+import subprocess, sys
+sys.exit(subprocess.call(sys.argv[1:]))
+"""
+PREFORK = """
+import os, runpy, socket, sys, threading
+from http.server import HTTPServer
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+os.fork() and os.fork()
+
+def adopt(server, address, handler):
+    HTTPServer.__init__(server, address, handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listener
+
+import http.server
+http.server.ThreadingHTTPServer.__init__ = adopt
+runpy.run_path("items.py", run_name="__main__")
+"""
+CHATTY = """
+import runpy, sys
+print("x" * 400_000)
+print("The global interpreter lock (GIL) has been enabled to load module 'shop._fast', which has", flush=True)
+sys.argv = ["items.py", sys.argv[1]]
+runpy.run_path("items.py", run_name="__main__")
+"""
+HOLDING = """
+import warnings
+warnings.simplefilter("ignore")
+import holding, runpy, sys
+runpy.run_path("items.py", run_name="__main__")
+"""
 DIES = "import sys; sys.exit('no database at db:5432')"
 DEAF = "import threading; threading.Event().wait()"
 MUTE = """
@@ -81,6 +123,11 @@ SOURCES = {
     "items": ITEMS,
     "framed": FRAMED,
     "family": FAMILY,
+    "orphan": ORPHAN,
+    "supervisor": SUPERVISOR,
+    "prefork": PREFORK,
+    "chatty": CHATTY,
+    "holding_service": HOLDING,
     "dies": DIES,
     "deaf": DEAF,
     "mute": MUTE,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.processtree import TreeUsage, tree, usage_of_tree
+from core.processtree import TreeUsage, descendants, tree, usage_of, usage_of_tree
 
 MEBIBYTE = 2**20
 CHILD = """
@@ -47,6 +47,8 @@ def test_a_tree_is_a_process_and_its_descendants_parents_first() -> None:
         assert pids[0] == pid
         assert len(pids) == 2
         assert set(pids) < set(tree(os.getpid()))
+        assert descendants(pid) == pids[1:]
+        assert usage_of(pids[1:]).processes == 1
 
 
 WAITS = "import sys; print(1, flush=True); sys.stdin.readline()"

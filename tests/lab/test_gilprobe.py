@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.gilprobe import gil_state, gil_told
+from lab import gilprobe, interpreters
+from lab.gilprobe import gil_told, seen, version_label
+from lab.interpreters import Interpreter
 from lab.pyruntime import gil_in_memory
 from lab.runtimes import Runtime
 from tests.conftest import runtime_or_skip
@@ -31,7 +33,45 @@ def running(runtime: Runtime, code: str) -> Iterator[int]:
 
 def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known(runtime: Runtime) -> None:
     with running(runtime, WAITING) as pid:
-        assert gil_state(pid) is runtime.name.gil_enabled
+        found = seen(pid)
+    assert found is not None
+    assert found.gil_enabled is runtime.name.gil_enabled
+
+
+def test_the_interpreter_of_a_process_is_known(runtime: Runtime) -> None:
+    facts = runtime.interpreter.facts
+    with running(runtime, WAITING) as pid:
+        found = seen(pid, may_ask=False)
+    assert found is not None
+    assert (found.version, found.free_threaded) == (facts["version"], facts["gil_disabled_build"])
+    assert found.label == facts["version"] + ("t" if runtime.name.free_threaded else "")
+    assert version_label("3.14.7", free_threaded=False) == "3.14.7"
+
+
+def test_an_interpreter_is_asked_once_for_all_processes_that_run_it(
+    any_runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def ask(source: str, executable: Path) -> Interpreter | None:
+        asked.append(executable)
+        return interpreters.ask(source, executable)
+
+    monkeypatch.setattr(gilprobe, "_ANSWERS", {})
+    monkeypatch.setattr(gilprobe, "ask", ask)
+    with running(any_runtime, WAITING) as one, running(any_runtime, WAITING) as other:
+        assert seen(one) == seen(other) != None  # noqa: E711 - and neither is
+    assert asked == [any_runtime.interpreter.executable]
+
+
+def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = runtime_or_skip("3.14t")
+    monkeypatch.setattr(gilprobe, "gil_in_memory", lambda pid: None)
+    monkeypatch.setattr(gilprobe, "gil_told", None)
+    with running(runtime, WAITING) as pid:
+        found = seen(pid, may_ask=False)
+    assert found is not None
+    assert found.gil_enabled is None
 
 
 @pytest.mark.parametrize("name", ["3.14t", "3.14t+gil"])
@@ -61,12 +101,12 @@ def test_the_memory_of_another_version_is_not_read() -> None:
 
 def test_of_a_program_that_is_no_python_nothing_is_known() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        assert gil_state(process.pid) is None
+        assert seen(process.pid) is None
         process.kill()
 
 
 def test_of_a_process_that_has_ended_nothing_is_known() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         pass
-    assert gil_state(process.pid) is None
+    assert seen(process.pid) is None
     assert gil_in_memory(process.pid) is None

@@ -14,6 +14,7 @@ from core.histogram import Histogram
 from core.result import CellResult
 from core.runtime import RuntimeName
 from core.system import System
+from lab import deadlines
 from lab import measure as measure_module
 from lab.interpreters import Interpreter
 from lab.measure import Bench, measure
@@ -314,7 +315,7 @@ def test_a_clients_result_of_the_wrong_kind_fails_the_cell(scripted: Scripted, w
 def test_a_last_line_that_is_no_result_fails_the_cell(
     scripted: Scripted, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measure_module, "DEADLINE_FLOOR_S", 0.3)
+    monkeypatch.setattr(deadlines, "FLOOR_S", 0.3)
     result = scripted(clients=(line,))
     assert result.status == "failed"
     assert "Client 1 of 1" in result.reason
@@ -328,7 +329,7 @@ def test_a_service_that_does_not_stop_fails_the_cell(scripted: Scripted, monkeyp
 
 
 def test_a_service_that_is_never_ready_fails_the_cell(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure_module, "START_DEADLINE_S", 0.3)
+    monkeypatch.setattr(deadlines, "START_DEADLINE_S", 0.3)
     result = scripted(ready="")
     assert result.status == "failed"
     assert re.match(r"Service 1 of 1 .* said nothing for .* before it was ready", result.reason)
