@@ -10,16 +10,30 @@ from reports.arms import addresses, arm_settings
 from reports.arrangement import value_text
 from reports.columns import microseconds
 from reports.comparisons import Comparison, compare
+from reports.costs import median_costs
 from reports.markdown import escaped, markdown_table
+from reports.memory import MIB
 from reports.notes import troubles
 from reports.standings import Contest, Short, Standing, contests, share_text
 from reports.summary import Row
 
-HEADS = ("arm", "requests/s", "of the first's", "p50 [us]", "p99 [us]", "client CPU [us/request]", "blocks")
+HEADS = (
+    "arm",
+    "requests/s",
+    "of the first's",
+    "p50 [us]",
+    "p99 [us]",
+    "client CPU [us/request]",
+    "service CPU [us/request]",
+    "memory [MiB]",
+    "GIL",
+    "blocks",
+)
 HOW = (
     "Requests/s are medians over the blocks; shares are of the first arm's that is named above, paired by block, with "
-    "their 95 % interval; a verdict takes the p of all comparisons together into account (docs/evidence.md). Nothing "
-    "is known of the processes of a service that already ran: no CPU time, no memory, no GIL state."
+    "their 95 % interval; a verdict takes the p of all comparisons together into account (docs/evidence.md). "
+    "The processes of a service that already ran are known where they are on this machine and may be looked at; a "
+    "dash is what is not known of them."
 )
 
 
@@ -104,11 +118,23 @@ def shorts(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Short]:
 def figures(one: Standing) -> list[str]:
     """An arm's figures for HEADS."""
     own = one.row.figures
-    numbers = (own.p50_ns, own.p99_ns, own.client_cpu_ns) if own else (None,) * 3
+    numbers = (own.p50_ns, own.p99_ns, own.client_cpu_ns, own.service_cpu_ns) if own else (None,) * 4
+    costs = median_costs(one.row.good)
     return [
         one.name,
         f"{one.requests_per_s:,.0f}",
         share_text(one.share),
         *(microseconds(number) if number else "-" for number in numbers),
+        f"{costs.service_pss / MIB:,.1f}" if costs and costs.service_pss else "-",
+        _gil(one.row),
         str(len(one.row.good)),
     ]
+
+
+def _gil(row: Row) -> str:
+    """Whether the GIL of the service was on, in every block and at both ends; a dash where that is not known."""
+    services = [service for cell in row.good for service in cell.services]
+    if not services or not all(service.get("gil_known") for service in services):
+        return "-"
+    states = {service[key] for service in services for key in ("gil_enabled_ready", "gil_enabled_end")}
+    return "changed" if len(states) > 1 else "on" if True in states else "off"
