@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from commands.report import add_lang_flag, language
 from commands.saying import note, short
 from config import flags
 from lab import experiment
@@ -19,15 +20,17 @@ def main(arguments: Sequence[str]) -> int:
         "folder", metavar="FOLDER", type=Path, nargs="?", help="where runs are saved (default: reports/out)"
     )
     parser.add_argument("--json", action="store_true", help="print them as JSON")
+    add_lang_flag(parser, "the verdicts")
     given = parser.parse_args(arguments)
+    lang = language(given.lang)
     if given.folder is None:
         experiment.RUNS.mkdir(parents=True, exist_ok=True)
     folder = short(given.folder or experiment.RUNS)
-    runs = saved_runs(folder)
+    runs = saved_runs(folder, lang)
     if given.json:
         print(json.dumps([one.to_json() for one in runs], indent=2))
     elif runs:
-        print_list(runs, terminal())
+        print_list(runs, terminal(), lang)
     else:
         note(f"There is no run in {folder} yet; make one with: make run")
     return 0

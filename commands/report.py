@@ -60,11 +60,9 @@ def language(asked: str) -> str:
     return asked
 
 
-def add_lang_flag(parser: argparse.ArgumentParser) -> None:
-    """--lang, which runs and reports have."""
-    parser.add_argument(
-        "--lang", metavar="NAME", default="en", help="language of page, record and verdicts: en (default) or zh"
-    )
+def add_lang_flag(parser: argparse.ArgumentParser, of: str = "page, record and verdicts") -> None:
+    """--lang, which runs, reports and the list of runs have. of: what is in that language."""
+    parser.add_argument("--lang", metavar="NAME", default="en", help=f"language of {of}: en (default) or zh")
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
@@ -86,13 +84,18 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
 
 
 def _print_verdict(written: Written) -> None:
-    """The sentences that the page begins with, and where it is."""
+    """The sentences that the page begins with, why something is open, and where the page is."""
+    from reports.page.answer import why_open
+    from reports.page.texts import TEXTS
+    from reports.page.traces import Traces
     from reports.terminal import wrapped
     from reports.wording import verdict_lines
     from reports.write import PAGE
 
+    view, lang = written.view, written.lang
+    why = why_open(view.comparisons, Traces(view), TEXTS[lang], lang)
     print()
-    for sentence in verdict_lines(written.view.comparisons, written.lang):
+    for sentence in [*verdict_lines(view.comparisons, lang), *([why.text] if why else [])]:
         print(wrapped(sentence, WIDTH))
     _say(f"The page: {short(written.folder / PAGE)}", written.lang)
 

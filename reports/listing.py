@@ -4,15 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
-from textwrap import fill
+from textwrap import indent as indented
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from core.errors import BadInput
 from core.result import FILE_NAME, Run, load
 from reports.comparisons import Comparison
+from reports.terminal import wrapped
+from reports.translation import JOINTS, said
 from reports.wording import verdict
 
 INDENT = 2
@@ -42,25 +45,25 @@ class Listed:
         return asdict(self)
 
 
-def saved_runs(folder: Path) -> list[Listed]:
+def saved_runs(folder: Path, lang: str = "en") -> list[Listed]:
     """Every run in *folder*, which may be one itself, the newest first; those that cannot be read come last.
 
-    Raises BadInput if *folder* is none.
+    lang: of the verdicts. Raises BadInput if *folder* is none.
     """
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder; name one that holds runs, such as reports/out.")
     found = [path.parent for path in (folder / FILE_NAME, *folder.glob(f"*/{FILE_NAME}")) if path.is_file()]
-    return sorted(map(_listed, found), key=lambda one: (one.when, one.folder), reverse=True)
+    return sorted((_listed(one, lang) for one in found), key=lambda one: (one.when, one.folder), reverse=True)
 
 
-def _listed(folder: Path) -> Listed:
+def _listed(folder: Path, lang: str) -> Listed:
     try:
-        return summary(load(folder), folder)
+        return summary(load(folder), folder, lang)
     except BadInput as error:
         return Listed(folder=str(folder), trouble=str(error))
 
 
-def summary(run: Run, folder: Path) -> Listed:
+def summary(run: Run, folder: Path, lang: str = "en") -> Listed:
     """What the list tells of *run*."""
     return Listed(
         folder=str(folder),
@@ -69,27 +72,28 @@ def summary(run: Run, folder: Path) -> Listed:
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=_verdict(run),
+        verdict=_verdict(run, lang),
     )
 
 
-def _verdict(run: Run) -> str:
+def _verdict(run: Run, lang: str) -> str:
     """The first clause of the verdict: on the lock, where the run can tell it apart."""
     known = {one.name for one in fields(Comparison)}
     try:
         compared = [Comparison(**{k: v for k, v in one.items() if k in known}) for one in run.comparisons]
     except TypeError:  # of a version whose comparisons had other keys
-        return NO_VERDICT
-    sentences = verdict(compared)
-    return f"{sentences[0][0].text}." if sentences else NO_VERDICT
+        return said(NO_VERDICT, lang)
+    sentences = verdict(compared, lang)
+    return f"{sentences[0][0].text}{JOINTS[lang][1]}" if sentences else said(NO_VERDICT, lang)
 
 
-def print_list(runs: Sequence[Listed], console: Console) -> None:
-    """A line for each run, and its verdict below."""
+def print_list(runs: Sequence[Listed], console: Console, lang: str = "en") -> None:
+    """A line for each run, and its verdict below. lang: of the heads."""
     whole = [one for one in runs if not one.trouble]
-    lines = [HEADS, *(_texts(one) for one in whole)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(HEADS) - 1)]
-    _print_line(HEADS, widths, console, "bold")
+    heads = tuple(said(head, lang) for head in HEADS)
+    lines = [heads, *(_texts(one) for one in whole)]
+    widths = [max(cell_len(line[place]) for line in lines) for place in range(len(HEADS) - 1)]
+    _print_line(heads, widths, console, "bold")
     for one, texts in zip(whole, lines[1:], strict=True):
         _print_line(texts, widths, console)
         _print_below(one.verdict, console, "dim")
@@ -105,14 +109,13 @@ def _texts(one: Listed) -> tuple[str, ...]:
 
 def _print_line(texts: Sequence[str], widths: Iterable[int], console: Console, style: str = "") -> None:
     *figures, name = texts
-    aligned = [
-        text.ljust(width) if place < 2 else text.rjust(width)
-        for place, (text, width) in enumerate(zip(figures, widths, strict=True))
-    ]
+    aligned = []
+    for place, (text, width) in enumerate(zip(figures, widths, strict=True)):
+        space = " " * (width - cell_len(text))
+        aligned.append(f"{text}{space}" if place < 2 else f"{space}{text}")
     console.print(Text("  ".join([*aligned, name]), style=style), soft_wrap=True)
 
 
 def _print_below(text: str, console: Console, style: str) -> None:
     space = " " * INDENT
-    wrapped = fill(text, console.width, initial_indent=space, subsequent_indent=space, break_on_hyphens=False)
-    console.print(Text(wrapped, style=style))
+    console.print(Text(indented(wrapped(text, console.width - INDENT), space), style=style))

@@ -152,7 +152,9 @@ _ZH: Mapping[str, str] = {
         "所有单元的客户端都运行在 {arm} 下：只有服务端变化。"
     ),
     "{arm} -> {other_arm} mixes {causes}: nothing between them was measured. To separate them, add --runtime "
-    "{runtimes}.": "{arm} -> {other_arm} 混合了{causes}：两者之间没有测量别的运行时。要把它们分开，请加上 --runtime {runtimes}。",
+    "{runtimes}": (
+        "{arm} -> {other_arm} 混合了{causes}：两者之间没有测量别的运行时。要把它们分开，请加上 --runtime {runtimes}"
+    ),
     "version and build and lock": "版本、构建和锁",
     "version and build": "版本和构建",
     "version and lock": "版本和锁",
@@ -170,8 +172,8 @@ _ZH: Mapping[str, str] = {
     "{value} [no interval]": "{value}（无区间）",
 }
 
-# The last are the most general: a sentence on one setting, and any sentence.
-_LAST_ZH: Mapping[str, str] = {"{about}: {sentence}": "{about}：{sentence}", "{sentence}.": "{sentence}。"}
+# The last is the most general: a sentence on one setting.
+_LAST_ZH: Mapping[str, str] = {"{about}: {sentence}": "{about}：{sentence}"}
 
 PHRASES: Mapping[str, Mapping[str, str]] = {
     "en": {},

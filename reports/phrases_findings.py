@@ -76,7 +76,9 @@ FINDINGS_ZH: Mapping[str, str] = {
     "worker": "工作线程",
     "client": "客户端",
     "socket": " socket ",
-    "contention sigma {sigma}, coherency kappa {kappa}: {peak}": "争用系数 sigma {sigma}，一致性系数 kappa {kappa}：{peak}",
+    "contention sigma {sigma}, coherency kappa {kappa}: {peak}": (
+        "争用系数 sigma {sigma}，一致性系数 kappa {kappa}：{peak}"
+    ),
     "throughput falls from 1 on": "吞吐量从 1 起就下降",
     "no peak is claimed, the interval of kappa includes 0": "不断言峰值，kappa 的区间包含 0",
     "no peak is claimed, the interval of kappa lies below 0": "不断言峰值，kappa 的区间低于 0",
@@ -96,10 +98,11 @@ FINDINGS_ZH: Mapping[str, str] = {
     "no fit of the Universal Scalability Law: {why}": "无法拟合通用扩展定律（USL）：{why}",
     "no fit of Amdahl's law: {why}": "无法拟合 Amdahl 定律：{why}",
     "no fit of either law: {why}": "两条定律都无法拟合：{why}",
-    "the throughput of one is not to be told from these values under this law; sweep from 1, or from near it (and "
-    "where throughput falls at the high end, only the Universal Scalability Law can fit)": (
-        "按这条定律无法由这些取值得出 1 个的吞吐量；请从 1 或接近 1 处开始扫描（若吞吐量在高端下降，则只有 USL 能拟合）"
+    "the throughput of one is not to be told from these values under this law": (
+        "按这条定律无法由这些取值得出 1 个的吞吐量"
     ),
+    "sweep from 1, or from near it (and where throughput falls at the high end, only the Universal Scalability Law "
+    "can fit)": "请从 1 或接近 1 处开始扫描（若吞吐量在高端下降，则只有 USL 能拟合）",
     "{parameter} has {count} values: a scaling fit takes at least {least}": (
         "{parameter} 只有 {count} 个取值：扩展性拟合至少需要 {least} 个"
     ),
@@ -138,7 +141,9 @@ FINDINGS_ZH: Mapping[str, str] = {
     "the hottest lock is {lock} ({module}: {share} of CPU time, {floor} of context switches)": (
         "最热的锁是 {lock}（{module}：占 CPU 时间的 {share}、上下文切换的 {floor}）"
     ),
-    "the hottest lock is {lock} ({module}: {share} of CPU time)": "最热的锁是 {lock}（{module}：占 CPU 时间的 {share}）",
+    "the hottest lock is {lock} ({module}: {share} of CPU time)": (
+        "最热的锁是 {lock}（{module}：占 CPU 时间的 {share}）"
+    ),
     "no lock takes {share}": "没有一个锁达到 {share}",
     "from {count} samples ({share} were lost), none of them in the kernel, which perf may not look into here": (
         "共 {count} 个样本（丢失 {share}），都不在内核中：perf 在这里不能查看内核"

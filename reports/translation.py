@@ -77,6 +77,8 @@ def _told(text: str, lang: str) -> str | None:
     whole = PHRASES[lang].get(text)
     if whole is not None:
         return whole
+    if text.endswith(".") and (sentence := _told(text[:-1], lang)) is not None:
+        return f"{sentence}{JOINTS[lang][1]}"
     for pattern, template in _patterns(lang):
         match = pattern.fullmatch(text)
         parts = {name: _part(name, part, lang) for name, part in match.groupdict().items()} if match else {"": None}
@@ -92,7 +94,7 @@ def _part(name: str, text: str, lang: str) -> str | None:
     if name == "builds":  # 'yes (3.11), no (3.14, 3.14t)', 'GCC 13 (3.11), Clang 18 (3.14)'
         return re.sub(r"\b(yes|no|unknown)(?= \()", lambda match: ANSWERS[lang][match[1]], text)
     if name in LISTS:
-        listed = [_told(one, lang) for one in text.split(", ")]
+        listed = [_told(one, lang) for one in re.split(r", (?![^(]*\))", text)]
         return None if None in listed else COMMAS[lang].join(filter(None, listed))
     if name in SAME_TEXT:
         return text

@@ -55,6 +55,7 @@ def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: p
     assert said.splitlines()[-1] == f"网页：{folder}/report.html"
     assert "\n去掉全局解释锁（GIL）" in said
     assert "6 个区组，单元按随机顺序测量（种子 1）。" in said
+    assert "系统 1: 单个 socket，无连接缓存" in said
     assert '<html lang="zh-Hans">' in (folder / "report.html").read_text(encoding="utf-8")
 
 
@@ -78,8 +79,18 @@ def test_a_report_ends_with_the_verdict_and_where_the_page_is(
     assert report([str(folder)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == f"The page: {folder}/report.html"
-    assert lines[-2].startswith("Removing the GIL ")
+    assert lines[-2] == "Removing the GIL changes nothing that matters: 1.00 [1.00, 1.00]."
     assert lines[-3] == ""
+    assert len([line for line in lines if "Removing the GIL" in line]) == 1
+
+
+def test_a_report_without_a_verdict_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report([str(saved(tmp_path / "a", blocks=2))]) == 0
+    end = " ".join(capsys.readouterr().out.rpartition("\n\n")[2].split())
+    assert end.startswith(
+        "Removing the GIL has no verdict yet: 1.00. Why no verdict yet: 2 blocks cannot have an interval; "
+        "about 4 more blocks are needed. The page: "
+    )
 
 
 @pytest.mark.parametrize("found", [True, False])

@@ -129,6 +129,27 @@ def test_notes_below_a_table_have_their_chinese() -> None:
     assert [one for one in lines if foreign(re.sub("CPU|PGO|LTO", "", said(one, "zh")))] == []
 
 
+def test_a_sentence_of_many_parts_is_told_with_all_of_them() -> None:
+    english = (
+        "NUM_CLIENTS, system 2, 3.14t: 1 client serves 1,000 (990 to 1,010) requests/s; contention sigma 0.05, "
+        "coherency kappa 0.2 (0.1 to 0.3): most throughput at 2.2; no fit of Amdahl's law: the throughput of one is "
+        "not to be told from these values under this law; sweep from 1, or from near it (and where throughput falls at "
+        "the high end, only the Universal Scalability Law can fit)."
+    )
+    assert said(english, "zh") == (
+        "NUM_CLIENTS, 系统 2, 3.14t：1 个客户端每秒处理 1,000（990 到 1,010） 个请求；争用系数 sigma 0.05，一致性系数 "
+        "kappa 0.2（0.1 到 0.3）：吞吐量在 2.2 处最大；无法拟合 Amdahl 定律："
+        "按这条定律无法由这些取值得出 1 个的吞吐量；"
+        "请从 1 或接近 1 处开始扫描（若吞吐量在高端下降，则只有 USL 能拟合）。"
+    )
+
+
+def test_a_comma_in_brackets_is_no_end_of_a_confound() -> None:
+    assert said("confound: compiler GCC 13 against Clang 18 (a, b), pgo on against off", "zh") == (
+        "混杂因素：编译器 GCC 13 对 Clang 18 (a, b)、pgo 开对关"
+    )
+
+
 PLACES = ("1 process of 2 threads on 3.14t", "3.14t 上 1 个 2 线程的进程")
 PHRASED = {  # what stands for a {name} that is a phrase itself, and its Chinese
     "about": ("System 2, PAYLOAD_BYTES 10, 3.14t again", "系统 2, PAYLOAD_BYTES 10, 3.14t again"),
@@ -167,7 +188,8 @@ SAME = {  # what is the same in every language
     "version": "3.14.2", "other_version": "3.14.0rc1", "compiler": "GCC 13.2.0", "other_compiler": "Clang 18 (x)",
     "machine": "i9-13900K", "gil": "Python 3.11.5", "nogil": "Python 3.14.0a0 free-threading", "plan": "quick",
     "run": "20260801T101500-quick-3f2a", "day": "2026-08-01T10:15:00+00:00", "other_day": "2026-08-01T10:16:00+00:00",
-    "module": "'_csv'", "lock": "the GIL", "name": "Service 1 of 2 (3.14t, pid 812)", "setting": "CALC_TARGET 0, NUM_MULTI_SOCKET 5",
+    "module": "'_csv'", "lock": "the GIL", "name": "Service 1 of 2 (3.14t, pid 812)",
+    "setting": "CALC_TARGET 0, NUM_MULTI_SOCKET 5",
 }  # fmt: skip
 
 
@@ -184,6 +206,8 @@ def filled(phrase: str, told: str) -> tuple[str, str]:
 def test_a_sentence_of_every_phrase_is_told_by_that_phrase(phrase: str, told: str) -> None:
     english, chinese = filled(phrase, told)
     assert said(english, "zh") == chinese
+    if not english.endswith("."):
+        assert said(f"{english}.", "zh") == f"{chinese}。"
 
 
 @pytest.mark.parametrize(
