@@ -1,4 +1,4 @@
-"""Commands that make an environment or a wheel: one maker of a place at a time, and none that outlives its time."""
+"""Commands that make an environment, a wheel or a program: one maker of a place at a time, none outlives its time."""
 
 import fcntl
 import os
@@ -19,8 +19,10 @@ def locked(path: Path) -> Iterator[int]:
         yield lock.fileno()
 
 
-def run(command: Sequence[str], lock: int, timeout_s: float) -> "subprocess.CompletedProcess[str]":
-    """Run *command* to its end, in the environment that every child has; what it said.
+def run(
+    command: Sequence[str], lock: int, timeout_s: float, folder: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run *command* to its end, in *folder* and in the environment that every child has; what it said.
 
     It inherits the lock: should this process be killed, the next maker waits until the command has ended. It leads a
     process group, so that a compiler that it started ends with it when the time is over, or on Ctrl-C.
@@ -28,6 +30,7 @@ def run(command: Sequence[str], lock: int, timeout_s: float) -> "subprocess.Comp
     """
     with subprocess.Popen(
         command,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
 from core.system import Program
+from lab.making import locked, run
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = REPOSITORY / "native"
@@ -127,15 +128,16 @@ def make(names: Iterable[str]) -> Iterator[tuple[str, str]]:
         if name not in BUILDS:
             raise BadInput(f"{name!r} is not a native program; accepted are {', '.join(BUILDS)}.")
     BIN.mkdir(exist_ok=True)
-    for name in asked:
-        yield name, _made(BUILDS[name])
+    with locked(BIN / ".lock") as lock:
+        for name in asked:
+            yield name, _made(BUILDS[name], lock)
 
 
-def _made(build: Build) -> str:
+def _made(build: Build, lock: int) -> str:
     lacking = _lacking(build)
     if lacking or _is_current(build):
         return lacking
-    reason = _run(build)
+    reason = _run(build, lock)
     if reason:
         build.reason_file.write_text(reason, encoding="utf-8")
     else:
@@ -175,12 +177,12 @@ def _sources(folder: Path) -> Iterator[Path]:
         yield from (Path(here, name) for name in files if name.endswith(SOURCE_KINDS))
 
 
-def _run(build: Build) -> str:
+def _run(build: Build, lock: int) -> str:
     """Why the commands of *build* failed; empty if they did not."""
     said = ""
     for line in build.commands:
         try:
-            done = _done(line, build.folder)
+            done = run(line, lock, BUILD_TIMEOUT_S, build.folder)
         except subprocess.TimeoutExpired:
             return f"not built: {' '.join(line)} was not done after {BUILD_TIMEOUT_S:.0f} s"
         except OSError as error:
@@ -189,20 +191,6 @@ def _run(build: Build) -> str:
         if done.returncode:
             return _reason(build.name, said, line)
     return ""
-
-
-def _done(line: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
-    """A compiler's words may be of any encoding, and it must not ask the terminal for anything."""
-    return subprocess.run(
-        line,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=BUILD_TIMEOUT_S,
-        check=False,
-    )
 
 
 def _reason(name: str, said: str, line: tuple[str, ...]) -> str:
