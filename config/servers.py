@@ -38,7 +38,7 @@ SERVERS: dict[str, Server] = {
         Server(
             name="granian",
             interfaces=(ASGI, WSGI),
-            package="granian==2.8.7",
+            package="granian[uvloop]==2.8.7",
             command="{python} -m granian --interface INTERFACE --host {host} --port {port} --workers {workers} "
             "THREADS --no-ws --log-level warning APP",
             source="https://github.com/emmett-framework/granian#workers-and-threads",
@@ -46,7 +46,7 @@ SERVERS: dict[str, Server] = {
         Server(
             name="uvicorn",
             interfaces=(ASGI,),
-            package="uvicorn==0.54.0",
+            package="uvicorn[standard]==0.54.0",
             command="{python} -m uvicorn --host {host} --port {port} --workers {workers} --no-access-log "
             "--log-level warning APP",
             source="https://www.uvicorn.org/deployment/",

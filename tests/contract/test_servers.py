@@ -1,0 +1,101 @@
+"""The command line of each server (--app, --server): started, asked, and ended with all its processes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.servers import ASGI, SERVERS, WSGI
+from core.result import CellResult
+from lab.measure import Bench
+from lab.runtimes import Runtime
+from tests.contract.own_services import measured, registered
+from tests.contract.packages import not_installed
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+
+APPS = """
+BODY = b'{"id": 3}'
+HEADERS = [("Content-Type", "application/json"), ("Content-Length", str(len(BODY)))]
+
+
+def over_wsgi(environ, start_response):
+    start_response("200 OK", HEADERS)
+    return [BODY]
+
+
+async def over_asgi(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            event = await receive()
+            await send({"type": event["type"] + ".complete"})
+            if event["type"] == "lifespan.shutdown":
+                return
+    headers = [(name.lower().encode(), value.encode()) for name, value in HEADERS]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": BODY})
+"""
+EVERY = [(name, interface) for name, one in SERVERS.items() for interface in one.interfaces]
+UNDER_ALL = [("gunicorn", WSGI), ("uvicorn", ASGI)]  # one of each kind; uvicorn's extras are compiled
+FORKING = [pair for pair in EVERY if "{workers}" in SERVERS[pair[0]].command]
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    with registered():
+        yield
+
+
+@pytest.fixture
+def folder(short_folder: Path) -> Path:
+    """A folder with both applications."""
+    (short_folder / "small.py").write_text(APPS)
+    return short_folder
+
+
+def served(folder: Path, bench: Bench, runtime: Runtime, server: str, interface: str, **values: Any) -> CellResult:
+    """One small cell of the application on that server."""
+    given = {"app": f"small:over_{interface}", "server": server, "interface": interface}
+    result = measured(folder, bench, str(runtime.name), given, **values)
+    if "could not be installed" in result.reason:
+        not_installed(result.reason)
+    return result
+
+
+def check_all_is_well(result: CellResult, runtime: Runtime) -> None:
+    assert (result.status, result.reason) == ("ok", "")
+    assert (result.answered, result.wrong, result.errors) == (result.requests, 0, {})
+    assert all(one["gil_enabled_end"] is runtime.name.gil_enabled for one in result.services)
+
+
+@pytest.mark.parametrize(("server", "interface"), [pair for pair in EVERY if pair not in UNDER_ALL])
+def test_the_command_of_each_server_serves_the_application(
+    any_runtime: Runtime, folder: Path, bench: Bench, server: str, interface: str
+) -> None:
+    result = served(folder, bench, any_runtime, server, interface)
+    check_all_is_well(result, any_runtime)
+    assert result.connect == {} or result.connect["count"] <= 2  # connections are kept
+
+
+@pytest.mark.parametrize(("server", "interface"), UNDER_ALL)
+def test_a_server_serves_under_every_runtime_and_leaves_its_gil_as_it_is(
+    runtime: Runtime, folder: Path, bench: Bench, server: str, interface: str
+) -> None:
+    check_all_is_well(served(folder, bench, runtime, server, interface), runtime)
+
+
+@pytest.mark.parametrize(("server", "interface"), FORKING)
+def test_a_server_that_is_told_two_workers_has_them_beside_their_parent(
+    any_runtime: Runtime, folder: Path, bench: Bench, server: str, interface: str
+) -> None:
+    result = served(folder, bench, any_runtime, server, interface, NUM_API_SERVICES=2)
+    check_all_is_well(result, any_runtime)
+    (service,) = result.services
+    assert service["processes"] >= 3  # with one worker it is two at most
+
+
+def test_one_that_has_no_workers_is_started_twice(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
+    result = served(folder, bench, any_runtime, "waitress", WSGI, NUM_API_SERVICES=2)
+    check_all_is_well(result, any_runtime)
+    assert len(result.services) == 2
