@@ -8,6 +8,7 @@ from typing import Any, Literal
 from core.runtime import NATIVE, RuntimeName
 
 StepName = Literal["version", "build", "lock", "whole", "aa", "other"]
+INSTALLERS = {"pip", "setuptools", "wheel"}  # what an environment without uv has besides
 FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")
 WORDS = {
     "version": "the newer version",
@@ -95,7 +96,10 @@ def _between(step: Step) -> list[str]:
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What else differs between the builds of a step than its cause: compiler, flags, minor version. In words."""
+    """What else differs between the builds of a step than its cause, in words.
+
+    Compiler, flags, minor version; versions of the packages in a user's own environment.
+    """
     one, other = runtimes.get(step.denominator), runtimes.get(step.numerator)
     if one is None or other is None:
         return []
@@ -107,7 +111,22 @@ def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[str
     ]
     if "version" not in step.causes and one.get("version") != other.get("version"):
         differs.append(f"version {one.get('version')} against {other.get('version')}")
-    return differs
+    return differs + _other_packages(one.get("packages", {}), other.get("packages", {}))
+
+
+def _other_packages(before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Packages whose versions differ, or that only one has, by a user's requirements file.
+
+    That stands there by its absolute path; our own files pin one version for every runtime.
+    """
+    return [
+        f"{name} {one.get(name, 'missing')} against {other.get(name, 'missing')}"
+        for file in before
+        if file.startswith("/") and file in after
+        for one, other in [(before[file], after[file])]
+        for name in sorted({*one, *other} - INSTALLERS)
+        if one.get(name) != other.get(name)
+    ]
 
 
 def _on(facts: Mapping[str, Any], flag: str) -> str:

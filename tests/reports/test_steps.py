@@ -176,3 +176,25 @@ def test_all_that_differs_is_named() -> None:
 
 def test_a_runtime_of_which_nothing_is_known_confounds_nothing() -> None:
     assert confounds(step_of("lock"), {"3.14t": facts("3.14t")}) == []
+
+
+def test_packages_of_other_versions_are_named_with_both() -> None:
+    before = {"flask": "3.1.2", "numpy": "2.3.5", "typing_extensions": "4.15.0", "pip": "25.0"}
+    after = {"flask": "3.1.3", "numpy": "2.3.5", "pip": "25.3", "greenlet": "3.2.0"}
+    built = {name: facts(name) | {"packages": {"/shop/requirements.txt": before}} for name in RUNTIMES}
+    step = step_of("version")
+    built[step.numerator] |= {"packages": {"/shop/requirements.txt": after}}
+    assert confounds(step, built) == [
+        "flask 3.1.2 against 3.1.3",
+        "greenlet missing against 3.2.0",
+        "typing_extensions 4.15.0 against missing",
+    ]
+
+
+def test_packages_of_our_own_files_confound_nothing() -> None:
+    built = {name: facts(name) | {"packages": {"requirements-tornado.txt": {"tornado": name}}} for name in RUNTIMES}
+    assert confounds(step_of("version"), built) == []
+
+
+def test_an_environment_that_only_one_has_confounds_nothing() -> None:
+    assert named(step_of("lock"), packages={"/shop/requirements.txt": {"flask": "3.1.3"}}) == []
