@@ -33,7 +33,7 @@ def _lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("version", _version(facts)),
         ("build", f"{facts['build']}"),
         ("flags", flags_text(facts["flags"])),
-        ("where", f"{facts['executable']} (found by {facts['source']})"),
+        ("where", _where(facts)),
     ]
     packages = {name: version for one in facts["packages"].values() for name, version in one.items()}
     if packages:
@@ -46,6 +46,11 @@ def _version(facts: Mapping[str, Any]) -> str:
         return "programs of machine code, no interpreter"
     build = "free-threaded build" if facts["gil_disabled_build"] else "default build"
     return f"{facts['version']}, {build}, GIL {'on' if facts['gil_enabled'] else 'off'}"
+
+
+def _where(facts: Mapping[str, Any]) -> str:
+    found = f" (found by {facts['source']})" if "source" in facts else ""
+    return f"{facts['executable']}{found}"
 
 
 def flags_text(flags: Mapping[str, Any]) -> str:
