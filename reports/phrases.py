@@ -138,6 +138,7 @@ _ZH: Mapping[str, str] = {
     "{flag} off against on": "{flag} 关对开",
     "compiler {compiler} against {other_compiler}": "编译器 {compiler} 对 {other_compiler}",
     "version {version} against {other_version}": "版本 {version} 对 {other_version}",
+    "package {name} {version} against {other_version}": "软件包 {name} {version} 对 {other_version}",
     # validity (reports/findings.py, reports/steps.py)
     "{blocks}, cells in random order (seed {seed}).": "{blocks}，单元按随机顺序测量（种子 {seed}）。",
     "Noise floor (the same runtime twice): {least} to {most}.": "噪声水平（同一运行时测两次）：{least} 到 {most}。",

@@ -120,7 +120,7 @@ def _other_packages(before: Mapping[str, Mapping[str, str]], after: Mapping[str,
     That stands there by its absolute path; our own files pin one version for every runtime.
     """
     return [
-        f"{name} {one.get(name, 'missing')} against {other.get(name, 'missing')}"
+        f"package {name} {one.get(name, 'missing')} against {other.get(name, 'missing')}"
         for file in before
         if file.startswith("/") and file in after
         for one, other in [(before[file], after[file])]

@@ -185,9 +185,9 @@ def test_packages_of_other_versions_are_named_with_both() -> None:
     step = step_of("version")
     built[step.numerator] |= {"packages": {"/shop/requirements.txt": after}}
     assert confounds(step, built) == [
-        "flask 3.1.2 against 3.1.3",
-        "greenlet missing against 3.2.0",
-        "typing_extensions 4.15.0 against missing",
+        "package flask 3.1.2 against 3.1.3",
+        "package greenlet missing against 3.2.0",
+        "package typing_extensions 4.15.0 against missing",
     ]
 
 

@@ -166,6 +166,24 @@ def test_the_list_and_the_page_say_the_verdict_on_two_arms(rate: int, said: str)
     assert "several causes" not in html
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ({"gil_known": True, "gil_enabled_ready": False, "gil_enabled_end": False}, "off"),
+        ({"gil_known": True, "gil_enabled_ready": False, "gil_enabled_end": True}, "changed"),
+        ({"gil_known": True, "gil_enabled_ready": True, "gil_enabled_end": True}, "on"),
+        ({"gil_known": False, "gil_enabled_ready": False, "gil_enabled_end": False}, "-"),
+    ],
+)
+def test_what_is_known_of_its_processes_stands_in_its_row(said: dict[str, bool], shown: str) -> None:
+    known = {"cpu_user_ns": 10**9, "cpu_system_ns": 0, "pss_bytes": 3 * 2**20} if said["gil_known"] else {}
+    cells = [replace(cell, services=[{**said, **known}]) for cell in blocks_of("load-ab", 1000)]
+    (table,) = shorts(rows(a_run(cells)), {})
+    (line,) = table.lines
+    assert line[-2] == shown
+    assert line[6:8] == (("500", "3.0") if known else ("-", "-"))  # a second of CPU for 2000 requests
+
+
 @pytest.mark.parametrize("arms", [1, 2])
 def test_the_terminal_has_a_line_for_each_arm(arms: int) -> None:
     run = a_run(*[blocks_of(name, 1000) for name in (OLD, NEW)[:arms]], arms=(OLD, NEW)[:arms])
