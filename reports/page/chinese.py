@@ -192,6 +192,8 @@ TEXTS: Mapping[str, str] = {
     "is_last": "；{name} 居末，{rate} 个",
     "full_stop": "。",
     "standings": "吞吐量排名",
+    "place": "名次",
+    "who": "对象",
     "first": "第一",
     "second": "第二",
     "last": "最末",
@@ -240,6 +242,18 @@ TEXTS: Mapping[str, str] = {
         "设置有自己的刻度。只有一次运行才有的内容见该运行自己的页面。"
     ),
     "several_made_of": "本页的每个数字都来自各次运行的 {file}；每次运行都有自己的页面。",
+}
+
+# What parameters mean, as far as the record of the seed has no phrase for it.
+MEANINGS: Mapping[str, str] = {
+    "NUM_CONNECTIONS_PER_CLIENT": "每个客户端的连接数，其请求分摊在这些连接上",
+    "NUM_SERVER_THREADS": "服务器的事件循环线程数",
+    "MESSAGE_BYTES": "一条回显消息的大小",
+    "KEEP_ALIVE": "一个连接发送多个请求（true），或每个请求新建连接（false）",
+    "NODELAY": "两端都设置 TCP_NODELAY：小消息不等待确认",
+    "BUFFER_BYTES": "每个连接的收发缓冲区；0 = 由内核决定",
+    "RATE": "一个客户端每秒的请求数，按固定时刻发送，不等应答；0 = 收到应答后再发下一个",
+    "DELAY_US": "服务器每次应答前等待的时间",
 }
 
 TITLES: Mapping[str, str] = {

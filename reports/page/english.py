@@ -195,6 +195,8 @@ TEXTS: Mapping[str, str] = {
     "is_last": "; {name} is last with {rate}",
     "full_stop": ".",
     "standings": "Who serves most",
+    "place": "Place",
+    "who": "Who",
     "first": "First",
     "second": "Second",
     "last": "Last",

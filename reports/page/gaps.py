@@ -154,6 +154,8 @@ def _elsewhere(view: View) -> dict[str, bool]:
 def _command(name: str, run: Run) -> str:
     if name in ("topology", "scaling", "memory", "record", *RECORDS):
         return f"python runner.py --experiment {name}"
+    if name in ("comparisons", "waterfall") and set(run.plan["runtimes"]) <= {NATIVE}:
+        return "python runner.py --experiment evidence"  # native programs have no other runtime
     if name in ("comparisons", "waterfall"):
         return f"{command_line(run, '--runtime')} --runtime {ALL_RUNTIMES}"
     if name == "sweeps":

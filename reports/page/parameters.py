@@ -7,6 +7,7 @@ from reports.arrangement import groups, value_text
 from reports.comparisons import is_timed
 from reports.page.settings import Settings
 from reports.page.tables import Datum, Group, Line, Table, heads, plain
+from reports.page.texts import MEANINGS
 from reports.summary import Row
 from reports.translation import said
 from reports.view import View
@@ -86,4 +87,5 @@ def _value(value: Value, name: str) -> str:
 
 
 def _meaning(name: str, lang: str) -> str:
-    return said(PARAMETERS[name].help, lang) if name in PARAMETERS else ""
+    own = MEANINGS.get(lang, {}).get(name)
+    return own or (said(PARAMETERS[name].help, lang) if name in PARAMETERS else "")

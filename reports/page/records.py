@@ -7,6 +7,7 @@ from reports.absent import absent_lines
 from reports.page.pieces import Piece, Sentence, filled
 from reports.page.tables import Datum, Group, Line, Table, heads, number
 from reports.page.traces import of_rows
+from reports.page.workers import WorkersFigure, worker_figures
 from reports.records import Record, record_of
 from reports.standings import Short
 from reports.summary import Row
@@ -18,8 +19,8 @@ from reports.view import View
 class Chapter:
     """head: the experiment's name; headline: who is first, second and last, or what it says first.
 
-    standings: the same as a table, a line for each setting, where there are several; then the headline is empty
-    sentences: all that its record says; tables: who stands where
+    standings: the same as a table, a group for each setting, where there are several; then the headline is empty
+    sentences: all that its record says; tables: who stands where; figures: of workers, where it has some
     """
 
     head: str
@@ -27,6 +28,7 @@ class Chapter:
     standings: Table | None
     sentences: tuple[Sentence, ...]
     tables: tuple[Table, ...]
+    figures: tuple[WorkersFigure, ...] = ()
 
 
 def record_chapter(view: View, words: Mapping[str, str], lang: str) -> Chapter | None:
@@ -43,6 +45,7 @@ def record_chapter(view: View, words: Mapping[str, str], lang: str) -> Chapter |
         standings=_standings(ranked, words) if len(ranked) > 1 else None,
         sentences=sentences,
         tables=tuple(_table(short) for short in shorts),
+        figures=worker_figures(view, lang),
     )
 
 
@@ -71,20 +74,24 @@ def _places(short: Short) -> list[int]:
 
 
 def _standings(ranked: Sequence[Short], words: Mapping[str, str]) -> Table:
-    """The same for several settings: a line for each."""
-    lines = []
-    for short in ranked:
-        places = [(short.lines[place][0], short.rows[place]) for place in _places(short)]
-        told = [one for name, row in places for one in _placed(name, row)]
-        lines.append((Datum(text=short.title), *told))
-    titles = [one for name in ("first", "second", "last") for one in (words[name], words["requests_s"])]
-    heads_ = heads(words["setting"], *titles, numbers=[words["requests_s"]])
-    return Table(name=words["standings"], heads=heads_, groups=(Group(lines=tuple(lines)),), kind="standings")
+    """The same for several settings: a group for each."""
+    groups = tuple(
+        Group(
+            head=short.title,
+            lines=tuple(
+                _placed(words[key], short.lines[place][0], short.rows[place])
+                for key, place in zip(("first", "second", "last"), _places(short), strict=False)
+            ),
+        )
+        for short in ranked
+    )
+    titles = heads(words["place"], words["who"], words["requests_s"], numbers=[words["requests_s"]])
+    return Table(name=words["standings"], heads=titles, groups=groups, kind="standings")
 
 
-def _placed(name: str, row: Row) -> Line:
+def _placed(place: str, name: str, row: Row) -> Line:
     cells = of_rows([row])
-    return Datum(text=name, cells=cells, leads=True), number(_rate(row), cells, "requests_per_s")
+    return Datum(text=place), Datum(text=name, cells=cells, leads=True), number(_rate(row), cells, "requests_per_s")
 
 
 def _rate(row: Row) -> str:

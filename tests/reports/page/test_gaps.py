@@ -93,6 +93,12 @@ def test_every_chapter_that_a_page_leaves_out_is_named_with_a_command() -> None:
     assert all(told.values())
 
 
+def test_native_programs_have_no_other_runtime_so_that_other_systems_are_named() -> None:
+    run = contest_run(blocks_of("load-own", 20_000), view="loadgen")
+    told = {one.what: one.command for one in gaps(view_of(run), {"comparisons": False}, "en")}
+    assert told["Comparisons: version, build and lock"] == "python runner.py --experiment evidence"
+
+
 def test_a_record_lacks_the_other_experiments_alone() -> None:
     told = [one.command for one in gaps(record_view(), SHOWN, "en")]
     assert [one for one in told if "--experiment" in one] == [

@@ -1,6 +1,10 @@
 """What was measured: the size in one line, every parameter once, and what differs between settings."""
 
-from core.cell import Value
+from dataclasses import replace
+
+import pytest
+
+from core.cell import PARAMETERS, Value
 from core.method import Method
 from core.result import Run
 from reports.page.parameters import common, size_line, varying
@@ -72,6 +76,9 @@ def test_one_setting_has_no_table_of_differences() -> None:
     assert not varying(view, Settings(view, WORDS, {}), WORDS)
 
 
-def test_meanings_are_told_in_chinese() -> None:
-    told = texts(common(view_of(swept(2)), TEXTS["zh"], "zh"))
-    assert not told["NUM_API_SERVICES"][1].isascii()
+@pytest.mark.parametrize("name", [*PARAMETERS])
+def test_every_parameter_has_its_meaning_in_chinese(name: str) -> None:
+    run = swept(2)
+    run.cells = [replace(cell, params={name: PARAMETERS[name].default}) for cell in run.cells]
+    run.plan["rows"] = []
+    assert not texts(common(view_of(run), TEXTS["zh"], "zh"))[name][1].isascii()
