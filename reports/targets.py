@@ -29,6 +29,7 @@ HEADS = (
     "GIL",
     "blocks",
 )
+ON_TERMINALS = (*HEADS[:6], HEADS[-1])  # where there is no room for more; the page has all
 HOW = (
     "Requests/s are medians over the blocks; shares are of the first arm's that is named above, paired by block, with "
     "their 95 % interval; a verdict takes the p of all comparisons together into account (docs/evidence.md). "
@@ -110,7 +111,11 @@ def _sentence(one: Comparison, measured: set[str], setting: str) -> str:
 def shorts(rows: Sequence[Row], titles: Mapping[str, str]) -> list[Short]:
     """The table for a terminal, for each setting."""
     return [
-        Short(title=contest.label or "services", heads=HEADS, lines=tuple(map(tuple, map(figures, contest.standings))))
+        Short(
+            title=contest.label or "services",
+            heads=ON_TERMINALS,
+            lines=tuple((*line[:6], line[-1]) for line in map(figures, contest.standings)),
+        )
         for contest in duels(rows)
     ]
 
