@@ -90,14 +90,29 @@ def compare(run: Run) -> list[Comparison]:
     between_arms = bool(addresses(run))
     found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run))
     settings = arm_settings(run) if between_arms else _settings(run)
-    pairs = [_pair(run, setting, params, step) for setting, params in settings.items() for step in found]
+    planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
+    pairs = [
+        _pair(run, setting, params, step)
+        for setting, params in settings.items()
+        for step in found
+        if between_arms or _is_planned(run, step, planned.get(setting))
+    ]
     if len(settings) > 1:
-        pairs += [_over_all([pair for pair in pairs if pair.step == step]) for step in found]
+        of_steps = [[pair for pair in pairs if pair.step == step] for step in found]
+        pairs += [_over_all(some) for some in of_steps if some]
     floors = {pair.setting: effect([*pair.ratios.values()]) for pair in pairs if pair.step.name == "aa" and pair.ratios}
     same = [pair for pair in pairs if pair.step.name == "aa"]
     family = [pair for pair in pairs if pair.step.name != "aa"]
     verdicts = _judged(same, floors, run.seed) + _judged(family, floors, run.seed)
     return [_comparison(run, pair, verdict, floors.get(pair.setting)) for pair, verdict in verdicts]
+
+
+def _is_planned(run: Run, step: Step, names: Sequence[str] | None) -> bool:
+    """Whether a setting has cells under both runtimes of *step*: a native program has none under any Python.
+
+    names: of the runtimes that the plan has it under; None where the plan does not say
+    """
+    return names is None or {step.denominator, second_arms(run).get(step.numerator, step.numerator)} <= set(names)
 
 
 def _settings(run: Run) -> dict[Setting, Mapping[str, Any]]:

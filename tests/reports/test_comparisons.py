@@ -101,6 +101,18 @@ def test_settings_come_in_the_plans_order() -> None:
     assert [one.params.get("PAYLOAD_BYTES") for one in compare(run)] == [5, 1, None]
 
 
+def test_a_setting_has_no_step_between_runtimes_that_it_was_not_planned_under() -> None:
+    python, native = {"NUM_CLIENTS": 1}, {"NUM_CLIENTS": 2}
+    cells = [*steady("3.11", 1000, python), *steady("3.14", 1000, python), *steady("native", 500, native)]
+    run = run_of(cells, runtimes=["native", "3.11", "3.14"])
+    rows = [
+        {"system": cells[0].system, "params": cells[0].params, "runtimes": ["3.11", "3.14"]},
+        {"system": cells[-1].system, "params": cells[-1].params, "runtimes": ["native"]},
+    ]
+    found = compare(replace(run, plan={**run.plan, "rows": rows}))
+    assert [(one.params.get("NUM_CLIENTS"), one.step) for one in found if one.system != OVER_ALL] == [(1, "version")]
+
+
 def test_a_run_of_one_runtime_compares_nothing() -> None:
     assert compared(steady("3.11", 2000), ["3.11"]) == []
 
