@@ -64,11 +64,14 @@ def stamp(interpreter: Interpreter, contents: Contents) -> str:
 
 
 def build_anew(contents: Contents) -> list[str]:
-    """Options of uv that have it build its folders again: it takes the wheel that it built before, else."""
+    """Options of uv that have it build its folders again: it takes the wheel that it built before, else.
+
+    --refresh does so too, but not where UV_OFFLINE is set.
+    """
     names = [_project_name(folder) for folder in contents.folders]
     if not all(names):
-        return ["--refresh"]
-    return [word for name in names for word in ("--refresh-package", name)]
+        return ["--reinstall"]
+    return [word for name in names for word in ("--reinstall-package", name)]
 
 
 def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:

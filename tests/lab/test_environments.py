@@ -221,6 +221,7 @@ def test_one_whose_python_is_gone_is_made_anew(
 def test_a_folder_is_installed_again_in_each_process_and_once_in_one(
     tmp_path: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("UV_OFFLINE", "1")
     requirements, shop = tmp_path / "requirements.txt", tmp_path / "shop"
     write_project(shop, value=1)
     requirements.write_text(f"{shop}\n")
