@@ -35,6 +35,7 @@ FILES_PER_CHILD = 3
 OWN_FILES = 64
 SPARE_FILES = 32
 MOST_STARTS = 2
+HTTP_CLIENTS = "http-clients"
 
 Enough = Callable[[Run, int], bool]
 
@@ -134,11 +135,24 @@ def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[str]:
 def preflight(plan: Plan) -> None:
     """Make room for the open files that the plan's largest cell needs.
 
-    Raises BadInput if there is none, and for a command where processes cannot be seen.
+    Raises BadInput if there is none, for a command where processes cannot be seen, and for services without calls.
     """
     if plan.own and plan.own.command:
         expect_proc()
+    _expect_calls(plan.cells())
     machine.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
+
+
+def _expect_calls(cells: Sequence[Cell]) -> None:
+    """Raises BadInput for HTTP clients whose connections do not reach every service: each is to one of them."""
+    for cell in cells:
+        connections = cell.num_clients * cell.num_connections_per_client
+        if find(cell.system).group == HTTP_CLIENTS and 0 < connections < cell.num_api_services:
+            raise BadInput(
+                f"NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections} and NUM_API_SERVICES is "
+                f"{cell.num_api_services}: {cell.num_api_services - connections} services would not be called. "
+                f"Take at least {cell.num_api_services} connections."
+            )
 
 
 def files_needed(cell: Cell) -> int:

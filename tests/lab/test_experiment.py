@@ -340,6 +340,13 @@ def test_a_plan_that_needs_more_than_the_hard_limit_is_refused_with_both_numbers
         preflight(largest)
 
 
+def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> None:
+    values = {"NUM_API_SERVICES": (4,), "NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (3, 4)}
+    with pytest.raises(BadInput, match="is 3 and NUM_API_SERVICES is 4: 1 services would not be called"):
+        preflight(replace(plan, rows=(Row(system="http-stdlib", values=values),)))
+    preflight(replace(plan, rows=(Row(system="http-stdlib", values={**values, "NUM_CONNECTIONS_PER_CLIENT": (4,)}),)))
+
+
 def test_every_connection_of_a_client_is_an_open_file() -> None:
     many = cell("echo-libuv", NUM_API_SERVICES=1, NUM_CLIENTS=2, NUM_CONNECTIONS_PER_CLIENT=1000)
     assert 2000 <= files_needed(many) < 2200
