@@ -22,7 +22,13 @@ def with_present_runtimes(plan: Plan, given: Mapping[str, Any]) -> tuple[Plan, d
     if extra and client not in runtimes:
         raise BadInput(f"The clients were to run under it: {missing[client]}")
     arms = tuple(name for name in runtimes if name in plan.runtimes or name in flags.required(given))
-    return replace(plan, runtimes=arms), runtimes, missing
+    chosen = replace(plan, runtimes=arms)
+    if not chosen.cells():
+        systems = ", ".join(dict.fromkeys(row.system for row in plan.rows))
+        raise BadInput(
+            f"Under {', '.join(arms)} there is nothing of {systems} to measure; name another runtime, such as 3.14."
+        )
+    return chosen, runtimes, missing
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:

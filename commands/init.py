@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,11 @@ def main(arguments: Sequence[str]) -> int:
     said = {"name": path.stem, **service_from(vars(given))}
     _check(said)
     service = _answered(said)
-    own = own_plan(service, Path.cwd()).own
+    plan = own_plan(service, Path.cwd())
+    own = plan.own
     assert own is not None
+    if given.runtime is not None and not replace(plan, runtimes=runtimes).cells():
+        raise BadInput(f"--runtime is {given.runtime}, under which no service of your own runs; name another.")
     text = plan_text(path.name, _seen_from(path.parent, service), own, runtimes)
     _write(path, text)
     note(f"Look at it:  python runner.py plan --plan {short(path)}\nMeasure it:  python runner.py --plan {short(path)}")
@@ -59,10 +63,10 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _expect_room(path: Path, *, force: bool) -> None:
     """Raises BadInput where the plan cannot be written, before anything is asked."""
-    if path.is_dir() or not path.parent.is_dir():
-        why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+    if os.path.isdir(path) or not os.path.isdir(path.parent):
+        why = "it is a folder" if os.path.isdir(path) else f"there is no folder {path.parent}"
         raise BadInput(f"{path} cannot be written: {why}; name another file.")
-    if path.exists() and not force:
+    if os.path.exists(path) and not force:
         raise BadInput(f"{path} is there already; name another file, or write over it with --force.")
 
 

@@ -63,7 +63,7 @@ def _plan(path: Path, content: Any) -> Plan:
         aa=_claim("aa", content.get("aa", "false")),
         until=parse_until(content["until"]) if "until" in content else Until(),
         method=parse_method({key: content[key] for key in METHOD_KEYS if key in content}, base.method),
-        view=_view(content.get("view", "")) or base.view,
+        view=_view(content["view"]) if "view" in content else base.view,
     )
 
 
@@ -73,6 +73,8 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
     if "service" in content:
         if rows is not None:
             raise BadInput("rows is given beside service, which is the only row; leave one of them out.")
+        if "view" in content:
+            raise BadInput(f"view is {content['view']!r} beside service, which has its own; leave view out.")
         return own_plan(content["service"], path.parent, defaults)
     if not isinstance(rows, list) or not rows:
         raise BadInput("rows is missing or empty; it must be a list with at least one row, such as `- system: 4`.")
@@ -81,7 +83,7 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
 
 
 def _view(text: Any) -> str:
-    if text and text not in VIEWS:
+    if text not in VIEWS:
         raise BadInput(f"view is {text!r}; it must be one of {', '.join(VIEWS)}, or left out.")
     return str(text)
 

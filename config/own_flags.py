@@ -104,9 +104,12 @@ def _targets(flags: Mapping[str, Any]) -> dict[str, str]:
     arms = dict(_pair("--arm", text) for text in flags.get("arm") or [])
     if len(arms) != len(flags.get("arm") or []):
         raise BadInput(f"--arm names {', '.join(arms)} more than once; each arm has a name of its own.")
-    if flags.get("target") is not None:
-        return {str(flags.get("name") or ONE_ARM): flags["target"], **arms}
-    return arms
+    if flags.get("target") is None:
+        return arms
+    name = str(flags.get("name") or ONE_ARM)
+    if name in arms:
+        raise BadInput(f"--target and --arm are both called {name}; each arm has a name of its own.")
+    return {name: flags["target"], **arms}
 
 
 def _requests(flags: Mapping[str, Any]) -> dict[str, Any]:

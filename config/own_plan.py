@@ -1,5 +1,6 @@
 """A plan for a user's own service, from what a YAML file (key `service`) or flags say. docs/own-service.md."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,6 +46,7 @@ DEFAULTS: dict[str, int] = {
 }
 THREADS = 8
 VIEW = "targets"
+NOT_NAMES = ("all", NATIVE)
 NOT_TEXTS = ("targets", "environment", "requests")
 NOT_OF_TARGETS = (
     "server",
@@ -166,8 +168,8 @@ def _named(text: str) -> str:
     if not _NAME.fullmatch(text):
         raise BadInput(f"the name is {text!r}; it must be letters, digits and . _ - and begin with a letter.")
     taken = [one for one in every() if text in (one.key, one.name) and one.group != own.GROUP]
-    if taken or text == "all":
-        raise BadInput(f"the name is {text}, which is a system that comes along; choose another with --name.")
+    if taken or text in NOT_NAMES:
+        raise BadInput(f"the name is {text}, which has a meaning of its own already; choose another with --name.")
     return text
 
 
@@ -196,6 +198,6 @@ def _start_deadline(text: str) -> float:
 
 def _directory(folder: Path, name: str) -> Path:
     path = (folder / name).absolute()
-    if not path.is_dir():
+    if not os.path.isdir(path):
         raise BadInput(f"directory is {path}; there is no such folder.")
     return path

@@ -50,8 +50,11 @@ def _expect_framed(request: Request) -> None:
 def file_in(folder: Path, name: str) -> Path:
     """The file of that name, looked for in *folder*. Raises BadInput."""
     path = (folder / name).absolute()
-    if "\0" in name or not path.is_file():
-        raise BadInput(f"{path} cannot be read: there is no such file.")
+    try:
+        path.open("rb").close()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path} cannot be read: {why}; name a file.") from None
     return path
 
 

@@ -68,7 +68,7 @@ def parse_headers(texts: Sequence[str]) -> dict[str, str]:
     headers = {}
     for text in texts:
         name, colon, value = text.partition(":")
-        if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or "\n" in value or "\r" in value:
+        if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value.replace("\t", " ").isprintable():
             raise BadInput(f"header is {text!r}; it must be NAME: VALUE, such as 'Accept: application/json'.")
         headers[name] = value.strip()
     return headers
@@ -89,7 +89,7 @@ def _request(given: Any, folder: Path) -> Request:
         method=method,
         path=path,
         weight=_whole("weight", str(given.get("weight", "1")), 1, MOST_WEIGHT),
-        headers=parse_headers([f"{name}: {value}" for name, value in headers.items()]),
+        headers=parse_headers([f"{name}: {_text(name, value)}" for name, value in headers.items()]),
         body=_text("body", given.get("body", "")),
         body_file=_body_file(given, folder),
         expect_status=_whole("expect_status", str(given.get("expect_status", "200")), 100, 999),
@@ -102,7 +102,7 @@ def _method_and_path(text: str) -> tuple[str, str]:
     if text == "GET":
         return "GET", ""
     match = _LINE.fullmatch(text.strip())
-    if match is None:
+    if match is None or not text.isprintable():
         raise BadInput(f"request is {text!r}; it must be a method and a path that begins with /, such as GET /items/3.")
     return match["method"] or "GET", match["path"]
 
@@ -124,6 +124,10 @@ def _body_file(given: Mapping[str, Any], folder: Path) -> str:
 def _text(name: str, given: Any) -> str:
     if not isinstance(given, str):
         raise BadInput(f"{name} is {given!r}; it must be a text. Put it in quotes: '{{\"id\": 3}}'.")
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"{name} is {given!r}, which cannot be sent as UTF-8; it must be a text.") from None
     return given
 
 

@@ -151,6 +151,8 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["serve", "--system", "1,2", *OWN], ["one cell", "these flags make 2"]),
         (["audit", "--package", "x", "--runtime", "native"], ["--runtime is native", "a free-threaded build"]),
         (["audit", "--package", "x", "--runtime", ""], ["Runtime ''", "accepted are"]),
+        (["plan", "--system", "3", "--runtime", "native"], ["Under native there is nothing of 3 to measure"]),
+        (["plan", "--service-command", "{python} {port}", "--runtime", "native"], ["nothing of own to measure"]),
         (["audit"], ["-r/--requirement", "runner.py audit --help"]),
         (["--target", "http://127.0.0.1:99999/"], ["http://127.0.0.1:99999/", "a port from 1 to 65535"]),
         (["--target", "http://[::1/"], ["http://[::1/", "http://HOST:PORT/PATH"]),

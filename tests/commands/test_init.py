@@ -169,7 +169,7 @@ def test_an_answer_that_cannot_be_meant_is_asked_for_again(
         "--server is nginx",
         "request is 'items'",
         "which is not JSON",
-        "no such file",
+        "No such file",
     ):
         assert words in asked
     assert [asked.count(text) for text in ("How is it started?", "Which request,", "Which requirements")] == [4, 4, 2]
@@ -198,8 +198,10 @@ def test_paths_are_told_from_the_folder_of_the_plan(here: Path) -> None:
     ("arguments", "words"),
     [
         (["4x.yaml", *FLAGS], "the name is '4x'"),
-        (["pool.yaml", *FLAGS], "the name is pool, which is a system"),
+        (["pool.yaml", *FLAGS], "the name is pool, which has a meaning of its own"),
         (["shop.yaml", *FLAGS, "--runtime", "2.7"], "2.7"),
+        (["shop.yaml", *FLAGS, "--runtime", "native"], "--runtime is native, under which no service of your own runs"),
+        (["x" * 300 + ".yaml", "--name", "x", *FLAGS], "cannot be written: File name too long"),
         (["nowhere/shop.yaml", *FLAGS], "nowhere/shop.yaml cannot be written"),
         (["shop.yaml", *FLAGS, "--requirements", "none.txt"], "none.txt cannot be read"),
         (["shop.yaml", "--service-command", "{python} app.py", "--request", "/"], r"must have \{port\} or \{socket\}"),
