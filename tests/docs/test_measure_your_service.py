@@ -1,23 +1,21 @@
 """measure-your-service.md, word for word: its files and commands in a new folder, with fewer, shorter measurements."""
 
 import io
-import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import systems
+from benchmarks.five_minutes import PAGE, commands, files, has_verdict, typed_in
 from commands.init import main as init
 from core.result import Run, load
-from lab.runtimes import REPOSITORY
+from reports.listing import NO_VERDICT
 from tests.conftest import RUNTIMES, found
-from tests.docs.pages import DOCS, blocks
+from tests.docs.pages import blocks
 
-PAGE = DOCS / "measure-your-service.md"
 TIMEOUT_S = 300
 FEWEST_RUNTIMES = 2
 
@@ -29,37 +27,10 @@ class Typed(io.StringIO):
         return True
 
 
-def files() -> dict[str, str]:
-    """{name: content} of the files that the page says to save."""
-    return dict(re.findall(r"this as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
-
-
-def commands() -> list[str]:
-    """Its command lines in order, without the first, which says where gilscope is."""
-    export, *others = "".join(blocks(PAGE, "sh")).splitlines()
-    assert export.startswith("export GILSCOPE=")
-    return others
-
-
 def hurry() -> str:
     """The flags that the page gives for seeing that everything works."""
     (flags,) = re.findall(r"add `(--[^`]+)` to the last\s+command", PAGE.read_text())
     return str(flags)
-
-
-def typed_in(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """*command* as in a shell; `python` is the one that runs the tests."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["sh", "-c", command],
-        check=False,
-        cwd=folder,
-        env={**os.environ, "PATH": path, "GILSCOPE": str(REPOSITORY)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +49,9 @@ def printed(folder: Path) -> str:
         pytest.skip(f"a comparison wants two runtimes; found: {', '.join(found()) or 'none'}")
     *before, last = commands()
     for command in before:
-        done = typed_in(command, folder)
+        done = typed_in(command, folder, TIMEOUT_S)
         assert done.returncode == 0, done.stderr
-    done = typed_in(f"{last} {hurry()}", folder)
+    done = typed_in(f"{last} {hurry()}", folder, TIMEOUT_S)
     if "could not be installed" in done.stderr:
         pytest.skip(done.stderr.strip().splitlines()[0])
     assert done.returncode == 0, done.stderr
@@ -138,3 +109,18 @@ def test_the_questions_write_the_same_plan(folder: Path, monkeypatch: pytest.Mon
     assert [(folder / "shop.yaml").read_text()] == blocks(PAGE, "yaml")
     questions = [line for line in dialogue.splitlines() if not line.startswith(">")]
     assert "\n".join(text for text in asked if text != "> ").startswith("\n".join(questions))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "decided"),
+    [
+        ("Removing the GIL makes shop 2.32 x faster [2.23, 2.36].", True),
+        ("3.11 to 3.14 alone changes nothing that matters: 0.96 [0.94, 0.99].", True),
+        ("Removing the GIL has no verdict yet: 1.95.", False),
+        ("Removing the GIL was not measured; no block has both arms.", False),
+        (NO_VERDICT, False),
+        ("", False),
+    ],
+)
+def test_the_benchmark_of_this_page_knows_a_verdict(sentence: str, decided: bool) -> None:
+    assert has_verdict(sentence) is decided
