@@ -16,6 +16,7 @@ from reports.markdown import escaped
 from reports.significance import fewest_blocks
 from reports.steps import not_separated, steps
 from reports.summary import Row, runtimes, setting_key
+from reports.terminal import wrapped
 from reports.translation import said, said_together
 from reports.view import View, view_of
 from reports.wording import figures, verdict_lines
@@ -71,7 +72,7 @@ def print_findings(run: Run | View, console: Console, lang: str = "en") -> None:
     console.print()
     console.print(_table(run, shown, limits, lang))
     for number, text in enumerate(limits, start=1):
-        console.print(f"[{number}] {text}", markup=False, highlight=False)
+        console.print(Text(wrapped(f"[{number}] {text}", console.width)))
     if len(shown) < len(compared):
         more = f"{len(compared) - len(shown)} more comparisons are in findings.md."
         console.print(said(more, lang), highlight=False)
@@ -81,7 +82,7 @@ def print_findings(run: Run | View, console: Console, lang: str = "en") -> None:
 def _print_lines(lines: Sequence[str], console: Console, lang: str) -> None:
     """Sentences below an empty line; nothing where there are none."""
     for line in ["", *lines] if lines else []:
-        console.print(said(line, lang), markup=False, highlight=False)
+        console.print(Text(wrapped(said(line, lang), console.width)))
 
 
 def _most_telling(compared: Sequence[Comparison]) -> list[Comparison]:
