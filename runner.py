@@ -4,6 +4,7 @@
 The command line and nothing else.
 """
 
+import errno
 import os
 import sys
 from importlib.util import find_spec
@@ -64,6 +65,9 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # asked of any path, before it is opened
+            note(f"error: {error.filename} cannot be read: {error.strerror}; name another file.")
+            return BadInput.exit_status
         note(f"error: {_bug(error, arguments)}")
         return 1
 
