@@ -52,12 +52,12 @@ Place place_of(const std::string& address) {
   return {address.substr(0, colon), address.substr(colon + 1)};
 }
 
-// Client c's first worker asks service c, the next one service c + 1.
+// The workers of all clients, one after the other, go round the services.
 std::vector<Place> places(const json& addresses, std::int64_t client_id, std::int64_t workers) {
   std::vector<Place> chosen;
   if (addresses.empty()) throw BadInput("addresses is []; it must have a list for each service.");
   for (std::int64_t number = 0; number < workers; ++number)
-    chosen.push_back(place_of(addresses.at((client_id + number) % addresses.size()).at(0)));
+    chosen.push_back(place_of(addresses.at((client_id * workers + number) % addresses.size()).at(0)));
   return chosen;
 }
 

@@ -139,6 +139,13 @@ def test_workers_are_divided_among_several_servers() -> None:
     assert counts(result) == (12, 12, 0, {})
 
 
+def test_the_second_client_goes_on_where_the_first_one_ended() -> None:
+    with ExitStack() as stack:
+        servers = [stack.enter_context(ScriptedHttp(says(response()))) for _ in range(4)]
+        result_of({**told_client(servers, 1, 2), "client_id": 1})
+        assert [server.connections for server in servers] == [0, 0, 1, 1]
+
+
 def test_the_length_that_is_expected_is_a_flag() -> None:
     with ScriptedHttp(says(response(body=b"x" * 100_000))) as server:
         result = result_of(told_client([server], 2, 1), "--expect-length", "100000")
