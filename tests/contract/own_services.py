@@ -1,5 +1,8 @@
 """Small services of a user: one that works, and one for each way of not doing so."""
 
+import os
+import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,8 +13,11 @@ import systems
 from config.own_plan import own_plan
 from core.cell import Value
 from core.method import ORCHESTRATOR, Method, Warmup
+from core.processtree import tree
 from core.result import CellResult
+from lab import own_command
 from lab.measure import Bench, measure
+from lab.runtimes import Runtime
 from systems import find
 
 ITEMS = """
@@ -162,3 +168,35 @@ def measured(folder: Path, bench: Bench, runtime: str, given: dict[str, Any], **
     method = Method(warmup=Warmup(share=0.2), client_runtime=ORCHESTRATOR)
     (cell,) = plan.cells()
     return measure(cell, find(cell.system), 1, replace(bench, method=method))
+
+
+def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:
+    """What a service child is told of its command."""
+    return {
+        "command": command,
+        "python": str(runtime.interpreter.executable),
+        "directory": str(folder),
+        "environment": {},
+        "first_port": 0,
+        "protocol": "http",
+        "prefix": "",
+        "gil_forced": False,
+        "expected_python": "",
+        "start_deadline_s": 30.0,
+        "requests": {"requests": [{}], "think_time_s": 0.0, "rate": 0},
+    }
+
+
+@contextmanager
+def running(runtime: Runtime, folder: Path, port: int, source: str = "items.py") -> Iterator[None]:
+    """A service that the test has started, and that answers."""
+    own = {**told(runtime, folder, "-"), "requests": {"requests": [{"path": "/items/3"}]}}
+    command = [str(runtime.interpreter.executable), *runtime.name.options, source, str(port)]
+    with subprocess.Popen(command, cwd=folder) as service:
+        try:
+            while own_command.lacking(own, f"127.0.0.1:{port}", 5.0):
+                assert service.poll() is None
+            yield
+        finally:
+            for pid in reversed(tree(service.pid)):
+                os.kill(pid, signal.SIGKILL)

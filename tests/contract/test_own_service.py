@@ -1,31 +1,23 @@
 """A user's own service as a real process: measured, checked, watched, and ended with all that it has started."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from config.own_plan import own_plan
-from core.processtree import tree
-from lab import interpreters, own_command
-from lab.gilprobe import version_label
+from lab import interpreters
 from lab.measure import Bench, measure
 from lab.runtimes import REPOSITORY, Runtime
 from systems import find
-from tests.clients.test_own import serving
-from tests.conftest import runtime_or_skip
-from tests.contract.own_services import measured, registered, write_services
+from tests.contract.own_services import measured, registered, running, told, write_services
 from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends
-from tests.lab.test_audit import EXTENSION, extension, wheel
 from tests.lab.tiny_wheel import write_wheel
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
@@ -69,54 +61,6 @@ def test_a_service_by_command_is_measured_under_every_runtime(runtime: Runtime, 
     assert 2**20 < service["pss_bytes"] <= service["max_rss_bytes"]
 
 
-def test_the_gil_of_a_forced_runtime_is_on_in_the_service_itself(folder: Path, bench: Bench) -> None:
-    runtime = runtime_or_skip("3.14t+gil")
-    asked = [{"request": "GET /items/3", "expect_json": '{"gil": "1"}'}]
-    assert measured(folder, bench, str(runtime.name), {**ITEMS, "requests": asked}).status == "ok"
-
-
-def test_a_gil_that_is_on_against_the_runtimes_promise_makes_the_cell_invalid(folder: Path, bench: Bench) -> None:
-    runtime_or_skip("3.14t")
-    result = measured(folder, bench, "3.14t", {**ITEMS, "environment": {"PYTHON_GIL": "1"}})
-    assert result.status == "invalid"
-    assert "was on when ready and at the end" in result.reason
-
-
-def test_every_process_of_a_service_is_counted_and_none_is_left(
-    any_runtime: Runtime, folder: Path, bench: Bench
-) -> None:
-    result = measured(folder, bench, str(any_runtime.name), {"command": f"{{python}} family.py {{port}} {folder}"})
-    assert (result.status, result.reason) == ("ok", "")
-    assert result.services[0]["processes"] == 2
-    assert [pid for pid in everybody() if f"family.py {folder}" in command_line(pid)] == []
-
-
-def test_a_process_that_has_left_its_parent_is_counted(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
-    result = measured(folder, bench, str(any_runtime.name), {"command": "{python} orphan.py {port}"})
-    assert (result.status, result.reason) == ("ok", "")
-    assert result.services[0]["processes"] == 2
-
-
-def test_a_command_that_runs_another_python_is_invalid(folder: Path, bench: Bench) -> None:
-    other, runtime = runtime_or_skip("3.11").interpreter, runtime_or_skip("3.14").interpreter
-    wrapper = folder / "serve"
-    wrapper.write_text(f'#!/bin/sh\nexec {other.executable} items.py "$2"\n')
-    wrapper.chmod(0o755)
-    result = measured(folder, bench, "3.14", {"command": f"{wrapper} {{python}} {{port}}"})
-    assert result.status == "invalid"
-    assert f" runs under {other.facts['version']}; it was to be {runtime.facts['version']}" in result.reason
-
-
-def test_another_python_beside_the_measured_one_is_none_of_its_business(folder: Path, bench: Bench) -> None:
-    other, runtime = runtime_or_skip("3.11").interpreter, runtime_or_skip("3.14t").interpreter
-    command = f"{other.executable} supervisor.py {{python}} items.py {{port}}"
-    result = measured(folder, bench, "3.14t", {"command": command})
-    assert (result.status, result.reason) == ("ok", "")
-    (service,) = result.services
-    assert service["pythons"] == [other.facts["version"], runtime.facts["version"] + "t"]
-    assert (service["gil_enabled_end"], service["gil_known"]) == (False, True)
-
-
 def test_a_program_of_the_requirements_runs_by_its_bare_name(runtime: Runtime, folder: Path, bench: Bench) -> None:
     if interpreters.uv() is None:
         pytest.skip("uv was not found")
@@ -125,26 +69,6 @@ def test_a_program_of_the_requirements_runs_by_its_bare_name(runtime: Runtime, f
     result = measured(folder, bench, str(runtime.name), given)
     assert (result.status, result.reason) == ("ok", "")
     assert result.services[0]["gil_enabled_ready"] is runtime.name.gil_enabled
-
-
-def test_what_switched_the_gil_on_is_found_however_much_the_command_writes(folder: Path, bench: Bench) -> None:
-    runtime_or_skip("3.14t")
-    given = {"command": "{python} chatty.py {port}", "environment": {"PYTHON_GIL": "1"}}
-    result = measured(folder, bench, "3.14t", given)
-    assert result.reason.endswith("was on when ready and at the end: it was enabled to load module 'shop._fast'")
-
-
-def test_a_package_that_switched_the_gil_on_silently_is_named(folder: Path, bench: Bench) -> None:
-    if interpreters.uv() is None:
-        pytest.skip("uv was not found")
-    held = extension(runtime_or_skip("3.14t").interpreter, folder, "_held", EXTENSION)
-    wheel(folder, "holding", {"holding/__init__.py": b"from holding import _held\n", "holding/_held.so": held})
-    wanted = folder / "requirements.txt"
-    wanted.write_text(f"--no-index\n--find-links {folder}\nholding\n")
-    given = {"command": "{python} holding_service.py {port}", "requirements": str(wanted)}
-    result = measured(folder, bench, "3.14t", given)
-    assert result.status == "invalid"
-    assert result.reason.endswith("; of its packages, importing holding switches the GIL on, by holding._held")
 
 
 def test_a_service_on_a_unix_socket_speaks_frames(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
@@ -269,32 +193,6 @@ def test_a_service_that_already_runs_is_called_where_it_is(any_runtime: Runtime,
     assert f"Nothing works at {url}: it does not accept a connection. Start it first." in gone.reason
 
 
-def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
-    runtime: Runtime, folder: Path, bench: Bench
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    targets = {"here": f"http://127.0.0.1:{port}/items/3"}
-    with running(runtime, folder, port, "prefork.py"):
-        result = measured(folder, bench, "native", {"targets": targets, "requests": ["GET"]})
-    (service,) = result.services
-    assert (result.status, service["processes"]) == ("ok", 3)
-    facts = runtime.interpreter.facts
-    assert service["pythons"] == [version_label(facts["version"], free_threaded=facts["gil_disabled_build"])]
-    assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
-    assert service["gil_known"] is True
-    assert {"cpu_user_ns", "cpu_system_ns", "voluntary_switches", "max_rss_bytes"} <= set(service)
-
-
-def test_of_a_service_that_this_process_holds_nothing_is_known(folder: Path, bench: Bench) -> None:
-    with serving() as (address, _):
-        asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
-        result = measured(folder, bench, "native", {"targets": {"here": f"http://{address}/"}, "requests": asked})
-    (service,) = result.services
-    assert (result.status, service["gil_known"], service["pythons"]) == ("ok", False, [])
-    assert "cpu_user_ns" not in service
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: str(number.name))
 def test_a_runner_that_is_stopped_leaves_no_service(any_runtime: Runtime, folder: Path, number: signal.Signals) -> None:
     flags = ["--service-command", "{python} family.py {port}", "--request", "GET /items/3", "--duration", "60"]
@@ -345,48 +243,3 @@ def test_a_run_goes_on_with_the_service_that_it_began_with(any_runtime: Runtime,
     again = finished(["--resume", "run", "--quiet", *runtime_flags(any_runtime)[2:]], folder)
     assert again.complained() == ""
     assert [(cell["block"], cell["status"]) for cell in result_of(folder / "run")["cells"]] == [(1, "ok"), (2, "ok")]
-
-
-def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:
-    """What a service child is told of its command."""
-    return {
-        "command": command,
-        "python": str(runtime.interpreter.executable),
-        "directory": str(folder),
-        "environment": {},
-        "first_port": 0,
-        "protocol": "http",
-        "prefix": "",
-        "gil_forced": False,
-        "expected_python": "",
-        "start_deadline_s": 30.0,
-        "requests": {"requests": [{}], "think_time_s": 0.0, "rate": 0},
-    }
-
-
-@contextmanager
-def running(runtime: Runtime, folder: Path, port: int, source: str = "items.py") -> Iterator[None]:
-    """A service that the test has started, and that answers."""
-    own = {**told(runtime, folder, "-"), "requests": {"requests": [{"path": "/items/3"}]}}
-    command = [str(runtime.interpreter.executable), *runtime.name.options, source, str(port)]
-    with subprocess.Popen(command, cwd=folder) as service:
-        try:
-            while own_command.lacking(own, f"127.0.0.1:{port}", 5.0):
-                assert service.poll() is None
-            yield
-        finally:
-            for pid in reversed(tree(service.pid)):
-                os.kill(pid, signal.SIGKILL)
-
-
-def everybody() -> list[int]:
-    """All processes."""
-    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
-
-
-def command_line(pid: int) -> str:
-    """The words of a process; empty if it has gone."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except OSError:
-        return ""

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput, GilscopeError
-from lab import environments, interpreters, recipes
+from lab import environments, interpreters
 from lab.environments import EnvironmentFailed, environment, installed_packages
 from lab.interpreters import Interpreter, ask
-from tests.lab.tiny_wheel import write_project, write_wheel
+from tests.lab.tiny_wheel import write_wheel
 
 HAVE_UV = interpreters.uv() is not None
 FAKE_UV = """#!/bin/sh
@@ -176,65 +176,12 @@ def test_one_that_was_left_half_made_is_made_anew(
     assert not (place / "rest").exists()
 
 
-def test_one_of_an_earlier_layout_is_made_anew(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    with pytest.MonkeyPatch.context() as earlier:
-        earlier.setattr(recipes, "LAYOUT", 1)
-        environment(interpreter, requirements, tmp_path / "runtimes")
-    environment(interpreter, requirements, tmp_path / "runtimes")
-    assert made(log) == 2
-
-
-@pytest.mark.parametrize("named", ["-r inner.txt", "-c inner.txt"])
-def test_a_file_that_the_requirements_name_makes_it_anew_when_it_changes(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, named: str
-) -> None:
-    requirements.write_text(f"some\n{named}\n")
-    inner = tmp_path / "inner.txt"
-    for version in ("1.0", "1.0", "2.0"):
-        inner.write_text(f"other=={version}\n")
-        environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
-    assert made(log) == 2
-
-
-def test_an_archive_that_the_requirements_name_makes_it_anew_when_it_changes(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    archive = tmp_path / "shop-1.0-py3-none-any.whl"
-    requirements.write_text(f"shop @ file://{archive}\n")
-    for content in (b"one", b"one", b"two"):
-        archive.write_bytes(content)
-        environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
-    assert made(log) == 2
-
-
 def test_one_whose_python_is_gone_is_made_anew(
     log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
 ) -> None:
     environment(interpreter, requirements, tmp_path / "runtimes").unlink()
     assert environment(interpreter, requirements, tmp_path / "runtimes").is_file()
     assert made(log) == 2
-
-
-@pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
-def test_a_folder_is_installed_again_in_each_process_and_once_in_one(
-    tmp_path: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("UV_OFFLINE", "1")
-    requirements, shop = tmp_path / "requirements.txt", tmp_path / "shop"
-    write_project(shop, value=1)
-    requirements.write_text(f"{shop}\n")
-
-    def value() -> str:
-        python = environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
-        return subprocess.check_output([python, "-I", "-c", "import shop; print(shop.VALUE)"], text=True).strip()
-
-    assert value() == "1"
-    (shop / "shop.py").write_text("VALUE = 2\n")
-    assert value() == "1"
-    monkeypatch.setattr(environments, "_MADE_HERE", set())
-    assert value() == "2"
 
 
 def test_runs_at_once_make_it_once(log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter) -> None:

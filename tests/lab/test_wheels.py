@@ -17,7 +17,8 @@ from lab.natives import BROKEN
 from lab.runtimes import Runtime
 from lab.wheels import Extension, WheelMissing, make, wheel
 from systems import every
-from tests.lab.test_environments import HAVE_UV, write_wheel
+from tests.lab.test_environments import HAVE_UV
+from tests.lab.tiny_wheel import write_wheel
 
 FAKE_UV = """#!/bin/sh
 echo "$*" >>"$LOG"

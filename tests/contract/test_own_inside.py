@@ -1,0 +1,139 @@
+"""What goes on inside a user's own service: its processes, their Pythons, their GIL and what switched it on."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab import interpreters
+from lab.gilprobe import version_label
+from lab.measure import Bench
+from lab.runtimes import Runtime
+from tests.clients.test_own import serving
+from tests.conftest import runtime_or_skip
+from tests.contract.own_services import measured, registered, running, write_services
+from tests.lab.test_audit import EXTENSION, extension, wheel
+
+ITEMS = {"command": "{python} items.py {port}"}
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    with registered():
+        yield
+
+
+@pytest.fixture
+def folder(short_folder: Path) -> Path:
+    """A folder with all services."""
+    write_services(short_folder)
+    return short_folder
+
+
+def test_the_gil_of_a_forced_runtime_is_on_in_the_service_itself(folder: Path, bench: Bench) -> None:
+    runtime = runtime_or_skip("3.14t+gil")
+    asked = [{"request": "GET /items/3", "expect_json": '{"gil": "1"}'}]
+    assert measured(folder, bench, str(runtime.name), {**ITEMS, "requests": asked}).status == "ok"
+
+
+def test_a_gil_that_is_on_against_the_runtimes_promise_makes_the_cell_invalid(folder: Path, bench: Bench) -> None:
+    runtime_or_skip("3.14t")
+    result = measured(folder, bench, "3.14t", {**ITEMS, "environment": {"PYTHON_GIL": "1"}})
+    assert result.status == "invalid"
+    assert "was on when ready and at the end" in result.reason
+
+
+def test_every_process_of_a_service_is_counted_and_none_is_left(
+    any_runtime: Runtime, folder: Path, bench: Bench
+) -> None:
+    result = measured(folder, bench, str(any_runtime.name), {"command": f"{{python}} family.py {{port}} {folder}"})
+    assert (result.status, result.reason) == ("ok", "")
+    assert result.services[0]["processes"] == 2
+    assert [pid for pid in everybody() if f"family.py {folder}" in command_line(pid)] == []
+
+
+def test_a_process_that_has_left_its_parent_is_counted(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
+    result = measured(folder, bench, str(any_runtime.name), {"command": "{python} orphan.py {port}"})
+    assert (result.status, result.reason) == ("ok", "")
+    assert result.services[0]["processes"] == 2
+
+
+def test_a_command_that_runs_another_python_is_invalid(folder: Path, bench: Bench) -> None:
+    other, runtime = runtime_or_skip("3.11").interpreter, runtime_or_skip("3.14").interpreter
+    wrapper = folder / "serve"
+    wrapper.write_text(f'#!/bin/sh\nexec {other.executable} items.py "$2"\n')
+    wrapper.chmod(0o755)
+    result = measured(folder, bench, "3.14", {"command": f"{wrapper} {{python}} {{port}}"})
+    assert result.status == "invalid"
+    assert f" runs under {other.facts['version']}; it was to be {runtime.facts['version']}" in result.reason
+
+
+def test_another_python_beside_the_measured_one_is_none_of_its_business(folder: Path, bench: Bench) -> None:
+    other, runtime = runtime_or_skip("3.11").interpreter, runtime_or_skip("3.14t").interpreter
+    command = f"{other.executable} supervisor.py {{python}} items.py {{port}}"
+    result = measured(folder, bench, "3.14t", {"command": command})
+    assert (result.status, result.reason) == ("ok", "")
+    (service,) = result.services
+    assert service["pythons"] == [other.facts["version"], runtime.facts["version"] + "t"]
+    assert (service["gil_enabled_end"], service["gil_known"]) == (False, True)
+
+
+def test_what_switched_the_gil_on_is_found_however_much_the_command_writes(folder: Path, bench: Bench) -> None:
+    runtime_or_skip("3.14t")
+    given = {"command": "{python} chatty.py {port}", "environment": {"PYTHON_GIL": "1"}}
+    result = measured(folder, bench, "3.14t", given)
+    assert result.reason.endswith("was on when ready and at the end: it was enabled to load module 'shop._fast'")
+
+
+def test_a_package_that_switched_the_gil_on_silently_is_named(folder: Path, bench: Bench) -> None:
+    if interpreters.uv() is None:
+        pytest.skip("uv was not found")
+    held = extension(runtime_or_skip("3.14t").interpreter, folder, "_held", EXTENSION)
+    wheel(folder, "holding", {"holding/__init__.py": b"from holding import _held\n", "holding/_held.so": held})
+    wanted = folder / "requirements.txt"
+    wanted.write_text(f"--no-index\n--find-links {folder}\nholding\n")
+    given = {"command": "{python} holding_service.py {port}", "requirements": str(wanted)}
+    result = measured(folder, bench, "3.14t", given)
+    assert result.status == "invalid"
+    assert result.reason.endswith("; of its packages, importing holding switches the GIL on, by holding._held")
+
+
+def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
+    runtime: Runtime, folder: Path, bench: Bench
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    targets = {"here": f"http://127.0.0.1:{port}/items/3"}
+    with running(runtime, folder, port, "prefork.py"):
+        result = measured(folder, bench, "native", {"targets": targets, "requests": ["GET"]})
+    (service,) = result.services
+    assert (result.status, service["processes"]) == ("ok", 3)
+    facts = runtime.interpreter.facts
+    assert service["pythons"] == [version_label(facts["version"], free_threaded=facts["gil_disabled_build"])]
+    assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
+    assert service["gil_known"] is True
+    assert {"cpu_user_ns", "cpu_system_ns", "voluntary_switches", "max_rss_bytes"} <= set(service)
+
+
+def test_of_a_service_that_this_process_holds_nothing_is_known(folder: Path, bench: Bench) -> None:
+    with serving() as (address, _):
+        asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
+        result = measured(folder, bench, "native", {"targets": {"here": f"http://{address}/"}, "requests": asked})
+    (service,) = result.services
+    assert (result.status, service["gil_known"], service["pythons"]) == ("ok", False, [])
+    assert "cpu_user_ns" not in service
+
+
+def everybody() -> list[int]:
+    """All processes."""
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
+
+
+def command_line(pid: int) -> str:
+    """The words of a process; empty if it has gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
