@@ -12,6 +12,8 @@ from reports.page.build import page
 from reports.page.several.build import page_of_several
 from reports.view import view_of
 from tests.browser.finding import WANTED, chromium
+from tests.reports.contestants import TITLES as CONTESTANTS
+from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.page.reading import every_chapter, record_with_aa
 from tests.reports.page.several.trio import trio
 from tests.reports.sample import TITLES
@@ -55,6 +57,27 @@ def small_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A page with every chapter, and few lines in each: checks that look at every element take their time."""
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(page(view_of(every_chapter(), TITLES)), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture(scope="session")
+def small_chinese_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same in Chinese."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(page(view_of(every_chapter(), TITLES), lang="zh"), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture(scope="session")
+def contest_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page of echo servers at two sizes of message."""
+    some = [
+        blocks_of(system, rate / size, MESSAGE_BYTES=size, NUM_CONNECTIONS_PER_CLIENT=3)
+        for size in (1000, 10_000)
+        for system, rate in (("echo-libuv", 2e7), ("echo-netty", 1.5e7), ("echo-asyncio", 1e7))
+    ]
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(page(view_of(contest_run(*some), CONTESTANTS)), encoding="utf-8")
     return path.as_uri()
 
 

@@ -1,6 +1,7 @@
 """report.html in a real browser: nothing overflows, the table answers to keys, both schemes, print, accessibility."""
 
 from collections.abc import Callable, Iterator
+from statistics import median
 from typing import Any, Literal
 
 import pytest
@@ -49,9 +50,18 @@ def test_nothing_is_wider_than_the_window(width: int, opened: Callable[..., Page
     assert page.evaluate(WIDE) == []
 
 
-def test_the_chinese_page_fits_a_phone_too(opened: Callable[..., Page], chinese_url: str) -> None:
-    page = opened(360, url=chinese_url)
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_the_chinese_page_fits_the_window_too(width: int, opened: Callable[..., Page], chinese_url: str) -> None:
+    page = opened(width, url=chinese_url)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(WIDE) == []
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_a_record_of_systems_fits_the_window_too(width: int, opened: Callable[..., Page], contest_url: str) -> None:
+    page = opened(width, url=contest_url)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate(WIDE) == []
 
 
@@ -129,6 +139,19 @@ def test_a_figure_leads_to_its_cells_by_keyboard(opened: Callable[..., Page]) ->
     page.wait_for_function("document.querySelectorAll('#cell-table tbody tr:not([hidden])').length === 165")
 
 
+def test_a_clause_of_the_verdict_leads_to_its_cells_by_keyboard(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.locator("#verdict a[data-figure=verdict]").first.press("Enter")
+    assert set(column(page, 0)) == {"3.14t+gil", "3.14t"}
+    assert len(column(page, 0)) == 2 * 3 * 11
+
+
+def test_a_check_leads_to_the_cells_that_did_not_pass_it(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.locator("#validity .checks a").first.press("Enter")
+    assert column(page, 0) == ["3.11"] * 3
+
+
 def test_every_scrolling_region_can_be_reached_by_keyboard(opened: Callable[..., Page]) -> None:
     page = opened(360)
     inner = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
@@ -172,6 +195,17 @@ def test_axe_finds_nothing(opened: Callable[..., Page], small_url: str) -> None:
     assert findings(opened(800, "light", small_url)) == []
 
 
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_axe_finds_nothing_in_chinese_at_any_width(
+    width: int, opened: Callable[..., Page], small_chinese_url: str
+) -> None:
+    assert findings(opened(width, "light", small_chinese_url)) == []
+
+
+def test_axe_finds_nothing_in_a_record_of_systems(opened: Callable[..., Page], contest_url: str) -> None:
+    assert findings(opened(360, "light", contest_url)) == []
+
+
 def test_axe_finds_enough_contrast_in_the_dark(opened: Callable[..., Page], small_url: str) -> None:
     assert findings(opened(800, "dark", small_url), "color-contrast") == []
 
@@ -181,11 +215,12 @@ def test_axe_finds_nothing_in_runs_side_by_side(scheme: Scheme, opened: Callable
     assert findings(opened(800, scheme, several_url)) == []
 
 
-def test_the_first_paint_takes_less_than_a_second(opened: Callable[..., Page]) -> None:
-    page = opened()
+def test_the_first_paint_of_a_page_that_was_never_open_takes_less_than_a_second(opened: Callable[..., Page]) -> None:
+    """Each time in a context of its own, which has no cache. The median, since other tests run beside this one."""
     paints = []
     for _ in range(3):
-        page.reload()
+        page = opened()
         page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
         paints += page.evaluate(FIRST_PAINT)
-    assert min(paints) < 1000
+    assert len(paints) == 3
+    assert median(paints) < 1000
