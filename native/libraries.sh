@@ -5,4 +5,4 @@ command -v apt-get >/dev/null || { echo 'native-libraries: no apt-get here; nati
 as_root=; [ "$(id -u)" = 0 ] || as_root=sudo
 $as_root apt-get -qq update
 $as_root apt-get -qq install -y cmake g++ libcjson-dev libuv1-dev nlohmann-json3-dev \
-	libboost-dev libboost-coroutine-dev libboost-context-dev
+	libboost-dev libboost-context-dev

@@ -1,14 +1,14 @@
 // Echo with stackful coroutines: asio + Boost.Context coroutines, in place of libco, which no package registry has.
-// A coroutine for each connection reads as if it blocked; asio::spawn switches stacks instead.
+// A coroutine for each connection reads as if it blocked; where it would, another stack runs.
 #include "asio_stream.hpp"
+#include "coroutine.hpp"
 
 #include <boost/asio.hpp>
-#include <boost/asio/spawn.hpp>
 
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace asio = boost::asio;
 using boost::system::error_code;
@@ -17,14 +17,19 @@ namespace {
 
 constexpr auto kRetryAfter = std::chrono::milliseconds(100);
 
-void echo(Protocol::socket& socket, asio::yield_context yield) {
-  std::vector<char> data(ECHO_READ_BYTES);  // not on the coroutine's stack, which is small
+void echo(Protocol::socket& socket, Coroutine& coroutine) {
+  // not on the coroutine's stack, which is small, and not filled: what no message needs is never touched
+  const std::unique_ptr<char[]> data(new char[ECHO_READ_BYTES]);
   error_code failed;
   while (true) {
-    const std::size_t size_bytes = socket.async_read_some(asio::buffer(data), yield[failed]);
+    const std::size_t size_bytes = coroutine.wait(failed, [&](auto handler) {
+      socket.async_read_some(asio::buffer(data.get(), ECHO_READ_BYTES), std::move(handler));
+    });
     if (failed) return;
     echo_count(size_bytes);
-    asio::async_write(socket, asio::buffer(data, size_bytes), yield[failed]);
+    coroutine.wait(failed, [&](auto handler) {
+      asio::async_write(socket, asio::buffer(data.get(), size_bytes), std::move(handler));
+    });
     if (failed) return;
   }
 }
@@ -32,34 +37,35 @@ void echo(Protocol::socket& socket, asio::yield_context yield) {
 class Server {
 public:
   Server(const echo_settings& settings, int listener)
-      : settings_(settings), context_(settings.threads), acceptor_(context_) {
+      : settings_(settings), context_(settings.threads), acceptor_(asio::make_strand(context_)) {
     assign(acceptor_, settings, listener);
-    asio::spawn(context_, [this](asio::yield_context yield) { accept(yield); });
+    Coroutine::start(acceptor_.get_executor(), [this](Coroutine& coroutine) { accept(coroutine); });
   }
 
   void run() { context_.run(); }
 
 private:
-  void accept(asio::yield_context yield) {
-    asio::steady_timer later(context_);
+  void accept(Coroutine& coroutine) {
+    asio::steady_timer later(acceptor_.get_executor());
     while (true) {
       error_code failed;
-      Protocol::socket socket(context_);
-      acceptor_.async_accept(socket, yield[failed]);
+      Protocol::socket socket(asio::make_strand(context_));
+      coroutine.wait(failed, [&](auto handler) { acceptor_.async_accept(socket, std::move(handler)); });
       if (!failed) {
         start(std::move(socket));
       } else if (failed != asio::error::connection_aborted) {
         // Out of descriptors, most likely: trying again at once would only burn the core.
         std::fprintf(stderr, "A connection could not be accepted: %s.\n", failed.message().c_str());
         later.expires_after(kRetryAfter);
-        later.async_wait(yield[failed]);
+        coroutine.wait(failed, [&](auto handler) { later.async_wait(std::move(handler)); });
       }
     }
   }
 
   void start(Protocol::socket socket) {
     set_options(socket, settings_);
-    asio::spawn(context_, [socket = std::move(socket)](asio::yield_context yield) mutable { echo(socket, yield); });
+    const auto strand = socket.get_executor();
+    Coroutine::start(strand, [socket = std::move(socket)](Coroutine& coroutine) mutable { echo(socket, coroutine); });
   }
 
   const echo_settings& settings_;
@@ -70,8 +76,9 @@ private:
 }  // namespace
 
 int main(int argc, char** argv) {
-  static const echo_library library{
-      "coroutine", [](const echo_settings* settings, int listener) -> void* { return new Server(*settings, listener); },
+  const echo_library library{
+      "coroutine", GILSCOPE_COMPILER, {"boost", boost_version()},
+      [](const echo_settings* settings, int listener) -> void* { return new Server(*settings, listener); },
       [](void* server) { static_cast<Server*>(server)->run(); }};
   return echo_main(argc, argv, &library);
 }
