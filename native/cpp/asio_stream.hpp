@@ -1,6 +1,7 @@
 // What the two asio servers share: one type of socket for TCP and Unix, and its options.
 #pragma once
 
+#include "boost_version.hpp"
 #include "echo.h"
 
 #include <boost/asio.hpp>

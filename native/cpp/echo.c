@@ -94,7 +94,7 @@ int echo_main(int argc, char **argv, const struct echo_library *library) {
   serving = (struct serving){library, library->open(&settings, listener)};
   if (start_threads(&serving, settings.threads) != 0) return 1;
   if (settings.child) {
-    echo_contract_speak(address, settings.message_bytes, counted_bytes);
+    echo_contract_speak(library, address, settings.message_bytes, counted_bytes);
   } else {
     stay_until_signal(library, address, &ends);
   }

@@ -4,6 +4,8 @@
    Source of the lines on stdin and stdout: docs/child-contract.md, the lines of a service. */
 #pragma once
 
+#include "compiler.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,8 +13,8 @@
 extern "C" {
 #endif
 
-/* One read takes at most so much. */
-enum { ECHO_READ_BYTES = 65536 };
+/* One read takes at most so much, as in all echo servers: docs/echo.md. */
+enum { ECHO_READ_BYTES = 262144 };
 
 struct echo_settings {
   bool child;             /* --child: everything below is in the cell on stdin */
@@ -25,8 +27,15 @@ struct echo_settings {
   long message_bytes;     /* MESSAGE_BYTES: what counts as one request */
 };
 
+struct echo_package {
+  const char *name;
+  const char *version;
+};
+
 struct echo_library {
   const char *name;
+  const char *compiler; /* GILSCOPE_COMPILER */
+  struct echo_package package;
   /* Called once. listener: a listening socket, TCP or Unix. What it returns is given to serve. */
   void *(*open)(const struct echo_settings *settings, int listener);
   /* Called in each of settings->threads threads; serves until the process ends. */

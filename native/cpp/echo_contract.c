@@ -18,12 +18,26 @@ static void say(cJSON *message) {
   cJSON_Delete(message);
 }
 
-static void say_ready(const char *address) {
+/* Takes nothing: the strings are copied. */
+static void add_runtime(cJSON *ready, const struct echo_library *library) {
+  char program[64];
+  snprintf(program, sizeof program, "echo-%s", library->name);
+  cJSON *runtime = cJSON_AddObjectToObject(ready, "runtime");
+  cJSON_AddFalseToObject(runtime, "gil_enabled");
+  cJSON_AddStringToObject(runtime, "program", program);
+  cJSON_AddStringToObject(runtime, "version", GILSCOPE_VERSION);
+  cJSON_AddStringToObject(runtime, "compiler", library->compiler);
+  cJSON *packages = cJSON_AddObjectToObject(runtime, "packages");
+  cJSON_AddStringToObject(packages, library->package.name, library->package.version);
+  cJSON_AddStringToObject(packages, "cJSON", cJSON_Version());
+}
+
+static void say_ready(const struct echo_library *library, const char *address) {
   cJSON *ready = cJSON_CreateObject();
   cJSON_AddTrueToObject(ready, "ready");
   cJSON_AddNumberToObject(ready, "pid", getpid());
   cJSON_AddItemToArray(cJSON_AddArrayToObject(ready, "addresses"), cJSON_CreateString(address));
-  cJSON_AddFalseToObject(cJSON_AddObjectToObject(ready, "runtime"), "gil_enabled");
+  add_runtime(ready, library);
   say(ready);
 }
 
@@ -50,12 +64,13 @@ static void say_result(const struct usage *usage, unsigned long long echoed_byte
   say(line);
 }
 
-void echo_contract_speak(const char *address, long message_bytes, unsigned long long (*counted_bytes)(void)) {
+void echo_contract_speak(const struct echo_library *library, const char *address, long message_bytes,
+                         unsigned long long (*counted_bytes)(void)) {
   char *word = NULL;
   size_t capacity_bytes = 0;
   struct usage start = usage_now();
   unsigned long long start_bytes = counted_bytes();
-  say_ready(address);
+  say_ready(library, address);
   while (getline(&word, &capacity_bytes, stdin) >= 0) {
     if (strcmp(word, "reset\n") != 0) continue;
     start_bytes = counted_bytes();

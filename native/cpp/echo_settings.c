@@ -49,27 +49,41 @@ static int read_flag(int flag, struct echo_settings *settings) {
   return -1;
 }
 
+static int complain_of(const char *name, const cJSON *given, const char *accepted) {
+  char seen[64] = "too long to show";
+  cJSON_PrintPreallocated((cJSON *)given, seen, sizeof seen, false);
+  return complain(name, seen, accepted);
+}
+
 /* A whole number of the cell's params; absent or null leaves what is there. */
-static int take_whole(const cJSON *params, const char *name, int low, int *number) {
+static int take_whole(const cJSON *params, const char *name, int low, int high, int *number) {
   const cJSON *given = cJSON_GetObjectItemCaseSensitive(params, name);
   if (given == NULL || cJSON_IsNull(given)) return 0;
-  if (!cJSON_IsNumber(given) || given->valuedouble != given->valueint || given->valueint < low) {
-    char accepted[64], seen[64] = "too long to show";
-    snprintf(accepted, sizeof accepted, "a whole number of at least %d", low);
-    cJSON_PrintPreallocated((cJSON *)given, seen, sizeof seen, false);
-    return complain(name, seen, accepted);
+  if (!cJSON_IsNumber(given) || given->valuedouble != given->valueint || given->valueint < low ||
+      given->valueint > high) {
+    char accepted[64];
+    snprintf(accepted, sizeof accepted, "a whole number from %d to %d", low, high);
+    return complain_of(name, given, accepted);
   }
   *number = given->valueint;
   return 0;
 }
 
+/* true or false of the cell's params; absent or null leaves what is there. */
+static int take_truth(const cJSON *params, const char *name, bool *claim) {
+  const cJSON *given = cJSON_GetObjectItemCaseSensitive(params, name);
+  if (given == NULL || cJSON_IsNull(given)) return 0;
+  if (!cJSON_IsBool(given)) return complain_of(name, given, "true or false");
+  *claim = cJSON_IsTrue(given);
+  return 0;
+}
+
 static int take_params(const cJSON *params, struct echo_settings *settings) {
   int message_bytes = (int)settings->message_bytes;
-  const cJSON *nodelay = cJSON_GetObjectItemCaseSensitive(params, "NODELAY");
-  if (nodelay != NULL) settings->nodelay = cJSON_IsTrue(nodelay);
-  if (take_whole(params, "NUM_SERVER_THREADS", 1, &settings->threads) != 0 ||
-      take_whole(params, "BUFFER_BYTES", 0, &settings->buffer_bytes) != 0 ||
-      take_whole(params, "MESSAGE_BYTES", 1, &message_bytes) != 0) {
+  if (take_truth(params, "NODELAY", &settings->nodelay) != 0 ||
+      take_whole(params, "NUM_SERVER_THREADS", 1, MOST_THREADS, &settings->threads) != 0 ||
+      take_whole(params, "BUFFER_BYTES", 0, INT_MAX, &settings->buffer_bytes) != 0 ||
+      take_whole(params, "MESSAGE_BYTES", 1, INT_MAX, &message_bytes) != 0) {
     return -1;
   }
   settings->message_bytes = message_bytes;

@@ -1,5 +1,7 @@
 // The native row of the http-clients experiment: Boost.Beast, a thread and a keep-alive connection for each of
 // NUM_CONNECTIONS_PER_CLIENT workers. It speaks the child contract of a client: docs/child-contract.md.
+#include "boost_version.hpp"
+#include "compiler.h"
 #include "result.hpp"
 #include "told.hpp"
 #include "worker.hpp"
@@ -36,6 +38,16 @@ void stay_on(const std::vector<int>& cpus) {
     throw BadInput("cpus is " + json(cpus).dump() + "; it must be numbers of CPUs that this process may use.");
 }
 
+// What this program is.
+json runtime() {
+  const json packages = {{"boost", boost_version()}};
+  return {{"gil_enabled", false},
+          {"program", "http-beast"},
+          {"version", GILSCOPE_VERSION},
+          {"compiler", GILSCOPE_COMPILER},
+          {"packages", packages}};
+}
+
 Workers open_workers(const Told& told, const Flags& flags) {
   Workers workers;
   for (const Place& place : told.places) workers.emplace_back(place, flags);
@@ -65,7 +77,7 @@ std::thread watch_parent(const std::atomic<bool>& said) {
   const Told told = read_told(next_line());
   stay_on(told.cpus);
   Workers workers = open_workers(told, flags);
-  say({{"ready", true}, {"pid", getpid()}, {"addresses", json::array()}, {"runtime", {{"gil_enabled", false}}}});
+  say({{"ready", true}, {"pid", getpid()}, {"addresses", json::array()}, {"runtime", runtime()}});
   warm_until_go(workers, told.warmup);
   std::atomic<bool> said = false;
   std::thread watch = watch_parent(said);

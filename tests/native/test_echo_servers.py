@@ -169,9 +169,12 @@ def test_a_peer_that_does_not_read_stops_being_read_and_holds_up_nobody(server: 
         check_it_echoes(peer, noise(1000))
 
 
-@pytest.mark.parametrize(("told", "nodelay"), [({}, True), ({"NODELAY": True}, True), ({"NODELAY": False}, False)])
+NODELAYS = [({}, True), ({"NODELAY": None}, True), ({"NODELAY": True}, True), ({"NODELAY": False}, False)]
+
+
+@pytest.mark.parametrize(("told", "nodelay"), NODELAYS)
 def test_tcp_nodelay_of_a_connection_is_on_unless_the_cell_says_otherwise(
-    program: str, told: dict[str, bool], nodelay: bool, sandbox: Sandbox
+    program: str, told: dict[str, bool | None], nodelay: bool, sandbox: Sandbox
 ) -> None:
     with echo(program, sandbox, TRANSPORT="tcp", **told) as server, server.peer() as peer:
         check_it_echoes(peer, b"hello")

@@ -159,7 +159,7 @@ def test_it_keeps_the_child_contract_from_ready_to_result(short_folder: Path) ->
         cpu = max(os.sched_getaffinity(0))
         service.tell(told_service(short_folder, {"TRANSPORT": "unix"}, cpus=[cpu]))
         ready = service.line()
-        assert (ready["ready"], ready["pid"], ready["runtime"]) == (True, service.process.pid, {})
+        assert (ready["ready"], ready["pid"], ready["runtime"]["program"]) == (True, service.process.pid, "http-echo")
         assert os.sched_getaffinity(ready["pid"]) == {cpu}
         for asks in (3, 1):
             service.tell("reset")

@@ -154,7 +154,11 @@ def test_it_keeps_the_child_contract_from_ready_to_result(key: str, transport: s
         service.tell(told_service(short_folder, {"TRANSPORT": transport}, system=key))
         ready = service.line()
         assert set(ready) == {"ready", "pid", "addresses", "runtime"}
-        assert (ready["ready"], ready["pid"], ready["runtime"]) == (True, service.process.pid, {})
+        assert (ready["ready"], ready["pid"], ready["runtime"]["program"]) == (
+            True,
+            service.process.pid,
+            "calc-service",
+        )
         (address,) = ready["addresses"]
         for _ in range(3):
             with Peer(address) as peer:

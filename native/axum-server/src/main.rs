@@ -2,7 +2,7 @@
 //!
 //! `axum-server --child` is told its cell on stdin (docs/child-contract.md). By hand:
 //! `axum-server [--host H --port P | --socket PATH] [--threads N] [--delay MICROSECONDS]`.
-//! Threads: 0, the default, for one on each core.
+//! Without --threads and NUM_SERVER_THREADS there is one on each core.
 
 mod app;
 mod delay;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use std::{io, process, thread};
 
 use contract::{
-    CellError, Counted, Endpoint, Flags, ServerOptions, Started, listen, run_server, usable_cpus,
+    Counted, Endpoint, Flags, Program, ServerOptions, Started, listen, program, run_server, usable_cpus,
 };
 use serde_json::{Map, Value, json};
 use socket2::Socket;
@@ -23,6 +23,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::app::{App, router};
 
+const PROGRAM: Program = program!("axum-server", "axum", "tokio");
 const NUMBER: &str = "a whole number of at least 0";
 
 struct Options {
@@ -31,9 +32,12 @@ struct Options {
 }
 
 impl Options {
-    fn new(mut server: ServerOptions, threads: usize, delay_us: u64) -> Result<Self, CellError> {
-        server.threads = if threads == 0 { usable_cpus() } else { threads };
-        Ok(Self { server, delay_us })
+    /// threads_said: whether they are told; else there is one on each core.
+    fn new(mut server: ServerOptions, threads_said: bool, delay_us: u64) -> Self {
+        if !threads_said {
+            server.threads = usable_cpus();
+        }
+        Self { server, delay_us }
     }
 }
 
@@ -52,22 +56,25 @@ impl Counted for Service {
 fn main() -> ExitCode {
     let flags = Flags::of_server(std::env::args().skip(1), &["delay"]);
     run_server(
-        "axum-server",
+        &PROGRAM,
         flags,
         |flags| {
-            let (threads, delay_us) = (
-                flags.value("threads", 0, NUMBER)?,
-                flags.value("delay", 0, NUMBER)?,
-            );
-            Options::new(ServerOptions::from_flags(flags)?, threads, delay_us)
+            let threads_said = flags.text("threads").is_some();
+            let delay_us = flags.value("delay", 0, NUMBER)?;
+            Ok(Options::new(
+                ServerOptions::from_flags(flags)?,
+                threads_said,
+                delay_us,
+            ))
         },
         |cell| {
-            let threads = cell.params.whole("NUM_SERVER_THREADS", 0)? as usize;
-            Options::new(
-                ServerOptions::from_cell(cell, 1)?,
-                threads,
-                cell.params.whole("DELAY_US", 0)?,
-            )
+            let threads_said = cell.params.optional_whole("NUM_SERVER_THREADS")?.is_some();
+            let delay_us = cell.params.whole("DELAY_US", 0)?;
+            Ok(Options::new(
+                ServerOptions::from_http_cell(cell)?,
+                threads_said,
+                delay_us,
+            ))
         },
         start,
     )

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, BufRead};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
@@ -33,6 +34,13 @@ impl Params {
     /// A whole number of at least 0.
     pub fn whole(&self, name: &str, default: u64) -> Result<u64, CellError> {
         Ok(self.optional_whole(name)?.unwrap_or(default))
+    }
+
+    /// A whole number within bounds.
+    pub fn within(&self, name: &str, bounds: RangeInclusive<u64>, default: u64) -> Result<u64, CellError> {
+        let accepted = format!("a whole number from {} to {}", bounds.start(), bounds.end());
+        let read = |value: &Value| value.as_u64().filter(|number| bounds.contains(number));
+        Ok(self.get(name, &accepted, read)?.unwrap_or(default))
     }
 
     /// A whole number of at least 0, or none: NUM_MAX_CONNS.
@@ -210,6 +218,17 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "TRANSPORT is \"unix\"; it must be a whole number of at least 0"
+        );
+    }
+
+    #[test]
+    fn a_number_out_of_its_bounds_is_named_with_them() {
+        let params = parse_cell(CLIENT).unwrap().params;
+        assert_eq!(params.within("CALC_TARGET", 0..=1000, 5).unwrap(), 1000);
+        let error = params.within("CALC_TARGET", 1..=999, 5).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "CALC_TARGET is 1000; it must be a whole number from 1 to 999"
         );
     }
 

@@ -1,6 +1,7 @@
 //! The flags of a server that is started by hand, and where a server listens: by its flags or by its cell.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::cell::{Cell, CellError};
@@ -8,6 +9,8 @@ use crate::listen::{Endpoint, SocketOptions};
 
 const LOOPBACK: &str = "127.0.0.1";
 const DEFAULT_PORT: u16 = 25_000;
+const MOST_THREADS: u64 = 1000;
+const MOST_BUFFER_BYTES: u64 = i32::MAX as u64;
 const SERVER_VALUES: [&str; 6] = ["host", "port", "socket", "threads", "nodelay", "buffer-bytes"];
 
 /// Flags as they were given: `--name value`, or `--name` alone for a switch.
@@ -69,6 +72,19 @@ impl Flags {
                 .map_err(|_| CellError::new(format!("--{name} is {text}; it must be {accepted}")))
         })
     }
+
+    /// The whole number after a flag, within bounds.
+    pub fn whole(&self, name: &str, bounds: RangeInclusive<u64>, default: usize) -> Result<usize, CellError> {
+        self.text(name).map_or(Ok(default), |text| {
+            let number = text.parse().ok().filter(|number| bounds.contains(number));
+            number.map(|number| number as usize).ok_or_else(|| {
+                let (low, high) = bounds.into_inner();
+                CellError::new(format!(
+                    "--{name} is {text}; it must be a whole number from {low} to {high}"
+                ))
+            })
+        })
+    }
 }
 
 /// Where a server listens and with what.
@@ -91,21 +107,28 @@ impl ServerOptions {
         };
         let sockets = SocketOptions {
             nodelay: flags.value("nodelay", true, "true or false")?,
-            buffer_bytes: flags.value("buffer-bytes", 0, "a whole number of at least 0")?,
+            buffer_bytes: flags.whole("buffer-bytes", 0..=MOST_BUFFER_BYTES, 0)?,
         };
-        let threads: usize = flags.value("threads", 1, "a whole number of at least 1")?;
         Ok(Self {
             endpoints: vec![endpoint],
-            threads: threads.max(1),
+            threads: flags.whole("threads", 1..=MOST_THREADS, 1)?,
             sockets,
         })
     }
 
-    /// By a cell: `sockets` endpoints over its TRANSPORT.
+    /// By a cell: `sockets` endpoints over its TRANSPORT, a Unix socket if it says none.
     pub fn from_cell(cell: &Cell, sockets: u64) -> Result<Self, CellError> {
-        let transport = cell.params.text("TRANSPORT", "tcp")?;
+        Self::over(cell, sockets, &cell.params.text("TRANSPORT", "unix")?)
+    }
+
+    /// By a cell, for a server of HTTP: like system 3 it is on TCP, unless TRANSPORT is among its parameters.
+    pub fn from_http_cell(cell: &Cell) -> Result<Self, CellError> {
+        Self::over(cell, 1, &cell.params.text("TRANSPORT", "tcp")?)
+    }
+
+    fn over(cell: &Cell, sockets: u64, transport: &str) -> Result<Self, CellError> {
         let service_id = cell.service_id.unwrap_or(0);
-        let endpoint = |number| match transport.as_str() {
+        let endpoint = |number| match transport {
             "unix" => Ok(Endpoint::Unix(cell.folder.join(format!("{service_id}.{number}")))),
             "tcp" => Ok(Endpoint::Tcp(LOOPBACK.to_owned(), 0)),
             other => Err(CellError::new(format!(
@@ -114,10 +137,10 @@ impl ServerOptions {
         };
         Ok(Self {
             endpoints: (0..sockets.max(1)).map(endpoint).collect::<Result<_, _>>()?,
-            threads: cell.params.whole("NUM_SERVER_THREADS", 1)?.max(1) as usize,
+            threads: cell.params.within("NUM_SERVER_THREADS", 1..=MOST_THREADS, 1)? as usize,
             sockets: SocketOptions {
                 nodelay: cell.params.truth("NODELAY", true)?,
-                buffer_bytes: cell.params.whole("BUFFER_BYTES", 0)? as usize,
+                buffer_bytes: cell.params.within("BUFFER_BYTES", 0..=MOST_BUFFER_BYTES, 0)? as usize,
             },
         })
     }
@@ -145,6 +168,39 @@ mod tests {
     fn a_flag_that_is_none_is_named_with_those_there_are() {
         let error = Flags::read(words("--prot 80"), &["child"], &["port"]).unwrap_err();
         assert_eq!(error.to_string(), "--prot is no flag; accepted: --child, --port");
+    }
+
+    #[test]
+    fn threads_and_buffers_have_bounds() {
+        for (line, wrong) in [
+            (
+                "--threads 0",
+                "--threads is 0; it must be a whole number from 1 to 1000",
+            ),
+            (
+                "--buffer-bytes -1",
+                "--buffer-bytes is -1; it must be a whole number from 0 to 2147483647",
+            ),
+        ] {
+            let flags = Flags::of_server(words(line), &[]).unwrap();
+            assert_eq!(ServerOptions::from_flags(&flags).unwrap_err().to_string(), wrong);
+        }
+        let cell = parse_cell(r#"{"params": {"NUM_SERVER_THREADS": 0}}"#).unwrap();
+        let wrong = ServerOptions::from_cell(&cell, 1).unwrap_err().to_string();
+        assert_eq!(
+            wrong,
+            "NUM_SERVER_THREADS is 0; it must be a whole number from 1 to 1000"
+        );
+    }
+
+    #[test]
+    fn a_cell_without_a_transport_means_unix_and_over_http_tcp() {
+        let cell = parse_cell(r#"{"folder": "/tmp/x"}"#).unwrap();
+        let unix = ServerOptions::from_cell(&cell, 1).unwrap();
+        assert_eq!(unix.endpoints, [Endpoint::Unix("/tmp/x/0.0".into())]);
+        let tcp = ServerOptions::from_http_cell(&cell).unwrap();
+        assert_eq!(tcp.endpoints, [Endpoint::Tcp("127.0.0.1".to_owned(), 0)]);
+        assert!(tcp.sockets.nodelay);
     }
 
     #[test]

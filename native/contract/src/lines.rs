@@ -4,9 +4,12 @@ use std::io::{self, BufRead, Write};
 
 use serde_json::{Map, Value, json};
 
-/// First line of stdout: where this child listens (a client: nowhere).
-pub fn say_ready(addresses: &[String]) {
-    say(&json!({"ready": true, "pid": std::process::id(), "addresses": addresses, "runtime": {}}));
+use crate::program::Program;
+
+/// First line of stdout: where this child listens (a client: nowhere), and what it is.
+pub fn say_ready(addresses: &[String], program: &Program) {
+    let (pid, runtime) = (std::process::id(), program.facts());
+    say(&json!({"ready": true, "pid": pid, "addresses": addresses, "runtime": runtime}));
 }
 
 /// The answer to a word that asks for one, `warm` or `reset`: it is done.

@@ -9,6 +9,7 @@ use crate::affinity::stay_on;
 use crate::cell::{Cell, CellError, read_cell};
 use crate::flags::Flags;
 use crate::lines::{next_word, say_done, say_ready, say_result};
+use crate::program::Program;
 use crate::stop::StopSignals;
 use crate::usage::Usage;
 
@@ -28,7 +29,7 @@ pub type Started<S> = Result<(S, Vec<String>), Box<dyn Error>>;
 
 /// A server's main: options by its flags or, with `--child`, by its cell; then it serves until it is stopped.
 pub fn run_server<O, S: Counted>(
-    name: &str,
+    program: &Program,
     flags: Result<Flags, CellError>,
     by_hand: impl FnOnce(&Flags) -> Result<O, CellError>,
     by_cell: impl FnOnce(&Cell) -> Result<O, CellError>,
@@ -42,13 +43,13 @@ pub fn run_server<O, S: Counted>(
         let cell = read_cell()?;
         stay_on(&cell.cpus)?;
         let (service, addresses) = start(by_cell(&cell)?)?;
-        serve_until_stopped(&service, &addresses);
+        serve_until_stopped(&service, &addresses, program);
         Ok(())
     };
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{name}: {error}");
+            eprintln!("{}: {error}", program.name);
             if error.is::<CellError>() {
                 ExitCode::from(BAD_INPUT)
             } else {
@@ -69,9 +70,9 @@ fn serve_by_hand<S: Counted>(start: impl FnOnce() -> Started<S>) -> Result<(), B
 }
 
 /// Say ready, obey `reset`, and at end of file on stdin remove the socket files and say the result.
-pub fn serve_until_stopped(service: &impl Counted, addresses: &[String]) {
+pub fn serve_until_stopped(service: &impl Counted, addresses: &[String], program: &Program) {
     let mut usage = Usage::start();
-    say_ready(addresses);
+    say_ready(addresses, program);
     while let Some(word) = next_word() {
         if word == "reset" {
             service.reset();

@@ -80,8 +80,9 @@ private:
 }  // namespace
 
 int main(int argc, char** argv) {
-  static const echo_library library{
-      "asio", [](const echo_settings* settings, int listener) -> void* { return new Server(*settings, listener); },
+  const echo_library library{
+      "asio", GILSCOPE_COMPILER, {"boost", boost_version()},
+      [](const echo_settings* settings, int listener) -> void* { return new Server(*settings, listener); },
       [](void* server) { static_cast<Server*>(server)->run(); }};
   return echo_main(argc, argv, &library);
 }

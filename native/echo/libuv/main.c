@@ -138,6 +138,7 @@ static void serve(void *argument) {
 }
 
 int main(int argc, char **argv) {
-  static const struct echo_library library = {"libuv", open_server, serve};
+  const struct echo_library library = {
+      "libuv", GILSCOPE_COMPILER, {"libuv", uv_version_string()}, open_server, serve};
   return echo_main(argc, argv, &library);
 }

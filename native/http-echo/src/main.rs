@@ -8,11 +8,13 @@ mod request;
 
 use std::process::ExitCode;
 
-use contract::{Counted, Flags, ServerOptions, Started, listen_all, run_server};
+use contract::{Counted, Flags, Program, ServerOptions, Started, listen_all, program, run_server};
 use reactor::{Server, Settings};
 use serde_json::{Map, Value, json};
 
 use crate::protocol::Http;
+
+const PROGRAM: Program = program!("http-echo", "httparse");
 
 /// Options, and whether clients keep their connections.
 struct Options(ServerOptions, bool);
@@ -36,12 +38,12 @@ impl Counted for Service {
 fn main() -> ExitCode {
     let flags = Flags::of_server(std::env::args().skip(1), &[]);
     run_server(
-        "http-echo",
+        &PROGRAM,
         flags,
         |flags| Ok(Options(ServerOptions::from_flags(flags)?, true)),
         |cell| {
             Ok(Options(
-                ServerOptions::from_cell(cell, 1)?,
+                ServerOptions::from_http_cell(cell)?,
                 cell.params.truth("KEEP_ALIVE", true)?,
             ))
         },

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::process::{self, ExitCode};
 use std::sync::Arc;
 
-use contract::{CellError, Flags, Histogram, ParentWatch, STOPPED_EARLY, Usage};
+use contract::{CellError, Flags, Histogram, ParentWatch, Program, STOPPED_EARLY, Usage, program};
 use contract::{next_word, now_ns, read_cell, say_done, say_ready, stay_on};
 use tokio::runtime::{Builder, Runtime};
 
@@ -20,6 +20,7 @@ use crate::plan::Plan;
 use crate::report::{Timed, result};
 use crate::worker::{Quota, Tally, Target, Worker};
 
+const PROGRAM: Program = program!("http-reqwest", "reqwest", "hyper", "tokio");
 /// Exit status for a flag or a cell that cannot be read.
 const BAD_INPUT: u8 = 2;
 
@@ -48,9 +49,9 @@ fn run() -> Result<(), Box<dyn Error>> {
     let plan = Plan::new(&cell, &flags)?;
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     let one = |target: &Target| Worker::new(target.clone()).map(Arc::new);
-    let workers = plan.each_target().map(one).collect::<Result<Vec<_>, _>>()?;
+    let workers = plan.targets.iter().map(one).collect::<Result<Vec<_>, _>>()?;
     let connect = open_all(&runtime, &workers);
-    say_ready(&[]);
+    say_ready(&[], &PROGRAM);
     wait_for_go(&runtime, &workers, &plan);
     let (watch, usage) = (ParentWatch::start(), Usage::start());
     let timed = ask_all(&runtime, &workers, &plan.timed_quotas());

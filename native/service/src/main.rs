@@ -10,13 +10,15 @@ mod work;
 use std::process::ExitCode;
 
 use contract::{
-    Cell, CellError, Counted, Flags, ServerOptions, Started, listen_all, run_server, usable_cpus,
+    Cell, CellError, Counted, Flags, Program, ServerOptions, Started, listen_all, program, run_server,
+    usable_cpus,
 };
 use reactor::{Server, Settings};
 use serde_json::{Map, Value, json};
 
 use crate::protocol::Framed;
 
+const PROGRAM: Program = program!("calc-service", "serde_json");
 /// System 1 closes a connection that has not sent its request whole by then.
 const READ_DEADLINE_NS: u64 = 5_000_000_000;
 const FLAGS: [&str; 7] = [
@@ -61,7 +63,7 @@ fn main() -> ExitCode {
     let flags = Flags::read(std::env::args().skip(1), &["child", "fresh"], &FLAGS);
     let fresh = flags.as_ref().is_ok_and(|flags| flags.has("fresh"));
     run_server(
-        "calc-service",
+        &PROGRAM,
         flags,
         by_hand,
         |cell| by_cell(cell, fresh),

@@ -9,7 +9,8 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 
-const READ_BYTES: usize = 64 * 1024;
+/// As all echo servers have it: docs/echo.md.
+const READ_BYTES: usize = 256 * 1024;
 
 /// Where connections come from.
 pub enum Listener {

@@ -10,13 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{io, process, thread};
 
-use contract::{CellError, Counted, Endpoint, Flags, ServerOptions, Started, listen, run_server};
+use contract::{Counted, Endpoint, Flags, Program, ServerOptions, Started, listen, program, run_server};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::echo::{Listener, serve};
 
+const PROGRAM: Program = program!("echo-tokio", "tokio");
 const MESSAGE_BYTES: u64 = 1000;
+const MOST_MESSAGE_BYTES: u64 = i32::MAX as u64;
 
 struct Options {
     server: ServerOptions,
@@ -37,39 +39,28 @@ impl Counted for Service {
     fn counters(&self) -> Map<String, Value> {
         let echoed_bytes = self.echoed_bytes.load(Relaxed);
         let mut counted = Map::new();
-        counted.insert(
-            "requests".to_owned(),
-            json!(echoed_bytes / self.message_bytes.max(1)),
-        );
+        counted.insert("requests".to_owned(), json!(echoed_bytes / self.message_bytes));
         counted.insert("echoed_bytes".to_owned(), json!(echoed_bytes));
         counted
     }
 }
 
 fn main() -> ExitCode {
-    let flags = Flags::of_server(std::env::args().skip(1), &["message-bytes"]);
+    let flags = Flags::of_server(std::env::args().skip(1), &[]);
     run_server(
-        "echo-tokio",
+        &PROGRAM,
         flags,
         |flags| {
-            let server = ServerOptions::from_flags(flags)?;
-            let message_bytes =
-                flags.value("message-bytes", MESSAGE_BYTES, "a whole number of at least 1")?;
             Ok(Options {
-                server,
-                message_bytes,
+                server: ServerOptions::from_flags(flags)?,
+                message_bytes: MESSAGE_BYTES,
             })
         },
         |cell| {
-            if cell.params.whole("NUM_SERVER_THREADS", 1)? == 0 {
-                return Err(CellError::new(
-                    "NUM_SERVER_THREADS is 0; it must be a whole number of at least 1",
-                ));
-            }
-            let server = ServerOptions::from_cell(cell, 1)?;
+            let params = &cell.params;
             Ok(Options {
-                server,
-                message_bytes: cell.params.whole("MESSAGE_BYTES", MESSAGE_BYTES)?,
+                server: ServerOptions::from_cell(cell, 1)?,
+                message_bytes: params.within("MESSAGE_BYTES", 1..=MOST_MESSAGE_BYTES, MESSAGE_BYTES)?,
             })
         },
         start,

@@ -28,10 +28,10 @@ final class Cell {
         otherwise.host(),
         0,
         path(cell, params),
-        whole(params, "NUM_SERVER_THREADS", 1, otherwise.threads()),
-        isGiven(nodelay) ? nodelay.getAsBoolean() : otherwise.nodelay(),
-        whole(params, "BUFFER_BYTES", 0, otherwise.bufferBytes()),
-        whole(params, "MESSAGE_BYTES", 1, (int) otherwise.messageBytes()),
+        whole(params, "NUM_SERVER_THREADS", 1, Settings.MOST_THREADS, otherwise.threads()),
+        isGiven(nodelay) ? truth("NODELAY", nodelay) : otherwise.nodelay(),
+        whole(params, "BUFFER_BYTES", 0, Integer.MAX_VALUE, otherwise.bufferBytes()),
+        whole(params, "MESSAGE_BYTES", 1, Integer.MAX_VALUE, (int) otherwise.messageBytes()),
         cpus(cell));
   }
 
@@ -49,16 +49,24 @@ final class Cell {
     return Path.of(cell.get("folder").getAsString(), serviceId + ".0");
   }
 
-  private static int whole(JsonObject params, String name, int low, int otherwise) throws BadInput {
+  private static int whole(JsonObject params, String name, int low, int high, int otherwise)
+      throws BadInput {
     JsonElement given = params.get(name);
     if (!isGiven(given)) {
       return otherwise;
     }
     double number = given.getAsDouble();
-    if (number != Math.rint(number) || number < low || number > Integer.MAX_VALUE) {
-      throw new BadInput(name, given.toString(), "a whole number of at least " + low);
+    if (number != Math.rint(number) || number < low || number > high) {
+      throw new BadInput(name, given.toString(), "a whole number from " + low + " to " + high);
     }
     return (int) number;
+  }
+
+  private static boolean truth(String name, JsonElement given) throws BadInput {
+    if (!given.isJsonPrimitive() || !given.getAsJsonPrimitive().isBoolean()) {
+      throw new BadInput(name, given.toString(), "true or false");
+    }
+    return given.getAsBoolean();
   }
 
   private static List<Integer> cpus(JsonObject cell) {

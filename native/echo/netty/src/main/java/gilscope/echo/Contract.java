@@ -38,13 +38,11 @@ final class Contract {
     start = Usage.now();
   }
 
-  private static void sayReady(String address, String transport) {
+  private static void sayReady(String address, String transport) throws IOException {
     JsonArray addresses = new JsonArray();
     addresses.add(address);
-    JsonObject runtime = new JsonObject();
+    JsonObject runtime = Build.facts(transport);
     runtime.addProperty("gil_enabled", false);
-    runtime.addProperty("java", System.getProperty("java.version"));
-    runtime.addProperty("transport", transport);
     JsonObject ready = new JsonObject();
     ready.addProperty("ready", true);
     ready.addProperty("pid", ProcessHandle.current().pid());

@@ -1,6 +1,7 @@
 package gilscope.echo;
 
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
@@ -15,6 +16,9 @@ final class EchoServer {
   private static final int BACKLOG = 4096;
   // A message that is written but not flushed yet must not look like a peer that does not read.
   private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(64 * 1024, 1024 * 1024);
+
+  // It grows with what arrives, as Netty's own does, up to the read size of all echo servers: docs/echo.md.
+  private static final AdaptiveRecvByteBufAllocator READS = new AdaptiveRecvByteBufAllocator(64, 2048, 256 * 1024);
 
   private final Settings settings;
   private final LongAdder echoedBytes;
@@ -48,6 +52,7 @@ final class EchoServer {
         .group(new MultiThreadIoEventLoopGroup(settings.threads(), transport.handlers()))
         .channel(unix ? transport.unixServer() : transport.tcpServer())
         .option(ChannelOption.SO_BACKLOG, BACKLOG)
+        .childOption(ChannelOption.RECVBUF_ALLOCATOR, READS)
         .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
         .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
         .childHandler(

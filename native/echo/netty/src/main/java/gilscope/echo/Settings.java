@@ -27,6 +27,8 @@ record Settings(
     long messageBytes,
     List<Integer> cpus) {
 
+  static final int MOST_THREADS = 1000;
+
   private static final Settings DEFAULT =
       new Settings(false, "127.0.0.1", 25000, null, 1, true, 0, 1000, List.of());
   private static final String FLAGS =
@@ -53,7 +55,7 @@ record Settings(
       case "--host" -> new Settings(child, value, port, path, threads, nodelay, bufferBytes, messageBytes, cpus);
       case "--port" -> at(whole(flag, value, 0, 65535), path);
       case "--socket" -> at(port, Path.of(value));
-      case "--threads" -> served(whole(flag, value, 1, 1000), nodelay, bufferBytes);
+      case "--threads" -> served(whole(flag, value, 1, MOST_THREADS), nodelay, bufferBytes);
       case "--nodelay" -> served(threads, truth(flag, value), bufferBytes);
       case "--buffer-bytes" -> served(threads, nodelay, whole(flag, value, 0, Integer.MAX_VALUE));
       default -> throw new BadInput("A flag", flag, FLAGS);
