@@ -130,8 +130,9 @@ def test_a_duration_is_kept_and_divided_among_services_that_have_to_wait() -> No
 
 def test_a_rate_is_kept_and_its_corrected_latency_told() -> None:
     with scripted(RIGHT, read_frame) as server:
-        result = asked(told([[server.address]], RATE=100), *FRAMED)
+        result = asked(told([[server.address]], RATE=100, NUM_CONNECTIONS_PER_CLIENT=3), *FRAMED)
     assert (result["answered"], result["rate"], result["overdue"]) == (20, 100, 0)
+    assert result["offered_rate"] == pytest.approx(100, rel=0.1)
     assert 0.19e9 <= result["completion_ns"] < 1.2e9
     assert Histogram.from_json(result["latency_corrected"]).count == 20
 

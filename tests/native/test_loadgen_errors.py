@@ -166,6 +166,35 @@ def test_a_request_is_what_the_flags_say(tmp_path: Path) -> None:
     ]
 
 
+def test_a_response_to_head_is_whole_without_its_body() -> None:
+    asked = []
+
+    def bodyless(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        asked.append(request)
+        connection.sendall(HELLO[: -len(b"hello")])
+        return True
+
+    with scripted(bodyless, read_http) as server:
+        report = reported("-n", 5, "-m", "HEAD", "--timeout", "2s", server.url, status=0)
+    assert (report["answered"], report["body_bytes"], report["kept"]) == (5, 0, 5)
+    assert asked[0] == b"HEAD /a HTTP/1.1\r\nHost: " + server.address.encode() + b"\r\n\r\n"
+
+
+def test_the_wall_time_of_a_duration_goes_on_while_a_server_hangs() -> None:
+    def hanging(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        if server.requests > 50:
+            return silent(server, connection, request)
+        connection.sendall(HELLO)
+        return True
+
+    with scripted(hanging, read_http) as server:
+        report = reported("-d", "1s", "--timeout", "300ms", server.url, status=1)
+    assert (report["answered"], report["given_up"]) == (50, 0)
+    assert report["unanswered"] == report["errors"]["timeout"] >= 3
+    assert 1.0e9 <= report["wall_ns"] < 2.9e9  # no request is begun once time is over
+    assert report["requests_per_s"] == pytest.approx(50 / report["wall_ns"] * 1e9)
+
+
 FRAMED_FAULTS: dict[str, tuple[Script, dict[str, object]]] = {
     "right": (says(counted(200, "50")), {"answered": 20, "wrong": 0, "errors": {}, "calc_ns": 100}),
     "byte by byte": (bytewise(counted(200, "50")), {"answered": 20, "wrong": 0, "errors": {}}),

@@ -70,6 +70,7 @@ impl Asked {
                 nodelay: self.nodelay,
                 buffer_bytes: self.buffer_bytes,
             },
+            actual: OnceLock::new(),
             fresh: self.fresh,
             timeout_ns: self.timeout_ns,
             one_timeout_is_enough: self.one_timeout_is_enough,
@@ -133,6 +134,7 @@ impl Asked {
                 length: self.expect_length.map_or_else(OnceLock::new, OnceLock::from),
                 target: self.calc_target.map(|target| target.to_string()),
                 server: OnceLock::new(),
+                bodyless: self.calc_target.is_none() && self.method == "HEAD",
             }),
         }
     }

@@ -3,7 +3,7 @@
 use std::process;
 use std::sync::Arc;
 
-use contract::{Cell, CellError, Method, STOPPED_EARLY, Usage, say_done, say_ready};
+use contract::{Cell, CellError, Method, Program, STOPPED_EARLY, Usage, say_done, say_ready};
 use serde_json::{Map, Value, json};
 
 use crate::asked::Asked;
@@ -13,6 +13,9 @@ use crate::job::Amount;
 use crate::lane::LaneSpec;
 use crate::parent::Parent;
 use crate::target::Target;
+use crate::values::{MOST_BUFFER_BYTES, MOST_MESSAGE_BYTES, MOST_PAYLOAD_BYTES};
+
+const PROGRAM: Program = contract::program!("loadgen", "mio", "hdrhistogram");
 
 /// A client of a cell, and how it is to ask.
 struct Client {
@@ -31,7 +34,7 @@ pub fn call(flags: &Flags) -> Result<(), String> {
     contract::stay_on(&cell.cpus).map_err(|error| format!("cpus is {:?}: {error}", cell.cpus))?;
     let parent = Parent::listen();
     let client = gather(&cell, flags)?;
-    say_ready(&[]);
+    say_ready(&[], &PROGRAM);
     loop {
         match parent.words.recv() {
             Ok(word) if word == "warm" => {
@@ -114,9 +117,10 @@ impl Client {
                 put(name, recorder.to_core().to_json());
             }
         }
-        if let Some(rate) = self.rate {
+        if let (Some(rate), Some(open_loop)) = (self.rate, outcome.open_loop) {
             put("rate", json!(rate));
-            put("overdue", json!(tally.overdue));
+            put("offered_rate", json!(open_loop.offered_per_s));
+            put("overdue", json!(open_loop.overdue));
             put("latency_corrected", tally.corrected.to_core().to_json());
         }
         result
@@ -209,10 +213,19 @@ fn asked(cell: &Cell, flags: &Flags) -> Result<Asked, CellError> {
         } else {
             None
         },
-        payload_bytes: params.whole("PAYLOAD_BYTES", flagged.payload_bytes as u64)? as usize,
-        message_bytes: params.whole("MESSAGE_BYTES", flagged.message_bytes as u64)? as usize,
+        payload_bytes: params.within(
+            "PAYLOAD_BYTES",
+            0..=MOST_PAYLOAD_BYTES,
+            flagged.payload_bytes as u64,
+        )? as usize,
+        message_bytes: params.within(
+            "MESSAGE_BYTES",
+            1..=MOST_MESSAGE_BYTES,
+            flagged.message_bytes as u64,
+        )? as usize,
         nodelay: params.truth("NODELAY", flagged.nodelay)?,
-        buffer_bytes: params.whole("BUFFER_BYTES", flagged.buffer_bytes as u64)? as usize,
+        buffer_bytes: params.within("BUFFER_BYTES", 0..=MOST_BUFFER_BYTES, flagged.buffer_bytes as u64)?
+            as usize,
         fresh: flagged.fresh || !reuse || !keep_alive,
         keep_alive,
         host: "localhost".to_owned(),

@@ -12,6 +12,8 @@ use contract::now_ns;
 use crate::job::{Amount, Job, Phase};
 use crate::lane::LaneSpec;
 use crate::recorder::Recorder;
+use crate::schedule::Arrivals;
+use crate::stop;
 use crate::tally::Tally;
 use crate::worker::Worker;
 
@@ -22,6 +24,8 @@ pub struct Crew {
     orders: Vec<Sender<Phase>>,
     counted: Receiver<io::Result<Tally>>,
     progress: Vec<Arc<AtomicU64>>,
+    specs: Vec<LaneSpec>,
+    most_active: usize,
     /// How long each connection took that was opened before the clock starts.
     pub opened: Recorder,
 }
@@ -32,6 +36,45 @@ pub struct Outcome {
     pub started_ns: u64,
     /// When the last answer came, or, if none did, when the threads had ended.
     pub finished_ns: u64,
+    /// When the phase was over: the last answer or failure, at least the duration, or the signal that stopped it.
+    pub ended_ns: u64,
+    /// None in a closed loop.
+    pub open_loop: Option<OpenLoop>,
+}
+
+/// What became of the rate.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenLoop {
+    /// Requests per second that were really sent.
+    pub offered_per_s: f64,
+    /// Requests that were due and never sent.
+    pub overdue: u64,
+}
+
+impl Outcome {
+    fn new(tally: Tally, phase: &Phase, duration_ns: u64) -> Self {
+        let stopped = stop::signal().is_some();
+        let ended_ns = match (stopped, tally.ended_ns) {
+            (true, ended_ns) if ended_ns > 0 => ended_ns,
+            (_, ended_ns) => ended_ns.max(phase.start_ns + duration_ns),
+        };
+        let until_ns = if stopped { ended_ns } else { u64::MAX };
+        let open_loop = phase.arrivals.as_ref().map(|arrivals| OpenLoop {
+            offered_per_s: arrivals.offered_per_s(tally.sent, tally.last_sent_ns),
+            overdue: arrivals.unsent(tally.sent, until_ns),
+        });
+        Self {
+            started_ns: phase.start_ns,
+            finished_ns: if tally.last_ns > 0 {
+                tally.last_ns
+            } else {
+                now_ns()
+            },
+            ended_ns,
+            open_loop,
+            tally,
+        }
+    }
 }
 
 impl Crew {
@@ -47,6 +90,8 @@ impl Crew {
             orders: Vec::new(),
             counted,
             progress: Vec::new(),
+            specs: specs.to_vec(),
+            most_active,
             opened: Recorder::default(),
         };
         for thread in 0..threads {
@@ -54,8 +99,7 @@ impl Crew {
             let active = most_active / threads + usize::from(thread < most_active % threads);
             let progress = Arc::new(AtomicU64::new(0));
             crew.progress.push(Arc::clone(&progress));
-            let mut worker =
-                Worker::new(Arc::clone(job), share, active, (thread, threads), progress).map_err(refused)?;
+            let mut worker = Worker::new(Arc::clone(job), share, active, progress).map_err(refused)?;
             crew.opened.merge(&worker.open_all()?);
             let (order, orders) = channel::<Phase>();
             crew.orders.push(order);
@@ -83,26 +127,37 @@ impl Crew {
         self.progress
             .iter()
             .for_each(|one| one.store(0, Ordering::Relaxed));
+        let start_ns = now_ns();
+        let duration_ns = self.duration_ns(&amount);
+        let arrivals = rate.map(|rate| Arc::new(self.arrivals(&amount, rate, start_ns)));
         let phase = Phase {
             amount,
-            rate,
-            start_ns: now_ns(),
+            arrivals,
+            start_ns,
         };
         for order in &self.orders {
             let _ = order.send(phase.clone()); // a thread that is gone is noticed below
         }
         let tally = self.collect(&mut look)?;
         look(tally.answered);
-        let finished_ns = if tally.last_ns > 0 {
-            tally.last_ns
-        } else {
-            now_ns()
+        Ok(Outcome::new(tally, &phase, duration_ns))
+    }
+
+    /// All rounds together, where lanes wait for others to end; 0 where a number of requests says how much.
+    fn duration_ns(&self, amount: &Amount) -> u64 {
+        match amount {
+            Amount::Time(slice_ns) => slice_ns * self.specs.len().div_ceil(self.most_active) as u64,
+            Amount::Pool(_) | Amount::Divided(_) => 0,
+        }
+    }
+
+    fn arrivals(&self, amount: &Amount, rate: f64, start_ns: u64) -> Arrivals {
+        let number = match amount {
+            Amount::Time(_) => return Arrivals::within(start_ns, rate, self.duration_ns(amount)),
+            Amount::Pool(pool) => pool.left(),
+            Amount::Divided(requests) => self.specs.iter().map(|spec| spec.share(*requests)).sum(),
         };
-        Ok(Outcome {
-            tally,
-            started_ns: phase.start_ns,
-            finished_ns,
-        })
+        Arrivals::new(start_ns, rate, number)
     }
 
     /// Wait for all threads; the sum of what they counted.

@@ -7,7 +7,7 @@ use contract::now_ns;
 use crate::answer::{Answer, Fault};
 use crate::connection::{State, Written};
 use crate::reader::Feed;
-use crate::socket::{self, Opening};
+use crate::socket::{self, Actual, Opening};
 use crate::worker::Worker;
 
 const GIVE_UP_AFTER: u32 = 10;
@@ -114,8 +114,11 @@ impl Worker {
     }
 
     fn on_connected(&mut self, at: usize) {
-        let opened_ns = self.connections[at].opened_ns;
-        self.tally.connect.record(now_ns() - opened_ns);
+        let connection = &self.connections[at];
+        self.tally.connect.record(now_ns() - connection.opened_ns);
+        if let Some(socket) = &connection.socket {
+            self.job.actual.get_or_init(|| Actual::of(socket));
+        }
         self.send(at);
     }
 
@@ -233,7 +236,7 @@ impl Worker {
     fn fail(&mut self, at: usize, fault: Fault) {
         let connection = &mut self.connections[at];
         let under_way = matches!(connection.state, State::Busy | State::Connecting);
-        let number = connection.lane;
+        let (number, intended_ns) = (connection.lane, connection.intended_ns);
         connection.close();
         if !under_way {
             if fault == Fault::Extra {
@@ -241,7 +244,7 @@ impl Worker {
             }
             return;
         }
-        self.tally.error(fault.code());
+        self.tally.fail(fault, intended_ns, now_ns());
         let lane = &mut self.lanes[number];
         lane.failures += 1;
         let hopeless = fault == Fault::Timeout && self.job.one_timeout_is_enough;

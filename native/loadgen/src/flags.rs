@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{ArgAction, CommandFactory, Parser, ValueEnum};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueEnum};
+
+use crate::unread;
+use crate::values::{self, Warmup};
 
 /// What is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
@@ -29,13 +32,6 @@ pub enum Report {
     Child,
 }
 
-/// What is asked before anything is counted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Warmup {
-    Requests(u64),
-    Time(Duration),
-}
-
 /// A load generator for HTTP/1.1, frames and raw echo, in closed and open loop. Every answer is checked.
 #[derive(Debug, Parser)]
 #[command(name = "loadgen", version, max_term_width = 100)]
@@ -50,28 +46,28 @@ pub struct Flags {
     #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub connections: u64,
     /// Threads [default: as many as cores, at most one for each connection]
-    #[arg(short, long, value_parser = threads)]
+    #[arg(short, long, value_parser = values::threads)]
     pub threads: Option<usize>,
     /// How many requests in all
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// How long, such as 30, 30s or 500ms, in place of --requests
-    #[arg(short, long, value_parser = duration, conflicts_with = "requests")]
+    #[arg(short, long, value_parser = values::duration, conflicts_with = "requests")]
     pub duration: Option<Duration>,
     /// Open loop: so many requests per second in all, sent when due; latency also from when they were due
-    #[arg(short, long, value_parser = rate)]
+    #[arg(short, long, value_parser = values::rate)]
     pub rate: Option<f64>,
     /// So many requests (1000) or so long (2s) before anything is counted
-    #[arg(long, value_parser = warmup)]
+    #[arg(long, value_parser = values::warmup)]
     pub warmup: Option<Warmup>,
     /// A request that takes longer is an error
-    #[arg(long, value_parser = duration, default_value = "30s")]
+    #[arg(long, value_parser = values::duration, default_value = "30s")]
     pub timeout: Duration,
-    /// HTTP method [default: GET, with a body POST]
-    #[arg(short, long)]
+    /// HTTP method: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS [default: GET, with a body POST]
+    #[arg(short, long, value_parser = values::method)]
     pub method: Option<String>,
     /// HTTP header `Name: value`; may be given several times
-    #[arg(short = 'H', long = "header", value_parser = header)]
+    #[arg(short = 'H', long = "header", value_parser = values::header)]
     pub headers: Vec<String>,
     /// HTTP body
     #[arg(long)]
@@ -80,7 +76,7 @@ pub struct Flags {
     #[arg(long, conflicts_with = "body")]
     pub body_file: Option<std::path::PathBuf>,
     /// HTTP path that --report child asks for with GET, in place of POST /calc
-    #[arg(long)]
+    #[arg(long, value_parser = values::path)]
     pub path: Option<String>,
     /// false: a connection for each HTTP request, with `Connection: close`
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
@@ -98,16 +94,16 @@ pub struct Flags {
     #[arg(long)]
     pub calc_target: Option<u64>,
     /// Filler text in each /calc request
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = values::payload)]
     pub payload_bytes: usize,
     /// Size of an echo message
-    #[arg(long, default_value_t = 1000, value_parser = size)]
+    #[arg(long, default_value_t = 1000, value_parser = values::message)]
     pub message_bytes: usize,
     /// TCP_NODELAY
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub nodelay: bool,
     /// SO_SNDBUF and SO_RCVBUF of each connection; 0 leaves them to the kernel
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = values::buffer)]
     pub buffer_bytes: usize,
     /// What body or body_file says.
     #[arg(skip)]
@@ -117,8 +113,9 @@ pub struct Flags {
 impl Flags {
     /// The flags of this process. Ends it with status 2 if they cannot be.
     pub fn read() -> Self {
-        let mut flags = Self::parse();
-        if let Err(wrong) = flags.complete() {
+        let given = Self::command().get_matches();
+        let mut flags = Self::from_arg_matches(&given).unwrap_or_else(|wrong| wrong.exit());
+        if let Err(wrong) = unread::refuse(&flags, &given).and_then(|()| flags.complete()) {
             Self::command().error(ErrorKind::ValueValidation, wrong).exit();
         }
         flags
@@ -166,73 +163,10 @@ impl Flags {
     }
 }
 
-fn threads(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=1024).contains(number));
-    number.ok_or_else(|| "it must be a whole number from 1 to 1024".to_owned())
-}
-
-fn size(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=1 << 30).contains(number));
-    number.ok_or_else(|| "it must be a whole number from 1 to 1073741824".to_owned())
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| (1e-3..=1e8).contains(number));
-    number.ok_or_else(|| "it must be requests per second, a number from 0.001 to 100000000".to_owned())
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit_s) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1e-3),
-        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
-    };
-    let seconds = number.parse::<f64>().ok().map(|number| number * unit_s);
-    seconds
-        .filter(|seconds| (1e-3..=86_400.0).contains(seconds))
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "it must be a time from 1ms to 86400s, such as 30, 30s or 500ms".to_owned())
-}
-
-fn warmup(text: &str) -> Result<Warmup, String> {
-    match text.parse::<u64>() {
-        Ok(0) | Err(_) => duration(text).map(Warmup::Time).map_err(|_| {
-            "it must be a number of requests such as 1000, or a time such as 2s or 500ms".to_owned()
-        }),
-        Ok(requests) => Ok(Warmup::Requests(requests)),
-    }
-}
-
-fn header(text: &str) -> Result<String, String> {
-    let (name, value) = text.split_once(':').ok_or("it must be `Name: value`")?;
-    let plain = |part: &str| !part.contains(['\r', '\n']);
-    if name.trim().is_empty() || !plain(name) || !plain(value) {
-        return Err("it must be `Name: value` in one line".to_owned());
-    }
-    Ok(format!("{}: {}", name.trim(), value.trim()))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{Flags, Warmup, duration, header, warmup};
+    use super::Flags;
     use clap::Parser;
-
-    #[test]
-    fn times_and_numbers_are_told_apart() {
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
-        assert!(duration("0").is_err() && duration("2m").is_err() && duration("NaN").is_err());
-        assert_eq!(warmup("1000"), Ok(Warmup::Requests(1000)));
-        assert_eq!(warmup("1.5s"), Ok(Warmup::Time(Duration::from_millis(1500))));
-        assert!(warmup("0").is_err());
-    }
-
-    #[test]
-    fn a_header_is_one_line_with_a_name() {
-        assert_eq!(header("A:b:c"), Ok("A: b:c".to_owned()));
-        assert!(header("A").is_err() && header(": b").is_err() && header("A: b\r\nC: d").is_err());
-    }
 
     #[test]
     fn a_body_makes_a_post_and_what_is_not_said_is_refused() {

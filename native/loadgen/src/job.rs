@@ -1,10 +1,11 @@
 //! What is asked, and how: the same for all threads. And a phase of it, the warm-up or the timed one.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::lane::Pool;
 use crate::reader::Expect;
-use crate::socket::Options;
+use crate::schedule::Arrivals;
+use crate::socket::{Actual, Options};
 
 const LONGEST_TICK_NS: u64 = 100_000_000;
 
@@ -15,6 +16,8 @@ pub struct Job {
     pub probe: Option<Vec<u8>>,
     pub expect: Expect,
     pub options: Options,
+    /// What the kernel made of them, once a connection is open.
+    pub actual: OnceLock<Actual>,
     /// A connection for each request.
     pub fresh: bool,
     pub timeout_ns: u64,
@@ -46,8 +49,8 @@ pub enum Amount {
 #[derive(Clone)]
 pub struct Phase {
     pub amount: Amount,
-    /// Requests per second of all threads; none for a closed loop.
-    pub rate: Option<f64>,
+    /// When requests are due, whichever thread sends them; none in a closed loop.
+    pub arrivals: Option<Arc<Arrivals>>,
     /// When it begins, ns on the monotonic clock.
     pub start_ns: u64,
 }

@@ -88,11 +88,16 @@ impl Pool {
         }
     }
 
+    /// How many there are left.
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed)
+    }
+
     /// Take a batch; 0 when nothing is left.
     pub fn take(&self) -> u64 {
         let taken = self
             .left
-            .try_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
                 Some(left - left.min(self.batch))
             })
             .unwrap_or(0);

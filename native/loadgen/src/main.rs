@@ -24,6 +24,8 @@ mod stop;
 mod tally;
 mod target;
 mod timer;
+mod unread;
+mod values;
 mod worker;
 
 use std::process::ExitCode;

@@ -46,7 +46,7 @@ impl HttpRequest<'_> {
         if !self.keep_alive && !self.has("connection") {
             head += "Connection: close\r\n";
         }
-        if (self.method != "GET" || !self.body.is_empty()) && !self.has("content-length") {
+        if (!matches!(self.method, "GET" | "HEAD") || !self.body.is_empty()) && !self.has("content-length") {
             head += &format!("Content-Length: {}\r\n", self.body.len());
         }
         [head.as_bytes(), b"\r\n", self.body].concat()

@@ -8,7 +8,7 @@ use socket2::SockAddr;
 
 use crate::connection::State;
 use crate::recorder::Recorder;
-use crate::socket;
+use crate::socket::{self, Actual};
 use crate::worker::Worker;
 
 impl Worker {
@@ -33,6 +33,7 @@ impl Worker {
         let connection = &mut self.connections[at];
         let patience = Duration::from_nanos(self.job.timeout_ns);
         let socket = socket::open(&connection.address, self.job.options, patience)?;
+        self.job.actual.get_or_init(|| Actual::of(&socket));
         connection.adopt(socket, self.poll.registry(), at, false)?;
         connection.state = State::Idle;
         Ok(())

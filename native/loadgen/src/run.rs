@@ -6,8 +6,8 @@ use contract::{Usage, usable_cpus};
 use serde_json::{Map, Value};
 
 use crate::asked::Asked;
-use crate::crew::{Crew, Outcome};
-use crate::flags::{Flags, Protocol, Report, Warmup};
+use crate::crew::{Crew, OpenLoop, Outcome};
+use crate::flags::{Flags, Protocol, Report};
 use crate::job::{Amount, Job};
 use crate::lane::{LaneSpec, Pool};
 use crate::progress::Progress;
@@ -15,6 +15,7 @@ use crate::recorder::Recorder;
 use crate::stop;
 use crate::tally::Tally;
 use crate::target::Target;
+use crate::values::Warmup;
 
 /// All that a report is made of.
 pub struct Finished {
@@ -22,8 +23,10 @@ pub struct Finished {
     pub job: Arc<Job>,
     pub threads: usize,
     pub tally: Tally,
-    /// From the release to the last answer.
+    /// From the release to the end of the phase: the last answer or failure, and at least the duration.
     pub wall_ns: u64,
+    /// None in a closed loop.
+    pub open_loop: Option<OpenLoop>,
     /// Connects before the clock started.
     pub opened: Recorder,
     /// CPU time and switches of this process while timed; memory.
@@ -86,7 +89,8 @@ pub fn run(flags: &Flags) -> Result<Finished, String> {
         target,
         job,
         threads,
-        wall_ns: outcome.finished_ns - outcome.started_ns,
+        wall_ns: outcome.ended_ns - outcome.started_ns,
+        open_loop: outcome.open_loop,
         tally: outcome.tally,
         opened: crew.opened,
         usage: usage.to_json(),

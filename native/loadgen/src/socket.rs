@@ -14,6 +14,24 @@ pub struct Options {
     pub buffer_bytes: usize,
 }
 
+/// What the kernel made of them, as getsockopt(2) says for a connection that is open. Linux doubles what is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Actual {
+    /// SO_SNDBUF and SO_RCVBUF, bytes; 0 where the kernel does not say.
+    pub send_bytes: usize,
+    pub receive_bytes: usize,
+}
+
+impl Actual {
+    /// Of one connection: all are made alike.
+    pub fn of(socket: &Socket) -> Self {
+        Self {
+            send_bytes: socket.send_buffer_size().unwrap_or(0),
+            receive_bytes: socket.recv_buffer_size().unwrap_or(0),
+        }
+    }
+}
+
 /// How far a connect has come.
 #[derive(Debug, PartialEq)]
 pub enum Opening {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::answer::{Answer, Verdict};
+use crate::answer::{Answer, Fault, Verdict};
 use crate::recorder::Recorder;
 
 /// Counts of one phase.
@@ -17,17 +17,21 @@ pub struct Tally {
     pub kept: u64,
     /// Lanes that were given up after failures in a row.
     pub given_up: u64,
-    /// Open loop: requests that were due and had not been sent when time was over.
-    pub overdue: u64,
     pub calc_ns: u64,
     pub received_bytes: u64,
     pub body_bytes: u64,
     pub sent_bytes: u64,
     /// When the last answer came, ns on the monotonic clock; 0 if none did.
     pub last_ns: u64,
+    /// When the last answer or failure came, or a signal; ns on the monotonic clock, 0 if none did.
+    pub ended_ns: u64,
+    /// Open loop: when the last request was sent, ns on the monotonic clock.
+    pub last_sent_ns: u64,
+    /// Requests that came to nothing: no whole answer, only a fault.
+    pub unanswered: u64,
     /// From the first byte sent to the last byte of the answer.
     pub latency: Recorder,
-    /// From the intended send to the last byte of the answer; closed loop: empty.
+    /// From the intended send to the last byte of the answer, or until the request failed; closed loop: empty.
     pub corrected: Recorder,
     /// From the first byte sent to the first byte of the answer.
     pub first_byte: Recorder,
@@ -42,6 +46,18 @@ impl Tally {
     /// One more error of this code.
     pub fn error(&mut self, code: &str) {
         self.add_errors(code, 1);
+    }
+
+    /// A request that was meant to be sent at `intended_ns` (closed loop: 0) has come to nothing.
+    ///
+    /// It counts in the corrected latency: who left it out would show a server better for each answer it owes.
+    pub fn fail(&mut self, fault: Fault, intended_ns: u64, now_ns: u64) {
+        self.error(fault.code());
+        self.unanswered += 1;
+        self.ended_ns = now_ns;
+        if intended_ns > 0 {
+            self.corrected.record(now_ns.saturating_sub(intended_ns));
+        }
     }
 
     /// Count what an answer to a request that was sent at `sent_ns` is worth.
@@ -70,7 +86,7 @@ impl Tally {
             (&mut self.wrong, other.wrong),
             (&mut self.kept, other.kept),
             (&mut self.given_up, other.given_up),
-            (&mut self.overdue, other.overdue),
+            (&mut self.unanswered, other.unanswered),
             (&mut self.calc_ns, other.calc_ns),
             (&mut self.received_bytes, other.received_bytes),
             (&mut self.body_bytes, other.body_bytes),
@@ -79,6 +95,8 @@ impl Tally {
             *mine += theirs;
         }
         self.last_ns = self.last_ns.max(other.last_ns);
+        self.ended_ns = self.ended_ns.max(other.ended_ns).max(other.last_ns);
+        self.last_sent_ns = self.last_sent_ns.max(other.last_sent_ns);
         self.latency.merge(&other.latency);
         self.corrected.merge(&other.corrected);
         self.first_byte.merge(&other.first_byte);

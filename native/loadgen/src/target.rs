@@ -4,6 +4,8 @@ use std::net::ToSocketAddrs;
 
 use socket2::SockAddr;
 
+use crate::values::is_printable;
+
 /// An address and what HTTP wants to know besides.
 #[derive(Debug, Clone)]
 pub struct Target {
@@ -28,6 +30,11 @@ impl Target {
         let rest = text.strip_prefix("http://").ok_or_else(|| {
             format!("the target is {text}; it must be http://host:port/path or unix:/path.sock:/path")
         })?;
+        if !is_printable(rest) {
+            return Err(format!(
+                "the target is {text:?}; it must have no blanks and no control characters"
+            ));
+        }
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         let address = if has_port(authority) {

@@ -13,7 +13,6 @@ use crate::connection::{Connection, State};
 use crate::job::{Amount, Job, Phase};
 use crate::lane::{Lane, LaneSpec};
 use crate::reader::Reader;
-use crate::schedule::Schedule;
 use crate::stop;
 use crate::tally::Tally;
 use crate::timer::Timer;
@@ -35,7 +34,6 @@ pub struct Worker {
     pub(crate) refused: Vec<usize>,
     /// Answers so far, for whoever shows progress.
     progress: Arc<AtomicU64>,
-    threads: (usize, usize),
     most_active: usize,
     timer: Timer,
     active: usize,
@@ -43,17 +41,17 @@ pub struct Worker {
     free: VecDeque<usize>,
     /// Lanes that begin when another has ended.
     waiting: VecDeque<usize>,
-    schedule: Option<Schedule>,
+    /// Open loop: when the next request is due that this thread has taken for one of its free lanes.
+    due_ns: Option<u64>,
     batch: u64,
 }
 
 impl Worker {
-    /// most_active: how many lanes run at a time. threads: this one's number, and how many there are.
+    /// most_active: how many lanes run at a time.
     pub fn new(
         job: Arc<Job>,
         specs: Vec<LaneSpec>,
         most_active: usize,
-        threads: (usize, usize),
         progress: Arc<AtomicU64>,
     ) -> io::Result<Self> {
         let (mut lanes, mut connections) = (Vec::new(), Vec::new());
@@ -74,13 +72,12 @@ impl Worker {
             room: vec![0; READ_BYTES],
             refused: Vec::new(),
             progress,
-            threads,
             most_active,
             timer,
             active: 0,
             free: VecDeque::new(),
             waiting: VecDeque::new(),
-            schedule: None,
+            due_ns: None,
             batch: 0,
         })
     }
@@ -107,7 +104,9 @@ impl Worker {
             self.connect_again();
             self.send_free(phase);
         }
-        self.count_overdue(phase);
+        if stop::signal().is_some() {
+            self.tally.ended_ns = now_ns();
+        }
         Ok(std::mem::take(&mut self.tally))
     }
 
@@ -125,10 +124,7 @@ impl Worker {
     }
 
     fn prepare(&mut self, phase: &Phase) {
-        let (thread, threads) = self.threads;
-        self.schedule = phase
-            .rate
-            .map(|rate| Schedule::new(phase.start_ns, rate, thread, threads));
+        self.due_ns = None;
         self.waiting = (0..self.lanes.len()).collect();
         self.free.clear();
         (self.active, self.batch) = (0, 0);
@@ -156,10 +152,16 @@ impl Worker {
     fn send_free(&mut self, phase: &Phase) {
         self.activate(phase);
         while let Some(lane) = self.free.front().copied() {
-            if self.is_spent(lane, phase, self.tally.last_ns) {
+            // in an open loop no answer may come for long, so its time does not do for the present
+            let now_ns = if phase.arrivals.is_some() {
+                now_ns()
+            } else {
+                self.tally.last_ns.max(self.tally.ended_ns)
+            };
+            if self.is_spent(lane, phase, now_ns) {
                 self.free.pop_front();
                 self.retire(lane);
-            } else if let Some(intended_ns) = self.next_due() {
+            } else if let Some(intended_ns) = self.next_due(lane, now_ns) {
                 self.free.pop_front();
                 self.take_one(lane, phase);
                 self.begin(lane, intended_ns);
@@ -171,27 +173,31 @@ impl Worker {
     }
 
     /// When the next request was meant to be sent, if that is not in the future; 0 in a closed loop.
-    fn next_due(&mut self) -> Option<u64> {
-        let Some(schedule) = &mut self.schedule else {
+    fn next_due(&mut self, lane: usize, now_ns: u64) -> Option<u64> {
+        let Some(due_ns) = self.due_ns else {
             return Some(0);
         };
-        let due_ns = schedule.due_ns();
-        if due_ns > now_ns() {
-            self.timer.wake_at(due_ns);
+        if due_ns > now_ns {
+            self.timer.wake_at(due_ns.min(self.lanes[lane].until_ns));
             return None;
         }
-        schedule.advance();
-        Some(due_ns)
+        self.tally.last_sent_ns = now_ns;
+        self.due_ns.take()
     }
 
-    /// Whether a lane has nothing more to send. A pool is asked for its next batch.
+    /// Whether a lane has nothing more to send. Arrivals are asked for the next one, a pool for its next batch.
     fn is_spent(&mut self, lane: usize, phase: &Phase, now_ns: u64) -> bool {
         let lane = &self.lanes[lane];
-        if now_ns >= lane.until_ns {
+        let is_pool = matches!(phase.amount, Amount::Pool(_));
+        if now_ns >= lane.until_ns || lane.left == 0 && !is_pool {
             return true;
         }
+        if let Some(arrivals) = &phase.arrivals {
+            self.due_ns = self.due_ns.or_else(|| arrivals.take());
+            return self.due_ns.is_none();
+        }
         let Amount::Pool(pool) = &phase.amount else {
-            return lane.left == 0;
+            return false;
         };
         if self.batch == 0 {
             self.batch = pool.take();
@@ -201,7 +207,7 @@ impl Worker {
 
     fn take_one(&mut self, lane: usize, phase: &Phase) {
         match phase.amount {
-            Amount::Pool(_) => self.batch -= 1,
+            Amount::Pool(_) => self.batch = self.batch.saturating_sub(1), // an open loop takes arrivals, no batch
             Amount::Divided(_) => self.lanes[lane].left -= 1,
             Amount::Time(_) => {}
         }
@@ -242,13 +248,6 @@ impl Worker {
             if since_ns + self.job.timeout_ns <= now_ns {
                 self.time_out(at);
             }
-        }
-    }
-
-    /// Open loop with a duration: what was due and found no free connection until time was over.
-    fn count_overdue(&mut self, phase: &Phase) {
-        if let (Some(schedule), Amount::Time(slice_ns)) = (&self.schedule, &phase.amount) {
-            self.tally.overdue = schedule.overdue(now_ns().min(phase.start_ns + slice_ns));
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct HttpExpect {
     pub target: Option<String>,
     /// The Server header of the first answer.
     pub server: OnceLock<String>,
+    /// Whether a response has no body whatever its head says: those to HEAD.
+    pub bodyless: bool,
 }
 
 enum Stage {
@@ -97,6 +99,7 @@ impl Http {
             };
         }
         self.stage = match self.head.length {
+            _ if expect.bodyless => Stage::Counted(0),
             Length::Counted(bytes) => Stage::Counted(bytes),
             Length::Chunked => Stage::Chunked(Chunks::default()),
             Length::UntilClosed => Stage::UntilClosed,

@@ -16,6 +16,7 @@ fn expect() -> HttpExpect {
         length: OnceLock::new(),
         target: None,
         server: OnceLock::new(),
+        bodyless: false,
     }
 }
 
@@ -46,6 +47,19 @@ fn a_response_is_read_wherever_it_is_cut() {
             );
         }
     }
+}
+
+#[test]
+fn a_response_to_head_has_no_body_whatever_its_length() {
+    let expect = HttpExpect {
+        bodyless: true,
+        ..expect()
+    };
+    let mut reader = Http::default();
+    let head = &PLAIN[..PLAIN.len() - 5];
+    assert_eq!(reader.feed(&expect, head), done(Verdict::RIGHT, true, 0));
+    reader.reset();
+    assert_eq!(reader.feed(&expect, PLAIN), Feed::Broken(Fault::Extra));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The report of ApacheBench, field by field. Times in ms with three decimals, where ab has none.
 
-use super::{errors, ms, open_loop, options};
+use super::failures::Failures;
+use super::{errors, ms, open_loop, options, unanswered};
 use crate::flags::{Flags, Protocol};
 use crate::reader::Expect;
 use crate::recorder::Recorder;
@@ -90,22 +91,44 @@ fn totals(finished: &Finished, flags: &Flags) -> Vec<String> {
             format!("{:.3} seconds", finished.wall_s()),
         ),
         field("Complete requests", tally.answered),
-        field("Failed requests", finished.failed()),
-        field("Keep-Alive requests", tally.kept),
-        field("Total transferred", format!("{} bytes", tally.received_bytes)),
     ];
-    if flags.protocol != Protocol::Http || flags.method() != "GET" || flags.calc_target.is_some() {
+    lines.extend(failed(&Failures::of(finished)));
+    lines.push(field("Keep-Alive requests", tally.kept));
+    lines.push(field(
+        "Total transferred",
+        format!("{} bytes", tally.received_bytes),
+    ));
+    if sends_bodies(flags) {
         lines.push(field("Total body sent", tally.sent_bytes));
     }
     lines.push(field("HTML transferred", format!("{} bytes", tally.body_bytes)));
     lines
 }
 
+fn failed(failures: &Failures) -> Vec<String> {
+    let mut lines = vec![field("Failed requests", failures.sum())];
+    if failures.sum() > 0 {
+        lines.push(format!(
+            "   (Connect: {}, Receive: {}, Length: {}, Exceptions: {})",
+            failures.connect, failures.receive, failures.length, failures.exceptions
+        ));
+    }
+    if failures.non_2xx > 0 {
+        lines.push(field("Non-2xx responses", failures.non_2xx));
+    }
+    lines
+}
+
+fn sends_bodies(flags: &Flags) -> bool {
+    flags.protocol != Protocol::Http || !flags.body_bytes.is_empty() || flags.calc_target.is_some()
+}
+
 fn rates(finished: &Finished, flags: &Flags) -> Vec<String> {
     let tally = &finished.tally;
     let per_request_ms = finished.wall_s() * 1e3 / tally.answered.max(1) as f64;
-    let received = tally.received_bytes as f64 / 1024.0 / finished.wall_s();
-    vec![
+    let kbytes_per_s = |bytes: u64| bytes as f64 / 1024.0 / finished.wall_s();
+    let received = kbytes_per_s(tally.received_bytes);
+    let mut lines = vec![
         field(
             "Requests per second",
             format!("{:.2} [#/sec] (mean)", finished.answers_per_s()),
@@ -119,24 +142,38 @@ fn rates(finished: &Finished, flags: &Flags) -> Vec<String> {
             format!("{per_request_ms:.3} [ms] (mean, across all concurrent requests)"),
         ),
         field("Transfer rate", format!("{received:.2} [Kbytes/sec] received")),
-    ]
+    ];
+    if sends_bodies(flags) {
+        let sent = kbytes_per_s(tally.sent_bytes);
+        lines.push(format!("{:<24}{sent:.2} kb/s sent", ""));
+        lines.push(format!("{:<24}{:.2} kb/s total", "", sent + received));
+    }
+    lines
+}
+
+/// As it was, whatever was asked for: a server may close them.
+fn connections(finished: &Finished) -> String {
+    let (kept, answered) = (finished.tally.kept, finished.tally.answered);
+    if finished.job.fresh {
+        "a connection for each request".to_owned()
+    } else if kept == answered {
+        "kept".to_owned()
+    } else {
+        format!("kept after {kept} of {answered} answers")
+    }
 }
 
 fn options_and_errors(finished: &Finished, flags: &Flags) -> Vec<String> {
     let cpu_ns = |key: &str| finished.usage[key].as_f64().unwrap_or(0.0);
     let cpu_us = (cpu_ns("cpu_user_ns") + cpu_ns("cpu_system_ns")) / 1e3;
-    let kept = if finished.job.fresh {
-        "a connection for each request"
-    } else {
-        "kept"
-    };
     let per_request_us = cpu_us / finished.tally.answered.max(1) as f64;
     let mut lines = vec![
-        field("Connections", kept),
+        field("Connections", connections(finished)),
         field("Options", options(finished)),
         field("Client CPU", format!("{per_request_us:.2} [us] per request")),
     ];
     lines.extend(open_loop(finished, flags));
+    lines.extend(unanswered(finished));
     if finished.failed() > 0 {
         lines.push(field("Errors", errors(finished)));
     }

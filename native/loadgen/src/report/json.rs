@@ -50,6 +50,7 @@ fn settings(finished: &Finished, flags: &Flags) -> Value {
         Protocol::Framed => "framed",
         Protocol::Echo => "echo",
     };
+    let actual = finished.job.actual.get();
     json!({
         "protocol": protocol,
         "target": flags.target,
@@ -62,6 +63,8 @@ fn settings(finished: &Finished, flags: &Flags) -> Value {
         "fresh": finished.job.fresh,
         "nodelay": finished.job.options.nodelay,
         "buffer_bytes": finished.job.options.buffer_bytes,
+        "send_buffer_bytes": actual.map(|actual| actual.send_bytes),
+        "receive_buffer_bytes": actual.map(|actual| actual.receive_bytes),
         "message_bytes": finished.job.message.len(),
     })
 }
@@ -81,7 +84,9 @@ fn counts(finished: &Finished) -> Map<String, Value> {
         "wrong": tally.wrong,
         "errors": tally.errors,
         "given_up": tally.given_up,
-        "overdue": tally.overdue,
+        "unanswered": tally.unanswered,
+        "offered_rate": finished.open_loop.map(|open_loop| open_loop.offered_per_s),
+        "overdue": finished.open_loop.map_or(0, |open_loop| open_loop.overdue),
         "kept": tally.kept,
         "calc_ns": tally.calc_ns,
         "sent_bytes": tally.sent_bytes,

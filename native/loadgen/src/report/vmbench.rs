@@ -1,6 +1,6 @@
 //! The report of vmbench's echo client, in which the sister record of network libraries is written.
 
-use super::{errors, ms, open_loop, options};
+use super::{errors, ms, open_loop, options, unanswered};
 use crate::flags::{Flags, Protocol};
 use crate::recorder::Recorder;
 use crate::run::Finished;
@@ -12,7 +12,7 @@ const SHARES: [(&str, f64, u64); 6] = [
     ("75", 0.75, 1),
     ("90", 0.9, 10),
     ("99", 0.99, 100),
-    ("99.99", 0.9999, 10_000),
+    ("99.99", 0.9999, 100_000),
 ];
 
 /// The whole report.
@@ -40,6 +40,7 @@ pub fn text(finished: &Finished, flags: &Flags) -> String {
     lines.push(product(finished, flags));
     lines.push(options(finished));
     lines.extend(open_loop(finished, flags));
+    lines.extend(unanswered(finished));
     if finished.failed() > 0 {
         lines.push(format!("Errors: {}", errors(finished)));
     }
@@ -101,7 +102,17 @@ fn rounded(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{rounded, size};
+    use super::{distribution, rounded, size};
+    use crate::recorder::Recorder;
+
+    #[test]
+    fn a_percentile_needs_ten_requests_above_it() {
+        let mut recorder = Recorder::default();
+        recorder.record_n(1_000_000, 99_999);
+        assert!(!distribution("L", &recorder).contains("99.99%"));
+        recorder.record(1_000_000);
+        assert!(distribution("L", &recorder).ends_with("; 99.99% under 1.000ms"));
+    }
 
     #[test]
     fn sizes_are_written_as_in_the_record() {
