@@ -14,7 +14,7 @@ from reports.summary import Row
 from reports.versions import service_version
 
 SHARES = ("25", "50", "75", "90", "99", "99.99")
-SAMPLES_FOR_LAST = 10_000
+SAMPLES_FOR_LAST = 100_000
 DELAYED_ACK_NS = 35_000_000
 HEADS = (
     "server",
