@@ -24,7 +24,7 @@ CAUSES: Mapping[str, Mapping[str, str]] = {
         "build": "the free-threaded build",
         "version": "{denominator} to {numerator} alone",
         "other": "{denominator} to {numerator} (several causes at once)",
-        "arms": "{numerator}, beside {denominator},",
+        "arms": "service {numerator}, beside {denominator},",
         "whole": "the whole way, {denominator} to {numerator},",
     },
     "zh": {
@@ -32,7 +32,7 @@ CAUSES: Mapping[str, Mapping[str, str]] = {
         "build": "自由线程构建本身",
         "version": "仅从 {denominator} 换到 {numerator} ",
         "other": "从 {denominator} 到 {numerator}（多个原因混在一起）",
-        "arms": "{numerator} 与 {denominator} 相比",
+        "arms": "服务 {numerator} 与 {denominator} 相比",
         "whole": "从 {denominator} 到 {numerator} 的全程",
     },
 }
@@ -45,8 +45,8 @@ CLAUSES: Mapping[str, Mapping[str, str]] = {
         "version faster": "{cause} gives {share}{share_span}",
         "whole slower": "{cause} is {times} x slower{span}",
         "whole faster": "{cause} is {times} x faster{span}",
-        "arms slower": "{numerator} is {times} x slower than {denominator}{span}",
-        "arms faster": "{numerator} is {times} x faster than {denominator}{span}",
+        "arms slower": "service {numerator} is {times} x slower than {denominator}{span}",
+        "arms faster": "service {numerator} is {times} x faster than {denominator}{span}",
         "arms equivalent": "{cause} is no different: {ratio}{span}",
         "slower": "{cause} makes {where} {times} x slower{span}",
         "faster": "{cause} makes {where} {times} x faster{span}",

@@ -154,7 +154,10 @@ def test_the_page_has_the_addresses_and_a_row_for_each_arm() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "said"),
-    [(1120, f"{NEW} is 1.12 x faster than {OLD} [1.12, 1.12]"), (1000, f"{NEW}, beside {OLD}, is no different: 1.00")],
+    [
+        (1120, f"service {NEW} is 1.12 x faster than {OLD} [1.12, 1.12]"),
+        (1000, f"service {NEW}, beside {OLD}, is no different: 1.00"),
+    ],
 )
 def test_the_list_and_the_page_say_the_verdict_on_two_arms(rate: int, said: str) -> None:
     run = a_run(blocks_of(OLD, 1000, blocks=SIX), blocks_of(NEW, rate, blocks=SIX))
