@@ -52,12 +52,13 @@ pub fn before_the_head(error: &reqwest::Error) -> &'static str {
     }
 }
 
-/// The code of an error in the body: one that ends too early is no answer that can be read.
+/// The code of an error in the body: the length was told, so one that ends too early was closed.
 pub fn in_the_body(error: &reqwest::Error) -> &'static str {
     match cause(error) {
         Cause::Timeout => "timeout",
         Cause::Reset => "reset",
-        Cause::Closed | Cause::Other => "garbled",
+        Cause::Closed => "closed",
+        Cause::Other => "garbled",
     }
 }
 
@@ -75,8 +76,10 @@ fn cause(error: &reqwest::Error) -> Cause {
     let mut inner: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(one) = inner {
         let kind = one.downcast_ref::<io::Error>().map(io::Error::kind);
-        if let Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) = kind {
-            return Cause::Reset;
+        match kind {
+            Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => return Cause::Reset,
+            Some(io::ErrorKind::UnexpectedEof) => return Cause::Closed,
+            _ => {}
         }
         if one
             .downcast_ref::<hyper::Error>()

@@ -47,11 +47,9 @@ pub struct Tally {
     pub wrong: u64,
     pub errors: BTreeMap<String, u64>,
     pub latency: Histogram,
-    /// When the last answer had come, ns.
-    pub finished_ns: u64,
     /// The time of its loop.
     pub loop_ns: u64,
-    /// Start and end of its first requests, ns from the start of all.
+    /// Start and end of its first answered requests, ns from the start of all.
     pub timeline: Vec<[u64; 2]>,
 }
 
@@ -129,17 +127,16 @@ impl Worker {
 impl Tally {
     fn note(&mut self, outcome: &Outcome, start_ns: u64, end_ns: u64, origin_ns: u64) {
         self.asked += 1;
-        self.finished_ns = end_ns;
         if outcome.is_answer() {
             self.answered += 1;
             self.latency.record(end_ns - start_ns);
+            if self.timeline.len() < TIMELINE {
+                self.timeline.push([start_ns - origin_ns, end_ns - origin_ns]);
+            }
         }
         self.wrong += u64::from(*outcome == Outcome::Wrong);
         if let Some(code) = outcome.code() {
             *self.errors.entry(code).or_default() += 1;
-        }
-        if self.timeline.len() < TIMELINE {
-            self.timeline.push([start_ns - origin_ns, end_ns - origin_ns]);
         }
     }
 }
