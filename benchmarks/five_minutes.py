@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 
 from lab.runtimes import REPOSITORY
-from reports.listing import NO_VERDICT
+from reports.terminal.listing import NO_VERDICT
 
 PAGE = REPOSITORY / "docs" / "measure-your-service.md"
 MOST_S = 300.0

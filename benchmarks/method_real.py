@@ -15,9 +15,9 @@ from core.cell import Cell, Value
 from core.method import Method, Warmup
 from lab.measure import Bench
 from lab.sandbox import Sandbox
-from reports.comparisons import time_ns
-from reports.stats import log_ratios
-from reports.verdict import Verdict, judge_family
+from reports.rows.comparisons import time_ns
+from reports.statistics.stats import log_ratios
+from reports.statistics.verdict import Verdict, judge_family
 
 SIZE: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2}
 ARMS = ("once", "again")

@@ -3,7 +3,7 @@
 Simulates whole runs - 13 cells, 4 arms, random order inside each block - on a machine with heavy tails, drift,
 autocorrelation and stalls, judges them with the functions the report uses, and prints Markdown tables for
 docs/statistics.md: false verdicts where arms are alike, coverage and power where they are not.
---calibrate prints the widening factors of reports/stats.py instead.
+--calibrate prints the widening factors of reports/statistics/stats.py instead.
 """
 
 import argparse
@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import signal
 
-from reports.evidence import Evidence, word_for
-from reports.significance import holm, sign_flip_p
-from reports.stats import (
+from reports.statistics.evidence import Evidence, word_for
+from reports.statistics.significance import holm, sign_flip_p
+from reports.statistics.stats import (
     BOOTSTRAP_SEED,
     RESAMPLES,
     Estimate,
@@ -27,7 +27,7 @@ from reports.stats import (
     unpaired_effect,
     widening,
 )
-from reports.verdict import judge_runs, slower_beyond
+from reports.statistics.verdict import judge_runs, slower_beyond
 
 CELLS = 13
 ARMS = 4
@@ -92,7 +92,7 @@ def _weather(rng: np.random.Generator, machine: Machine, moments: int) -> Floats
 
 
 def effects(log_ratios: Floats) -> list[Estimate]:
-    """reports.stats.effect() of each row of *log_ratios*, shape (cells, blocks), at a fiftieth of its cost.
+    """reports.statistics.stats.effect() of each row of *log_ratios*, shape (cells, blocks), at a fiftieth of its cost.
 
     A test holds the two to the same figures.
     """

@@ -12,7 +12,7 @@ from core.cell import Cell
 from core.histogram import Histogram
 from core.result import CellResult, Run
 from reports.page.build import page
-from reports.view import view_of
+from reports.rows.view import view_of
 
 MOST_S, MOST_BYTES = 5.0, 3_000_000
 SAMPLES = 20_000

@@ -11,8 +11,10 @@ from pathlib import Path
 from time import perf_counter
 
 from core.result import CellResult, Run, load
-from reports import findings, tables, write
-from reports.terminal import terminal
+from reports import write
+from reports.findings import findings
+from reports.terminal import tables
+from reports.terminal.console import terminal
 
 SETTINGS, BLOCKS = 13, 20
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")

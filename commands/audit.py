@@ -16,7 +16,7 @@ DEFAULT_RUNTIME = "3.14t"
 
 def main(arguments: Sequence[str]) -> int:
     """Say which packages turn the GIL back on, have no wheel, fail or warn under the free-threaded build."""
-    from reports.audit import audit_json, audit_markdown
+    from reports.terminal.audit import audit_json, audit_markdown
 
     given = _parsed(arguments)
     interpreter = _interpreter(given.runtime)

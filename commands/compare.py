@@ -12,8 +12,8 @@ from config import flags
 from lab import experiment
 
 if TYPE_CHECKING:
-    from reports.compare import Compared
-    from reports.compare_checks import Check
+    from reports.compare.checks import Check
+    from reports.compare.runs import Compared
 
 NO_VERDICT = 1
 THRESHOLD_MISSED = 3
@@ -21,10 +21,10 @@ THRESHOLD_MISSED = 3
 
 def main(arguments: Sequence[str]) -> int:
     """Compare two saved runs, or pyperf files: is B faster or slower than A?"""
-    from reports import compare as comparing
-    from reports.compare_checks import checks
-    from reports.compare_junit import write_junit
-    from reports.pyperf_import import saved_at
+    from reports.compare import runs as comparing
+    from reports.compare.checks import checks
+    from reports.compare.junit import write_junit
+    from reports.compare.pyperf_import import saved_at
 
     given = _parsed(arguments)
     share = comparing.parse_share(given.fail_if_slower) if given.fail_if_slower is not None else None
@@ -64,9 +64,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _show(
     compared: "Compared", checked: Sequence["Check"], titles: Mapping[str, str], given: argparse.Namespace
 ) -> None:
-    from reports.compare_github import add_summary, annotations
-    from reports.compare_text import print_compared
-    from reports.terminal import terminal
+    from reports.compare.github import add_summary, annotations
+    from reports.compare.text import print_compared
+    from reports.terminal.console import terminal
 
     if given.json:
         print(json.dumps([one.to_json() for one in compared.comparisons], indent=2))

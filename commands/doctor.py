@@ -10,8 +10,8 @@ from lab.doctor import findings
 
 def main(arguments: Sequence[str]) -> int:
     """Show what makes this machine unquiet for benchmarks, and what to do about it."""
-    from reports.doctor import print_findings
-    from reports.terminal import terminal
+    from reports.terminal.console import terminal
+    from reports.terminal.doctor import print_findings
 
     parser = flags.Parser(prog="runner.py doctor", description=main.__doc__)
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")

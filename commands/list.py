@@ -12,8 +12,8 @@ from lab import experiment
 
 def main(arguments: Sequence[str]) -> int:
     """Show the saved runs, newest first, with what came out of each."""
-    from reports.listing import print_list, saved_runs
-    from reports.terminal import terminal
+    from reports.terminal.console import terminal
+    from reports.terminal.listing import print_list, saved_runs
 
     parser = flags.Parser(prog="runner.py list", description=main.__doc__)
     parser.add_argument(

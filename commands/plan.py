@@ -19,8 +19,8 @@ def main(arguments: Sequence[str]) -> int:
     if given["json"]:
         print(json.dumps(asked.to_json(), indent=2))
         return 0
-    from reports.inventory import print_plan
-    from reports.terminal import terminal
+    from reports.terminal.console import terminal
+    from reports.terminal.inventory import print_plan
 
     cores = machine.facts()["cores_usable"] or 1
     cells = [(cell, cell_seconds(cell, cores, asked.method.duration_s)) for cell in asked.cells()]

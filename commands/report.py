@@ -16,7 +16,7 @@ from core.result import FILE_NAME, Run, keep_comparisons, load, to_json
 from lab import experiment
 
 if TYPE_CHECKING:
-    from reports.view import View
+    from reports.rows.view import View
 
 WIDTH = 78
 
@@ -26,8 +26,8 @@ def write(folder: Path, saved: Run, lang: str = "en") -> "Written":
 
     A file that cannot be made is named on standard error, and loses no other.
     """
-    from reports import findings
-    from reports.view import view_of
+    from reports.findings import findings
+    from reports.rows.view import view_of
     from reports.write import PartsLost, write_all
 
     view = view_of(saved, experiment.titles(saved))
@@ -53,7 +53,7 @@ class Written:
 
 def language(asked: str) -> str:
     """The language of --lang. Raises BadInput if there are no texts in it."""
-    from reports.wording import LANGUAGES
+    from reports.words.wording import LANGUAGES
 
     if asked not in LANGUAGES:
         raise BadInput(f"--lang is {asked}; it must be one of {', '.join(LANGUAGES)}.")
@@ -88,8 +88,8 @@ def _print_verdict(written: Written) -> None:
     from reports.page.answer import why_open
     from reports.page.texts import TEXTS
     from reports.page.traces import Traces
-    from reports.terminal import wrapped
-    from reports.wording import verdict_lines
+    from reports.terminal.console import wrapped
+    from reports.words.wording import verdict_lines
     from reports.write import PAGE
 
     view, lang = written.view, written.lang
@@ -101,15 +101,17 @@ def _print_verdict(written: Written) -> None:
 
 
 def _say(line: str, lang: str) -> None:
-    from reports.translation import said
+    from reports.words.translation import said
 
     print(said(line, lang))
 
 
 def _print(written: Written) -> None:
-    from reports import findings, records, tables
+    from reports.contests import kinds as records
+    from reports.findings import findings
     from reports.page.texts import TITLES
-    from reports.terminal import terminal
+    from reports.terminal import tables
+    from reports.terminal.console import terminal
 
     view, lang = written.view, written.lang
     record = records.record_of(view)

@@ -92,7 +92,7 @@ def _enough(plan: Plan) -> experiment.Enough:
     """Whether a run has all the blocks it needs, by the plan's `until`."""
 
     def enough(saved: Run, spent_ns: int) -> bool:
-        from reports.findings import widest
+        from reports.findings.findings import widest
 
         until = plan.until
         if until.seconds and spent_ns >= until.seconds * 1e9:
@@ -103,7 +103,7 @@ def _enough(plan: Plan) -> experiment.Enough:
 
 
 def _carry_out(order: experiment.Order, saved: Run, *, quiet: bool) -> None:
-    from reports.progress import display
+    from reports.terminal.progress import display
 
     try:
         until = order.plan.until

@@ -22,8 +22,8 @@ def main(arguments: Sequence[str]) -> int:
     if given["json"]:
         print(json.dumps({name: one.to_json() for name, one in found.items()}, indent=2))
         return 0
-    from reports.inventory import print_runtimes
-    from reports.terminal import terminal
+    from reports.terminal.console import terminal
+    from reports.terminal.inventory import print_runtimes
 
     used = [one.interpreter for one in found.values() if isinstance(one, Runtime)]
     alternatives = [*interpreters.all_found(), *(other for one in used for other in one.alternatives)]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import BadInput
 from core.result import load
-from reports.flat import flat_cells
+from reports.exports.flat import flat_cells
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]

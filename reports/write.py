@@ -7,11 +7,11 @@ from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
 from core.result import Run
+from reports.exports.csv_sheets import cells_sheet, rows_sheet
 from reports.exports.texts import markdown_files
 from reports.page.build import page
 from reports.page.several.build import page_of_several
-from reports.sheets import cells_sheet, rows_sheet
-from reports.view import View, view_of
+from reports.rows.view import View, view_of
 
 PAGE = "report.html"
 PLOTS = "plots"

@@ -56,6 +56,20 @@ ONE_FILE = {
     "lab/own_command.py": {"clients"},  # whether a user's service answers is asked as its clients ask
 }
 
+REPORTS = {
+    "statistics": set[str](),
+    "rows": {"statistics"},
+    "words": {"rows"},
+    "compare": {"statistics", "rows", "words"},
+    "terminal": {"rows", "words"},
+    "findings": {"statistics", "rows", "words", "terminal"},
+    "contests": {"statistics", "rows", "words", "terminal", "findings"},
+    "plots": {"statistics", "rows", "findings", "contests"},
+    "record": {"rows", "words", "terminal"},
+    "page": {"statistics", "rows", "words", "compare", "terminal", "findings", "contests", "record"},
+    "exports": {"rows", "words", "compare", "findings", "contests", "record", "page"},
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Import:
@@ -116,6 +130,28 @@ def test_a_package_imports_only_what_the_table_lets_it(package: str) -> None:
 
 def test_the_command_line_imports_only_what_the_table_lets_it() -> None:
     assert forbidden("runner.py", (REPOSITORY / "runner.py").read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("package", REPORTS)
+def test_a_package_of_reports_imports_only_those_below_it(package: str) -> None:
+    found = {part for source in sources(f"reports/{package}").values() for part in reports_in(source)}
+    assert found - {package} == REPORTS[package]
+
+
+def reports_in(source: str) -> set[str]:
+    """The packages of reports that *source* imports from."""
+    modules = [node.module or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    return {module.split(".")[1] for module in modules if module.startswith("reports.")}
+
+
+def test_the_packages_of_reports_stand_in_order() -> None:
+    below: set[str] = set()
+    for package, allowed in REPORTS.items():
+        assert allowed <= below
+        below.add(package)
+    assert below | {"out"} >= {
+        path.name for path in (REPOSITORY / "reports").iterdir() if (path / "__init__.py").exists()
+    }
 
 
 def test_every_package_of_the_repository_is_in_the_table() -> None:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from core.result import Run
-from reports import pyperf_files
-from reports.exports import hgrm, parquet, texts
+from reports.exports import hgrm, parquet, pyperf_files, texts
 from reports.exports.writing import Exported
 
 Export = Callable[[Run, Mapping[str, str], Path], Exported]

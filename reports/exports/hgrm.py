@@ -12,9 +12,9 @@ from pathlib import Path
 from core.errors import BadInput
 from core.histogram import SUB_BITS, Histogram, bounds_ns
 from core.result import Run
-from reports.arrangement import value_text, varying
 from reports.exports.writing import Exported, written
-from reports.summary import Row, rows
+from reports.rows.arrangement import value_text, varying
+from reports.rows.summary import Row, rows
 
 TICKS_PER_HALVING = 5
 NS_PER_US = 1000

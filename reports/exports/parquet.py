@@ -10,8 +10,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from core.errors import BadInput
 from core.result import Run
+from reports.exports.flat import flat_cells
 from reports.exports.writing import Exported, writable
-from reports.flat import flat_cells
 
 FILE_NAME = "cells.parquet"
 SUFFIX = ".parquet"

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from core.result import Run
-from reports import findings
+from reports.contests.kinds import record_of
+from reports.exports.csv_sheets import cells_sheet, rows_sheet
 from reports.exports.writing import Exported, written
-from reports.markdown import table_page
+from reports.findings import findings
 from reports.page.texts import TITLES
-from reports.record import covers_the_seed, record_page
-from reports.records import record_of
-from reports.sheets import cells_sheet, rows_sheet
-from reports.summary import rows
-from reports.view import View, view_of
+from reports.record.record import covers_the_seed, record_page
+from reports.rows.summary import rows
+from reports.rows.view import View, view_of
+from reports.words.markdown import table_page
 
 
 def csv(run: Run, titles: Mapping[str, str], to: Path) -> Exported:

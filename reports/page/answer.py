@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from reports.comparisons import OVER_ALL, Comparison
 from reports.page.gaps import answering
 from reports.page.pieces import Piece, Sentence, filled, together
 from reports.page.settings import Settings
 from reports.page.traces import Traces
-from reports.phrases import CAUSES
-from reports.translation import said
-from reports.wording import Clause, ratio_text, verdict
+from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.words.phrases import CAUSES
+from reports.words.translation import said
+from reports.words.wording import Clause, ratio_text, verdict
 
 Words = Mapping[str, str]
 OPEN = ("inconclusive", "invalid")

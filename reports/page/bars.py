@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from core.result import CellResult
-from reports.columns import seconds
-from reports.comparisons import is_timed
 from reports.page.look import Look
 from reports.page.settings import Settings
 from reports.page.states import trouble
 from reports.page.svg import Html, Scale, percent, tag
 from reports.page.tables import Datum, Group, Line, Table, axis, drawing, heads, number, runtime
 from reports.page.traces import of_rows
-from reports.summary import Row, completion_ns, reference, requests_per_s, same_work
-from reports.view import View
+from reports.rows.columns import seconds
+from reports.rows.comparisons import is_timed
+from reports.rows.summary import Row, completion_ns, reference, requests_per_s, same_work
+from reports.rows.view import View
 
 HEIGHT = 20
 

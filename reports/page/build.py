@@ -9,9 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from core.errors import BadInput
 from core.result import Run
-from reports import fairness, memory, scaling_report, topology
-from reports.arms import are_arms
-from reports.comparisons import is_timed
+from reports.findings import fairness, memory, topology
+from reports.findings import scaling as scaling_report
 from reports.page import answer, checks, environment, gaps, parameters, seed_tables, tables
 from reports.page.bars import bars
 from reports.page.cells import cell_table
@@ -29,10 +28,12 @@ from reports.page.texts import TEXTS, TITLES
 from reports.page.topologies import topologies
 from reports.page.traces import Traces, of_cells
 from reports.page.waterfall import waterfall
-from reports.seed import REQUESTS
-from reports.translation import said
-from reports.view import View
-from reports.wording import LANGUAGES
+from reports.record.seed import REQUESTS
+from reports.rows.arms import are_arms
+from reports.rows.comparisons import is_timed
+from reports.rows.view import View
+from reports.words.translation import said
+from reports.words.wording import LANGUAGES
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from core.result import CellResult, Run
-from reports.arrangement import value_text, varying
-from reports.columns import microseconds, seconds
 from reports.page.look import Look
 from reports.page.settings import Settings
 from reports.page.states import status
 from reports.page.traces import line_id
-from reports.summary import completion_max_ns, completion_ns, cpu_ns, reasons, requests_per_s
-from reports.translation import said
-from reports.view import View
+from reports.rows.arrangement import value_text, varying
+from reports.rows.columns import microseconds, seconds
+from reports.rows.summary import completion_max_ns, completion_ns, cpu_ns, reasons, requests_per_s
+from reports.rows.view import View
+from reports.words.translation import said
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,15 +6,15 @@ from statistics import median
 
 from core.result import CellResult, Run
 from core.runtime import NATIVE
-from reports.comparisons import MOST_DISTURBED, MOST_SATURATION, SHORTEST_WINDOW_NS, Comparison
-from reports.costs import saturation
-from reports.evidence import MOST_MARGIN
-from reports.findings import validity
+from reports.findings.findings import validity
 from reports.page.pieces import Piece, Sentence, together
 from reports.page.traces import Traces, of_cells, of_rows
-from reports.summary import Row
-from reports.translation import said, said_together
-from reports.view import View
+from reports.rows.comparisons import MOST_DISTURBED, MOST_SATURATION, SHORTEST_WINDOW_NS, Comparison
+from reports.rows.costs import saturation
+from reports.rows.summary import Row
+from reports.rows.view import View
+from reports.statistics.evidence import MOST_MARGIN
+from reports.words.translation import said, said_together
 
 PASSED, LOOK, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
 SIGNS = {PASSED: "✓", LOOK: "!", FAILED: "×", UNKNOWN: "?"}

@@ -5,9 +5,9 @@ from typing import Any
 
 from core.method import SAME
 from core.result import Run
+from reports.compare.samples import method_of
 from reports.page.commands import repeat_command
 from reports.page.tables import Table, plain
-from reports.samples import method_of
 
 UNKNOWN = "-"
 FLAGS = ("pgo", "lto", "shared")

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from math import isfinite
 
-from reports.comparisons import Comparison
 from reports.page.pieces import together
 from reports.page.settings import Settings
 from reports.page.svg import Html, Scale, joined, percent, tag, text
 from reports.page.tables import Datum, Group, Line, Table, axis, drawing, heads, number
 from reports.page.traces import Traces
-from reports.summary import setting_key
-from reports.translation import said, said_together
-from reports.wording import ratio_text
+from reports.rows.comparisons import Comparison
+from reports.rows.summary import setting_key
+from reports.words.translation import said, said_together
+from reports.words.wording import ratio_text
 
 HEIGHT = 22
 BEYOND = 2.5

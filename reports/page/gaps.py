@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from core.result import Run
 from core.runtime import NATIVE, RuntimeName
-from reports import memory
-from reports.absent import absences
-from reports.comparisons import OVER_ALL, Comparison
+from reports.findings import memory
+from reports.findings.scaling import scalings
 from reports.page.commands import command_line, resume_command
-from reports.record import covers_the_seed
-from reports.scaling_report import scalings
-from reports.translation import said
-from reports.view import View
+from reports.record.record import covers_the_seed
+from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.view import View
+from reports.words.absent import absences
+from reports.words.translation import said
 
 ALL_RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
 RECORDS = ("echo", "http-clients", "loadgen", "league")

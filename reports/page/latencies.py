@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from math import ceil, log10
 
-from reports.columns import microseconds
-from reports.curves import curve, percentiles
 from reports.page.figures import Figure
 from reports.page.panels import Axis, Curve, Mark, Panel
 from reports.page.settings import Settings
 from reports.page.tables import Group, Line, Table, heads, number, runtime
 from reports.page.traces import of_rows
-from reports.summary import Row
+from reports.rows.columns import microseconds
+from reports.rows.curves import curve, percentiles
+from reports.rows.summary import Row
 
 LEFT_EDGE = 100 / 99  # the first percentile: the few fastest requests would take half of the panel
 SHARES = (2.0, 10.0, 100.0, 1000.0, 10_000.0)

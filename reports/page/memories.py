@@ -6,15 +6,15 @@ from statistics import median
 from typing import Any
 
 from core.result import CellResult, Run
-from reports.memory import CLIENTS, KIB, MIB, SIDES, Growth, Side, grown, growths
+from reports.findings.memory import CLIENTS, KIB, MIB, SIDES, Growth, Side, grown, growths
 from reports.page.figures import Figure
 from reports.page.panels import Axis, Curve, Mark, Panel
 from reports.page.settings import Settings
 from reports.page.svg import Html, Scale, percent, tag
 from reports.page.tables import Datum, Group, Line, Table, drawing, heads, number, runtime
 from reports.page.traces import of_cells, of_rows
-from reports.series import arms, labels, memory_bytes
-from reports.summary import Row
+from reports.rows.series import arms, labels, memory_bytes
+from reports.rows.summary import Row
 
 CURVE_POINTS = 60
 HEIGHT = 20

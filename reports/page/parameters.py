@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from core.cell import PARAMETERS, Value
-from reports.arrangement import groups, value_text
-from reports.comparisons import is_timed
 from reports.page.settings import Settings
 from reports.page.tables import Datum, Group, Line, Table, heads, plain
 from reports.page.texts import MEANINGS
-from reports.summary import Row
-from reports.translation import said
-from reports.view import View
+from reports.rows.arrangement import groups, value_text
+from reports.rows.comparisons import is_timed
+from reports.rows.summary import Row
+from reports.rows.view import View
+from reports.words.translation import said
 
 SIZES = (  # what a reader asks first, with the words for it
     ("NUM_API_SERVICES", "size_services"),

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reports.absent import absent_lines
+from reports.contests.kinds import Record, record_of
 from reports.page.pieces import Piece, Sentence, filled
 from reports.page.tables import Datum, Group, Line, Table, heads, number
 from reports.page.traces import of_rows
 from reports.page.workers import WorkersFigure, worker_figures
-from reports.records import Record, record_of
-from reports.standings import Short
-from reports.summary import Row
-from reports.translation import said
-from reports.view import View
+from reports.rows.standings import Short
+from reports.rows.summary import Row
+from reports.rows.view import View
+from reports.words.absent import absent_lines
+from reports.words.translation import said
 
 
 @dataclass(frozen=True, kw_only=True)

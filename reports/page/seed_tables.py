@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from reports import seed
-from reports.columns import seconds
 from reports.page.settings import Settings
 from reports.page.tables import Datum, Group, Line, Table, heads, number
 from reports.page.traces import of_rows
-from reports.record import ours
-from reports.seed import SeedRow, SeedSystem, SeedTable
-from reports.summary import Row, runtimes
-from reports.translation import said
-from reports.view import View
+from reports.record import seed
+from reports.record.record import ours
+from reports.record.seed import SeedRow, SeedSystem, SeedTable
+from reports.rows.columns import seconds
+from reports.rows.summary import Row, runtimes
+from reports.rows.view import View
+from reports.words.translation import said
 
 
 def seed_tables(view: View, settings: Settings, words: Mapping[str, str], lang: str) -> list[tuple[str, Table]]:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reports.arrangement import groups, value_text, varying
-from reports.comparisons import OVER_ALL
 from reports.page.look import Look, looks
-from reports.series import arms
-from reports.summary import Row, setting_key
-from reports.view import View
+from reports.rows.arrangement import groups, value_text, varying
+from reports.rows.comparisons import OVER_ALL
+from reports.rows.series import arms
+from reports.rows.summary import Row, setting_key
+from reports.rows.view import View
 
 
 class Settings:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from reports.costs import Costs, median_costs
 from reports.page.settings import Settings
 from reports.page.svg import Html, Scale, percent, tag
 from reports.page.tables import Datum, Group, Line, Table, drawing, heads, number, runtime
 from reports.page.traces import of_rows
+from reports.rows.costs import Costs, median_costs
 
 HEIGHT = 20
 FIGURES = ("calc", "service_user", "service_system", "waiting", "client_user", "client_system")

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from reports.summary import Row, reasons
-from reports.translation import said
+from reports.rows.summary import Row, reasons
+from reports.words.translation import said
 
 Words = Mapping[str, str]
 

@@ -5,17 +5,17 @@ from statistics import median
 
 from core.cell import PARAMETERS, Value
 from core.result import CellResult
-from reports.arrangement import value_text
-from reports.comparisons import is_timed
 from reports.page.bars import measure
 from reports.page.figures import Figure
 from reports.page.panels import Axis, Curve, Mark, Panel
 from reports.page.settings import Settings
 from reports.page.tables import Group, Table, heads, number, runtime
 from reports.page.traces import of_rows
-from reports.summary import Row
-from reports.sweeping import Sweep, sweeps
-from reports.view import View
+from reports.rows.arrangement import value_text
+from reports.rows.comparisons import is_timed
+from reports.rows.summary import Row
+from reports.rows.sweeping import Sweep, sweeps
+from reports.rows.view import View
 
 LOG_FROM_RATIO = 8
 MARGIN = 0.04

@@ -7,15 +7,15 @@ from math import exp, isinf
 from statistics import median
 
 from core.result import Run
-from reports import claims
-from reports.claims import LOAD, Claim, Place
+from reports.findings import claims
+from reports.findings.claims import LOAD, Claim, Place
 from reports.page.figures import Figure
 from reports.page.panels import Axis, Curve, Mark, Panel
 from reports.page.settings import Settings
 from reports.page.tables import Group, Table, heads, number, runtime
 from reports.page.traces import of_cells
-from reports.series import Series, labels, median_requests_per_s
-from reports.summary import requests_per_s
+from reports.rows.series import Series, labels, median_requests_per_s
+from reports.rows.summary import requests_per_s
 
 MARGIN = 0.3
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 from core.result import CellResult
 from core.runtime import NATIVE
-from reports.arms import addresses, group_name
-from reports.comparisons import OVER_ALL, Comparison
-from reports.summary import Row, setting_key
-from reports.view import View
+from reports.rows.arms import addresses, group_name
+from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.summary import Row, setting_key
+from reports.rows.view import View
 
 
 def slug(arm: str) -> str:

@@ -6,13 +6,13 @@ from math import exp, log
 from operator import mul
 from statistics import fmean
 
-from reports.comparisons import OVER_ALL, Comparison
 from reports.page.pieces import together
 from reports.page.settings import Settings
 from reports.page.svg import Html, Scale, percent, tag
 from reports.page.tables import Datum, Group, Line, Table, axis, drawing, heads, number
 from reports.page.traces import Traces
-from reports.wording import ratio_text
+from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.words.wording import ratio_text
 
 HEIGHT = 20
 

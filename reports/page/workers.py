@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reports.http_lines import Line, by_setting, lines_of, ratio_text, timeline, told_timelines
+from reports.contests.http_lines import Line, by_setting, lines_of, ratio_text, timeline, told_timelines
 from reports.page.look import Look, looks
 from reports.page.svg import Html, Scale, joined, percent, tag, text
 from reports.page.tables import Datum, Group, Table, axis, drawing, heads, number, runtime, sign
 from reports.page.traces import of_rows
-from reports.series import arms
-from reports.view import View
+from reports.rows.series import arms
+from reports.rows.view import View
 
 HEIGHT, WORKER_HEIGHT, GAP = 22, 12, 8
 TICKS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50)

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from reports.arrangement import by_system, groups, system_head, varying
-from reports.columns import seconds
 from reports.plots.style import GREY, Look, block_mark, head_inches, legend, looks, setting_label, title
-from reports.summary import Row, completion_ns, longest_s, same_work
+from reports.rows.arrangement import by_system, groups, system_head, varying
+from reports.rows.columns import seconds
+from reports.rows.summary import Row, completion_ns, longest_s, same_work
 
 WIDTH_INCHES = 8.5
 BAR_INCHES = 0.16

@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from core.cell import PARAMETERS
-from reports.arrangement import value_text
 from reports.plots.grid import Grid, label_edges
 from reports.plots.style import Look, block_mark, legend, line_sign, looks, title
 from reports.plots.sweep import places_of, scale_along
-from reports.standings import Contest
-from reports.summary import Row, requests_per_s
+from reports.rows.arrangement import value_text
+from reports.rows.standings import Contest
+from reports.rows.summary import Row, requests_per_s
 
 GRID = Grid(panel_width=3.6, panel_height=3.0, most_columns=3)
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from core.result import Run
-from reports import league
-from reports.comparisons import is_timed
+from reports.contests import league
 from reports.plots import http_clients, memory, scaling
 from reports.plots.completion import completion_figure
 from reports.plots.contest_sweep import contest_sweep_figure, swept
@@ -15,9 +14,10 @@ from reports.plots.latency import latency_figure
 from reports.plots.style import DOTS_PER_INCH, styled
 from reports.plots.sweep import sweep_figure
 from reports.plots.throughput import throughput_figure
-from reports.standings import contests
-from reports.summary import Row
-from reports.sweeping import sweeps
+from reports.rows.comparisons import is_timed
+from reports.rows.standings import contests
+from reports.rows.summary import Row
+from reports.rows.sweeping import sweeps
 
 CONTESTS = {  # by the plan's view, who stands against whom
     "echo": contests,

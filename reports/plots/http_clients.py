@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.http_lines import Line, by_setting, lines_of, timeline, told_timelines
+from reports.contests.http_lines import Line, by_setting, lines_of, timeline, told_timelines
 from reports.plots.style import head_inches, legend, line_sign, looks, title
-from reports.summary import Row
+from reports.rows.summary import Row
 
 WIDTH_INCHES = 9.0
 SHARES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50)

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from core.histogram import Histogram
-from reports.arrangement import groups, system_head, varying
-from reports.curves import SLOWER_REQUESTS, curve, percentiles
 from reports.plots.grid import Grid, label_edges
 from reports.plots.style import GREY, Look, legend, line_sign, looks, setting_label, title
-from reports.summary import Row
+from reports.rows.arrangement import groups, system_head, varying
+from reports.rows.curves import SLOWER_REQUESTS, curve, percentiles
+from reports.rows.summary import Row
 
 LEFT_EDGE = 100 / 99  # the first percentile: the few fastest requests would take half of the panel
 GRID = Grid(panel_width=3.1, panel_height=2.0, most_columns=4)

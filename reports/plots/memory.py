@@ -9,10 +9,10 @@ from matplotlib.ticker import FuncFormatter
 
 from core.cell import PARAMETERS
 from core.result import Run
-from reports.memory import CLIENTS, MIB, SIDES, Growth, growths
+from reports.findings.memory import CLIENTS, MIB, SIDES, Growth, growths
 from reports.plots.grid import Grid, label_edges
 from reports.plots.style import Look, block_mark, legend, line_sign, looks, title
-from reports.series import arms
+from reports.rows.series import arms
 
 GRID = Grid(panel_width=3.4, panel_height=2.5, most_columns=3)
 CURVE_POINTS = 200

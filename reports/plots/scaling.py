@@ -9,11 +9,11 @@ from matplotlib.ticker import FuncFormatter
 
 from core.cell import PARAMETERS
 from core.result import Run
+from reports.findings.scaling import NAMES, Scaling, scalings
 from reports.plots.grid import Grid, label_edges
 from reports.plots.style import Look, block_mark, legend, line_sign, looks, title
-from reports.scaling import UslFit
-from reports.scaling_report import NAMES, Scaling, scalings
-from reports.series import arms
+from reports.rows.series import arms
+from reports.statistics.scaling import UslFit
 
 GRID = Grid(panel_width=3.6, panel_height=2.6, most_columns=3)
 CURVE_POINTS = 100

@@ -12,8 +12,8 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reports.arrangement import shown
-from reports.summary import Row
+from reports.rows.arrangement import shown
+from reports.rows.summary import Row
 
 DOTS_PER_INCH = 110
 GREY = "#595959"

@@ -10,11 +10,11 @@ from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import Transform, offset_copy
 
 from core.cell import PARAMETERS, Value
-from reports.arrangement import system_head, value_text, varying
 from reports.plots.grid import Grid, label_edges
 from reports.plots.style import Look, block_mark, legend, line_sign, looks, setting_label, title
-from reports.summary import Row, completion_ns, longest_s
-from reports.sweeping import Sweep
+from reports.rows.arrangement import system_head, value_text, varying
+from reports.rows.summary import Row, completion_ns, longest_s
+from reports.rows.sweeping import Sweep
 
 GRID = Grid(panel_width=3.4, panel_height=2.5, most_columns=3)
 TITLE_CHARACTERS = 44

@@ -10,8 +10,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reports.plots.style import Look, block_mark, head_inches, legend, looks, title
-from reports.standings import Contest, Standing
-from reports.summary import Row, requests_per_s
+from reports.rows.standings import Contest, Standing
+from reports.rows.summary import Row, requests_per_s
 
 ACROSS = 2
 BAR_INCHES, LINE_INCHES = 0.19, 0.13  # a contestant takes its bar, or the lines of its name

@@ -12,7 +12,7 @@ from benchmarks.method_simulated import (
     main,
     outcome,
 )
-from reports.stats import effect, widening
+from reports.statistics.stats import effect, widening
 
 
 @pytest.mark.parametrize("blocks", [3, 4, 5, 8, 15, 20])

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, sync_playwright
 from core.result import Run
 from reports.page.build import page
 from reports.page.several.build import page_of_several
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.browser.finding import WANTED, chromium
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run

@@ -13,7 +13,7 @@ from commands.run import main as run
 from core.errors import BadInput
 from core.result import FILE_NAME, load
 from reports import write
-from reports.listing import saved_runs
+from reports.terminal.listing import saved_runs
 from tests.commands.saved import saved
 
 

@@ -12,7 +12,7 @@ from config.own_plan import KEYS, own_plan
 from config.plan import DEFAULT_RUNTIMES, Plan
 from config.servers import SERVERS
 from config.template import plan_text, requests_from, start_from
-from reports.significance import fewest_blocks
+from reports.statistics.significance import fewest_blocks
 
 REQUEST = {"request": "GET /items/3", "expect_status": "200", "expect_json": '{"id": 3}'}
 COMMAND = "{python} -m myapp --port {port}"

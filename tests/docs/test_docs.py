@@ -27,11 +27,14 @@ from lab import doctor, quiet
 from lab.contract import CLIENT_KINDS, SERVICE_KINDS
 from lab.hotspots import Hot, Profile
 from lab.runtimes import REPOSITORY
-from reports import comparable, findings, scaling_report, seed
-from reports.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
-from reports.evidence import MARGIN, MOST_MARGIN, Word
-from reports.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
-from reports.steps import StepName
+from reports.compare import comparable
+from reports.findings import findings
+from reports.findings import scaling as scaling_report
+from reports.record import seed
+from reports.rows.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
+from reports.rows.steps import StepName
+from reports.statistics.evidence import MARGIN, MOST_MARGIN, Word
+from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from tests.docs.pages import (
     DOCS,
     NEW_FLAG,

@@ -20,7 +20,7 @@ from lab.interpreters import scrubbed_environment
 from lab.measure import Bench, measure
 from lab.processes import Child
 from lab.runtimes import REPOSITORY, Runtime
-from reports import findings
+from reports.findings import findings
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, lines_of, named, system_5
 

@@ -12,7 +12,7 @@ import systems
 from benchmarks.five_minutes import PAGE, commands, files, has_verdict, typed_in
 from commands.init import main as init
 from core.result import Run, load
-from reports.listing import NO_VERDICT
+from reports.terminal.listing import NO_VERDICT
 from tests.conftest import RUNTIMES, found
 from tests.docs.pages import blocks
 

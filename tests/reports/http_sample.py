@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.result import CellResult, Run
-from reports.http_lines import Line, lines_of
-from reports.summary import rows
+from reports.contests.http_lines import Line, lines_of
+from reports.rows.summary import rows
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.cell import Value
 from core.result import CellResult
-from reports.comparisons import OVER_ALL, compare
+from reports.rows.comparisons import OVER_ALL, compare
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 BLOCKS = range(1, 9)

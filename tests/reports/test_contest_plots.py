@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from core.result import CellResult, Run
 from reports.plots.draw import figures
 from reports.plots.style import looks
-from reports.summary import rows
+from reports.rows.summary import rows
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 from tests.reports.sample import cell_of, faulty
 

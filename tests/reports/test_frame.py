@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import BadInput
 from core.result import RunFile
-from reports.flat import flat_cells
+from reports.exports.flat import flat_cells
 from reports.frame import frame
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from core.result import CellResult
 from reports.plots.http_clients import draw
 from reports.plots.style import styled
-from reports.summary import rows
+from reports.rows.summary import rows
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
 

@@ -15,13 +15,13 @@ from core.errors import BadInput
 from core.histogram import Histogram
 from core.method import Method
 from core.result import CellResult, Run
-from reports.curves import curve, percentiles
-from reports.findings import print_findings
+from reports.findings.findings import print_findings
 from reports.plots.draw import figures
-from reports.summary import rows
-from reports.sweeping import sweeps
-from reports.tables import print_run
-from reports.terminal import terminal
+from reports.rows.curves import curve, percentiles
+from reports.rows.summary import rows
+from reports.rows.sweeping import sweeps
+from reports.terminal.console import terminal
+from reports.terminal.tables import print_run
 from reports.write import write_all
 from tests.reports.sample import MS, RUNTIMES, TITLES, cell_of, faulty, measured, run_of, seed_run
 from tests.reports.sweeps import served, sized

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reports.comparable import SURROUNDINGS
-from reports.inventory import flags_text
+from reports.compare.comparable import SURROUNDINGS
 from reports.page.several.members import Member, alike, fact, letters
-from reports.translation import said
+from reports.terminal.inventory import flags_text
+from reports.words.translation import said
 
 COMMIT = "The commit of gilscope"
 

@@ -12,8 +12,8 @@ from reports.page.several import apart, shared
 from reports.page.several.members import Member, fact, members
 from reports.page.tables import Datum, Group, Line, Table, heads
 from reports.page.texts import TEXTS, TITLES
-from reports.view import View
-from reports.wording import Clause, verdict
+from reports.rows.view import View
+from reports.words.wording import Clause, verdict
 
 NAME = "side-by-side.html"
 

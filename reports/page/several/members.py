@@ -6,14 +6,14 @@ from string import ascii_uppercase
 from typing import Any
 
 from core.errors import BadInput
-from reports.comparable import conditions
-from reports.comparisons import OVER_ALL, Comparison
+from reports.compare.comparable import conditions
+from reports.compare.samples import method_of
 from reports.page.look import Look, looks
 from reports.page.settings import Settings
 from reports.page.traces import Traces
-from reports.samples import method_of
-from reports.summary import setting_key
-from reports.view import View
+from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.summary import setting_key
+from reports.rows.view import View
 
 LEAST, MOST = 2, len(ascii_uppercase)
 Setting = tuple[str, str]

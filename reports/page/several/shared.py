@@ -5,8 +5,6 @@ from statistics import median
 from typing import TypeVar
 
 from core.result import CellResult
-from reports.columns import seconds
-from reports.comparisons import OVER_ALL, Comparison, is_timed
 from reports.page import forest
 from reports.page.bars import bar, is_idle, length_scale
 from reports.page.several.members import Member, alike, letters
@@ -14,7 +12,9 @@ from reports.page.states import trouble
 from reports.page.svg import Scale
 from reports.page.tables import Datum, Group, Line, Table, heads, number
 from reports.page.traces import of_rows
-from reports.summary import Row, completion_ns, requests_per_s, setting_key
+from reports.rows.columns import seconds
+from reports.rows.comparisons import OVER_ALL, Comparison, is_timed
+from reports.rows.summary import Row, completion_ns, requests_per_s, setting_key
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")

@@ -6,8 +6,8 @@ import pytest
 
 from core.errors import BadInput
 from core.result import Run
+from reports.exports.csv_sheets import cells_sheet
 from reports.exports.formats import FORMATS
-from reports.sheets import cells_sheet
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
 

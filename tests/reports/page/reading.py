@@ -10,7 +10,7 @@ from typing import Any
 from core.cell import Value
 from core.histogram import Histogram
 from core.result import CellResult, Run
-from reports.view import View, view_of
+from reports.rows.view import View, view_of
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, seed_run
 from tests.reports.sweeps import served, sized
 

@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.method import Method
 from core.result import CellResult, Run
 from reports.page.build import page, soft
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.page.reading import elements, every_chapter, record_view, record_with_aa, with_attribute

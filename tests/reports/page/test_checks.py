@@ -8,7 +8,7 @@ import pytest
 from core.result import CellResult, Run
 from reports.page.checks import Check, checks, rests_on
 from reports.page.traces import of_cells
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 CELLS, ANSWERS, GIL, WINDOW = "Cells measured", "Answers", "GIL as the runtime's name says", "Timed for 1 s at least"

@@ -8,7 +8,7 @@ import pytest
 from core.result import Run
 from reports.page.build import page
 from reports.page.gaps import RECORDS, Gap, gaps
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 from tests.reports.page.reading import elements, every_chapter, record_view
 from tests.reports.sample import MS, cell_of, measured, run_of

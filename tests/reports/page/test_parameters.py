@@ -11,7 +11,7 @@ from reports.page.parameters import common, size_line, varying
 from reports.page.settings import Settings
 from reports.page.tables import Table
 from reports.page.texts import TEXTS
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.reports.page.reading import record_view
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from reports.comparisons import OVER_ALL, Comparison
 from reports.page.forest import forest, span
 from reports.page.settings import Settings
 from reports.page.stacks import stacks
 from reports.page.texts import TEXTS
 from reports.page.traces import Traces
 from reports.page.waterfall import waterfall
-from reports.view import View, view_of
+from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.view import View, view_of
 from tests.reports.page.reading import record_view
 from tests.reports.sample import MS, cell_of, measured, run_of
 

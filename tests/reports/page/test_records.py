@@ -7,7 +7,7 @@ from reports.page.build import page
 from reports.page.records import Chapter, record_chapter
 from reports.page.texts import TEXTS
 from reports.page.traces import of_cells
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 from tests.reports.page.reading import elements, record_view, with_attribute
 

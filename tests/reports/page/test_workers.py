@@ -7,7 +7,7 @@ import pytest
 
 from core.result import CellResult
 from reports.page.workers import TEXTS, WorkersFigure, worker_figures
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.reports.contestants import contest_run
 from tests.reports.http_sample import HELD, HELD_FREE, NATIVE, TITLES
 

@@ -6,7 +6,7 @@ from core.method import Method
 from reports.page.several.apart import obstacles, remarks, told
 from reports.page.several.members import Member, members
 from reports.page.texts import TEXTS
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.reports.page.several.trio import on_another_machine, one_run, trio
 
 

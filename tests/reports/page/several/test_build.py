@@ -9,7 +9,7 @@ from core.errors import BadInput
 from core.method import Method
 from core.result import Run
 from reports.page.several.build import page_of_several
-from reports.view import view_of
+from reports.rows.view import view_of
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.page.reading import elements, named_cells, record_view, stored_cells, with_attribute

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from core.errors import BadInput
-from reports.comparisons import OVER_ALL
 from reports.page.several.members import alike, letters, members
 from reports.page.texts import TEXTS
+from reports.rows.comparisons import OVER_ALL
 from tests.reports.page.several.trio import trio
 
 

@@ -5,7 +5,7 @@ from functools import cache
 
 from core.cell import Value
 from core.result import Run
-from reports.view import View, view_of
+from reports.rows.view import View, view_of
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
 ARMS = ("3.14t+gil", "3.14t")

@@ -1,0 +1,1 @@
+"""Two saved runs against each other."""

@@ -1,0 +1,64 @@
+"""A comparison as JUnit XML: a test case for each cell, which fails where B is slower and is an error where it is open.
+
+Source of the format: the schema of Ant's JUnit task, as GitLab, Jenkins and GitHub's reporters read it.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from core.errors import BadInput
+from reports.compare.checks import Check
+from reports.compare.runs import Compared
+from reports.compare.samples import FS_PER_S
+
+SUITE = "gilscope compare"
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(compared: Compared, checks: Sequence[Check], path: Path) -> None:
+    """Write junit() to *path*, making its folder. Raises BadInput."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(junit(compared, checks), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"--junit {path} cannot be written: {error.strerror}; name another file.") from error
+
+
+def junit(compared: Compared, checks: Sequence[Check]) -> str:
+    """The XML. A case's time is the median time of B in seconds."""
+    failures, errors = (str(sum(check.outcome == outcome for check in checks)) for outcome in ("slower", "open"))
+    counts = {"tests": str(len(checks)), "failures": failures, "errors": errors, "skipped": "0"}
+    suites = ET.Element("testsuites", {"name": SUITE, **counts})
+    suite = ET.SubElement(suites, "testsuite", {"name": SUITE, **counts, "time": f"{sum(map(_time_s, checks)):.6f}"})
+    properties = ET.SubElement(suite, "properties")
+    for letter, name in zip("AB", compared.names, strict=True):
+        ET.SubElement(properties, "property", {"name": letter, "value": _clean(name)})
+    for check in checks:
+        _add_case(suite, check)
+    told = ET.SubElement(suite, "system-out")
+    told.text = _clean("\n".join([*compared.troubles, *compared.notes]))
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def _add_case(suite: ET.Element, check: Check) -> None:
+    sample = check.comparison.sample
+    system = f"system {sample.system}" if sample.system.isdigit() else sample.system
+    about = {"classname": f"gilscope.{system}", "name": check.name, "time": f"{_time_s(check):.6f}"}
+    case = ET.SubElement(suite, "testcase", {key: _clean(value) for key, value in about.items()})
+    if check.outcome == "passed":
+        ET.SubElement(case, "system-out").text = _clean(check.sentence)
+        return
+    kind = "failure" if check.outcome == "slower" else "error"
+    ET.SubElement(case, kind, {"type": check.outcome, "message": _clean(check.sentence)})
+
+
+def _time_s(check: Check) -> float:
+    return (check.comparison.medians_fs[1] or 0.0) / FS_PER_S
+
+
+def _clean(text: str) -> str:
+    """Without the control characters that XML cannot hold."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,76 @@
+"""Which cells of two saved runs belong together, and by which of their times they are compared. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reports.compare.samples import Sample, Saved
+from reports.rows.arrangement import value_text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A cell in run A and in run B.
+
+    timed: whether a duration was set in either, so that the number of requests is not fixed
+    """
+
+    a: Sample
+    b: Sample
+    timed: bool
+
+    @property
+    def per_request(self) -> bool:
+        """Whether only the time per request can be compared: the work is not the same in every block."""
+        return self.timed or len({one.requests for one in (*self.a.times, *self.b.times)}) > 1
+
+    @property
+    def times_fs(self) -> tuple[list[int], list[int]]:
+        """Of A and of B, one time per block."""
+        return self._times_fs(self.a), self._times_fs(self.b)
+
+    def _times_fs(self, sample: Sample) -> list[int]:
+        return [one.request_fs if self.per_request else one.completion_fs for one in sample.times]
+
+    @property
+    def gate(self) -> str:
+        """Why no verdict is possible, or empty."""
+        return "; ".join(f"in {where} {one.gate}" for where, one in (("A", self.a), ("B", self.b)) if one.gate)
+
+    @property
+    def unlike(self) -> str:
+        """Parameters that differ, in words, or empty."""
+        names = dict.fromkeys([*self.a.params, *self.b.params])
+        values = {name: (_value(self.a, name), _value(self.b, name)) for name in names}
+        return ", ".join(f"{name} is {a} in A and {b} in B" for name, (a, b) in values.items() if a != b)
+
+
+def _value(sample: Sample, name: str) -> str:
+    return value_text(sample.params[name]) if name in sample.params else "unset"
+
+
+def pairs(a: Saved, b: Saved, *, loose: bool) -> list[Pair]:
+    """Cells of the same system, parameters and arm, in the order of A.
+
+    loose: also those whose parameters differ, where either run has just one more of that system and arm
+    """
+    timed = bool(a.method.duration_s or b.method.duration_s)
+    in_b = {sample.key: sample for sample in b.samples}
+    found = [Pair(a=one, b=in_b[one.key], timed=timed) for one in a.samples if one.key in in_b]
+    if loose:
+        rest_a, rest_b = (_single(unpaired(one, found)) for one in (a, b))
+        found += [Pair(a=one, b=rest_b[kind], timed=timed) for kind, one in rest_a.items() if kind in rest_b]
+    place = {sample.key: number for number, sample in enumerate(a.samples)}
+    return sorted(found, key=lambda pair: place[pair.a.key])
+
+
+def unpaired(saved: Saved, found: Sequence[Pair]) -> list[Sample]:
+    """The samples of *saved* that are in no pair."""
+    paired = {id(sample) for pair in found for sample in (pair.a, pair.b)}
+    return [sample for sample in saved.samples if id(sample) not in paired]
+
+
+def _single(samples: Sequence[Sample]) -> dict[tuple[str, str], Sample]:
+    """The samples that are the only one of their system and arm."""
+    count = Counter((one.system, one.arm) for one in samples)
+    return {(one.system, one.arm): one for one in samples if count[one.system, one.arm] == 1}

@@ -1,0 +1,154 @@
+"""Two saved runs, cell by cell: is B faster than A? The statistics are those of one run, unpaired."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from core.errors import BadInput
+from core.result import Run
+from reports.compare.comparable import obstacles, remarks
+from reports.compare.notes import nothing_in_common, readings, troubles
+from reports.compare.pairs import Pair, pairs
+from reports.compare.samples import Sample, Saved, of_run
+from reports.statistics.evidence import MARGIN
+from reports.statistics.significance import fewest_blocks_unpaired
+from reports.statistics.verdict import Verdict, judge_runs, slower_beyond
+
+MOST_PERCENT = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellComparison:
+    """One cell of both runs. A is the denominator: a ratio above 1 says that B, the numerator, is faster.
+
+    sample: the cell as A has it
+    medians_fs: median time in A and in B; None where no block is ok
+    unlike: parameters that B has otherwise, which happens only where that was allowed
+    open_why: why a threshold cannot be said to be kept, however fast B seems; empty where it can
+    """
+
+    sample: Sample
+    denominator: str
+    numerator: str
+    medians_fs: tuple[float | None, float | None]
+    verdict: Verdict
+    unlike: str = ""
+    open_why: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As an element of comparisons in result.json, with the runtime and the arm."""
+        why = "; ".join(filter(None, [self.verdict.why, self.unlike]))
+        return {
+            "system": self.sample.system,
+            "params": dict(self.sample.params),
+            "runtime": self.sample.runtime,
+            "arm": self.sample.arm,
+            "numerator": self.numerator,
+            "denominator": self.denominator,
+            "step": "other",
+            **asdict(self.verdict),
+            "why": why,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Every cell that both runs have, in the order of A, and what must be said with it.
+
+    names: of A and B
+    troubles: what was not used, or should not have been compared; notes: how to read it
+    """
+
+    names: tuple[str, str]
+    comparisons: tuple[CellComparison, ...]
+    troubles: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def compare_runs(
+    a: Run | Saved, b: Run | Saved, names: tuple[str, str], anyway: bool = False, share: float | None = None
+) -> Compared:
+    """Compare every cell that both runs have; A is the baseline.
+
+    names:  of A and B, for people
+    anyway: compare also what must not be: another machine, another method, and cells whose parameters differ,
+            where either run has just one such of that system and arm
+    share:  the threshold of slower_cells(), if one is asked for: nothing larger is called equivalent
+    Raises BadInput for what must not be compared, and if there is nothing to compare.
+    """
+    a, b = (one if isinstance(one, Saved) else of_run(one) for one in (a, b))
+    against = obstacles(a, b)
+    if against and not anyway:
+        raise BadInput(
+            f"{names[0]} (A) and {names[1]} (B) must not be compared: {'; '.join(against)}. "
+            "--anyway compares them all the same."
+        )
+    found = pairs(a, b, loose=anyway)
+    if not found:
+        raise BadInput(nothing_in_common(a, b, names))
+    return Compared(
+        names=names,
+        comparisons=tuple(_judged(found, names, share)),
+        troubles=tuple(troubles(a, b, found, against)),
+        notes=(*remarks(a, b), *readings(a, b, found)),
+    )
+
+
+def _judged(found: Sequence[Pair], names: tuple[str, str], share: float | None) -> list[CellComparison]:
+    margin = MARGIN if share is None else min(MARGIN, share)
+    verdicts = judge_runs(  # of times in any unit: only ratios count
+        {place: pair.times_fs for place, pair in enumerate(found)},
+        margins=dict.fromkeys(range(len(found)), margin),
+        gates={place: pair.gate for place, pair in enumerate(found) if pair.gate},
+    )
+    fewest = fewest_blocks_unpaired(max(1, sum(not pair.gate for pair in found)))
+    return [_comparison(pair, names, verdicts[place], fewest) for place, pair in enumerate(found)]
+
+
+def _comparison(pair: Pair, names: tuple[str, str], verdict: Verdict, fewest: int) -> CellComparison:
+    of_a, of_b = (median(times) if times else None for times in pair.times_fs)
+    return CellComparison(
+        sample=pair.a,
+        denominator=names[0],
+        numerator=names[1],
+        medians_fs=(of_a, of_b),
+        verdict=verdict,
+        unlike=pair.unlike,
+        open_why=_open_why(pair, verdict, fewest),
+    )
+
+
+def _open_why(pair: Pair, verdict: Verdict, fewest: int) -> str:
+    """What of B is not measured, or why no verdict could have come out; fewest: blocks that `slower` takes."""
+    if pair.gate:
+        return pair.gate
+    if pair.b.trouble:
+        return f"in B {pair.b.trouble}"
+    blocks = [len(times) for times in pair.times_fs]
+    if min(blocks) >= fewest or verdict.verdict != "inconclusive":
+        return ""
+    return f"A has {blocks[0]} and B {blocks[1]} blocks; `slower` takes {fewest} in each for so many cells"
+
+
+def slower_cells(comparisons: Iterable[CellComparison], share: float) -> list[CellComparison]:
+    """Those in which B takes more time by *share* (0.05 for 5 %) at least, with the whole interval."""
+    return [one for one in comparisons if slower_beyond(one.verdict, share)]
+
+
+def open_cells(comparisons: Iterable[CellComparison]) -> list[CellComparison]:
+    """Those of which a threshold says nothing: a cell of B failed, or no verdict was possible."""
+    return [one for one in comparisons if one.open_why]
+
+
+def parse_share(text: str) -> float:
+    """The share that '5%' or '0.5 %' is: 0.05, 0.005. Raises BadInput."""
+    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%", text.strip())
+    percent = float(match[1]) if match else 0.0
+    if not 0 < percent <= MOST_PERCENT:
+        raise BadInput(
+            f"--fail-if-slower is {text}; it must be a share of more time, above 0 % and at most {MOST_PERCENT} %, "
+            "such as 5% or 0.5%."
+        )
+    return percent / 100

@@ -1,0 +1,161 @@
+"""What two saved runs are compared by: their cells with a time for each block, whatever file they come from. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from core.cell import PARAMETERS
+from core.errors import BadInput
+from core.method import Method
+from core.result import CellResult, Run
+from reports.rows.arrangement import value_text
+from reports.rows.comparisons import SHORTEST_WINDOW_NS
+from reports.rows.summary import Row, completion_ns, rows, setting_key
+
+FS_PER_NS = 1_000_000
+FS_PER_S = 10**15
+COMPLETION = "Completion time: what a client took for all of its requests, median over the clients."
+PER_REQUEST = "Time per request: wall time over requests."
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockTime:
+    """What a cell took in one block, in femtoseconds: whole numbers for pyperf's shortest benchmarks too.
+
+    completion_fs: median over the clients; request_fs: wall time over requests
+    """
+
+    block: int
+    completion_fs: int
+    request_fs: int
+    requests: int = 1
+
+    def __post_init__(self) -> None:
+        if self.completion_fs <= 0 or self.request_fs <= 0:
+            raise ValueError(f"block {self.block} took no time; a time must be above 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One cell over its blocks, or one benchmark of a pyperf file: then system is its name, and arm is empty.
+
+    times: of the blocks that are ok. trouble: how many others there are, and why; or empty
+    gate: why no verdict can rest on it, or empty
+    """
+
+    system: str
+    params: Mapping[str, Any]
+    arm: str
+    runtime: str
+    times: tuple[BlockTime, ...]
+    title: str = ""
+    trouble: str = ""
+    gate: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What a cell has in common with the same cell of another run."""
+        return (*setting_key(self.system, self.params), self.arm)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """A saved run, or a pyperf file, as far as it is compared.
+
+    machine, runtimes: as in result.json
+    reading: how its times were made, in one line
+    left_out: what it holds that is no sample, a line each
+    titles: of the systems that it had from outside, by name
+    """
+
+    machine: Mapping[str, Any]
+    method: Method
+    runtimes: Mapping[str, Mapping[str, Any]]
+    samples: tuple[Sample, ...]
+    reading: str
+    left_out: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+
+def of_run(run: Run) -> Saved:
+    """The cells of *run*. Raises BadInput if it lacks what cells must have."""
+    try:
+        return Saved(
+            machine=run.machine,
+            method=method_of(run.plan.get("method")),
+            runtimes=run.runtimes,
+            samples=tuple(_sample(row) for row in rows(run) if row.cells),
+            reading=COMPLETION,
+            titles={key: one["title"] for key, one in run.plan.get("outside", {}).items()},
+        )
+    except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        raise BadInput(f"Run {run.run_id} is not whole: {error}; measure it again.") from error
+
+
+def method_of(stored: Mapping[str, Any] | None) -> Method:
+    """The method that a plan keeps; files from before there was a choice keep none."""
+    return Method() if stored is None else Method.from_json(stored)
+
+
+def _sample(row: Row) -> Sample:
+    return Sample(
+        system=row.system,
+        params=row.params,
+        arm=row.runtime,
+        runtime=row.cells[0].runtime,
+        times=tuple(_block_time(cell) for cell in row.good),
+        title=row.title,
+        trouble=row.trouble,
+        gate=_gate(row),
+    )
+
+
+def _block_time(cell: CellResult) -> BlockTime:
+    return BlockTime(
+        block=cell.block,
+        completion_fs=completion_ns(cell) * FS_PER_NS,
+        request_fs=cell.wall_ns * FS_PER_NS // cell.requests,
+        requests=cell.requests,
+    )
+
+
+def _gate(row: Row) -> str:
+    if not row.good:
+        return row.trouble
+    window_ns = median(cell.wall_ns for cell in row.good)
+    if window_ns < SHORTEST_WINDOW_NS:
+        return f"it was timed for {window_ns / 1e9:.2g} s; a verdict takes 1 s: more requests, or --duration 1"
+    return ""
+
+
+def varying(samples: Iterable[Sample]) -> list[str]:
+    """Names of the parameters that have more than one value in *samples*, in the order of declaration."""
+    values: dict[str, set[str]] = {}
+    for sample in samples:
+        for name, value in sample.params.items():
+            values.setdefault(name, set()).add(value_text(value))
+    declared = [name for name in PARAMETERS if name in values]
+    return [name for name in dict.fromkeys([*declared, *values]) if len(values[name]) > 1]
+
+
+def setting_text(sample: Sample, names: Iterable[str]) -> str:
+    """The cell's title, or those of its parameters that are called *names*, with their values; or empty."""
+    some = (f"{name} {value_text(sample.params[name])}" for name in names if name in sample.params)
+    return sample.title or ", ".join(some)
+
+
+def cell_text(sample: Sample, names: Iterable[str], arms: str) -> str:
+    """System, setting and arms in words: 'system 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
+    system = f"system {sample.system}" if sample.system.isdigit() else sample.system
+    text = ", ".join(filter(None, [system, setting_text(sample, names)]))
+    return f"{text} ({arms})" if arms else text
+
+
+def listed(samples: Iterable[Sample], names: Iterable[str]) -> str:
+    """All *samples* in words, arms of the same cell together."""
+    shown = [*names]
+    arms: dict[tuple[str, ...], list[Sample]] = {}
+    for sample in samples:
+        arms.setdefault(sample.key[:-1], []).append(sample)
+    return "; ".join(cell_text(some[0], shown, ", ".join(one.arm for one in some)) for some in arms.values())

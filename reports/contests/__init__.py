@@ -1,0 +1,1 @@
+"""Experiments that rank contestants side by side: echo, loadgen, http-clients, league, targets."""

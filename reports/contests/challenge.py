@@ -1,0 +1,64 @@
+"""Which alternatives are faster than our systems: the p of each, adjusted for all of a report. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reports.rows.comparisons import time_ns
+from reports.rows.standings import Contest, Standing, rate_share
+from reports.rows.summary import Row
+from reports.statistics.significance import ALPHA, holm, sign_flip_p
+from reports.statistics.stats import Estimate, log_ratios
+
+OURS = ("2", "4")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Challenge:
+    """An alternative beside the better of our systems, under one runtime. share: of its requests/s.
+
+    p: two-sided, adjusted for all alternatives under all runtimes (Holm)
+    """
+
+    rival: Standing
+    best: Standing
+    share: Estimate
+    p: float
+
+    @property
+    def is_faster(self) -> bool:
+        """Whether it is shown to serve more: by its interval and by its p, like a verdict."""
+        return self.share.low > 1 and self.p <= ALPHA
+
+
+def best_of_ours(contest: Contest) -> Standing | None:
+    """The one of our systems that serves most; None where neither has figures."""
+    return next((one for one in contest.standings if one.row.system in OURS), None)  # the first serves most
+
+
+def challenges(found: Sequence[Contest], seed: int = 0) -> list[list[Challenge]]:
+    """For each contest, every alternative that shares a block with the best of ours; all of them are one family."""
+    pairs = [(place, one, best) for place, contest in enumerate(found) for one, best in _pairs(contest)]
+    compared = [(place, one, best, _ratios(one, best)) for place, one, best in pairs]
+    known = [(place, one, best, ratios) for place, one, best, ratios in compared if ratios]
+    adjusted = holm([sign_flip_p(ratios, seed=seed) for *_, ratios in known])
+    made = [
+        (place, Challenge(rival=one, best=best, share=share, p=p))
+        for (place, one, best, _), p in zip(known, adjusted, strict=True)
+        if (share := rate_share(one.row, best.row)) is not None
+    ]
+    return [[one for where, one in made if where == place] for place in range(len(found))]
+
+
+def _pairs(contest: Contest) -> list[tuple[Standing, Standing]]:
+    """Each alternative with the best of ours."""
+    best = best_of_ours(contest)
+    return [(one, best) for one in contest.standings if one.row.system not in OURS] if best else []
+
+
+def _ratios(rival: Standing, best: Standing) -> list[float]:
+    """Log-ratios of requests/s in the blocks that both have."""
+    return [*log_ratios(_times_ns(best.row), _times_ns(rival.row)).values()]
+
+
+def _times_ns(row: Row) -> dict[int, int]:
+    return {cell.block: time_ns(cell, timed=True) for cell in row.good if cell.answered}

@@ -1,0 +1,117 @@
+"""The run as CSV: its rows, and every cell of every block with raw integers."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from core.cell import PARAMETERS
+from core.result import CellResult, Run
+from reports.rows.arrangement import value_text
+from reports.rows.columns import COLUMNS
+from reports.rows.summary import Row, completion_max_ns, completion_ns, cpu_ns
+
+_LATENCIES = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
+_SUMS = ("voluntary_switches", "involuntary_switches")
+
+_IDENTITY: dict[str, Callable[[CellResult], Any]] = {
+    "cell_id": lambda cell: cell.cell_id,
+    "block": lambda cell: cell.block,
+    "system": lambda cell: cell.system,
+    "runtime": lambda cell: cell.runtime,
+    "arm": lambda cell: cell.arm,
+    "client_runtime": lambda cell: cell.client_runtime or cell.runtime,
+    "status": lambda cell: cell.status,
+    "reason": lambda cell: " ".join(cell.reason.split()),
+}
+_COUNTS: dict[str, Callable[[CellResult], Any]] = {
+    "requests": lambda cell: cell.requests,
+    "answered": lambda cell: cell.answered,
+    "wrong": lambda cell: cell.wrong,
+    "errors": lambda cell: sum(cell.errors.values()),
+    "wall_ns": lambda cell: cell.wall_ns or None,
+    "calc_ns": lambda cell: cell.calc_ns or None,
+    "completion_median_ns": lambda cell: completion_ns(cell) if cell.clients else None,
+    "completion_max_ns": lambda cell: completion_max_ns(cell) if cell.clients else None,
+}
+
+
+def cells_sheet(run: Run) -> str:
+    """One line per cell and block, in the order in which they ran. Durations are whole ns; empty is unknown."""
+    names = _parameter_names(cell.params for cell in run.cells)
+    return _sheet(
+        {**line, **_params(cell.params, names)} for cell, line in zip(run.cells, cell_lines(run), strict=True)
+    )
+
+
+def cell_lines(run: Run) -> list[dict[str, Any]]:
+    """The columns of cells.csv for every cell, as numbers and truth values; None is unknown, or not read.
+
+    NUM_MAX_CONNS is None also where there is no limit.
+    """
+    names = _parameter_names(cell.params for cell in run.cells)
+    return [
+        {**_identity(cell), **{name: cell.params.get(name) for name in names}, **_measured(cell)} for cell in run.cells
+    ]
+
+
+def rows_sheet(all_rows: Sequence[Row]) -> str:
+    """One line per row of the table, with every parameter."""
+    names = _parameter_names(row.params for row in all_rows)
+    return _sheet({**_head(row), **_params(row.params, names), **_figures(row)} for row in all_rows)
+
+
+def _identity(cell: CellResult) -> dict[str, Any]:
+    return {name: read(cell) for name, read in _IDENTITY.items()}
+
+
+def _measured(cell: CellResult) -> dict[str, Any]:
+    line = {name: read(cell) for name, read in _COUNTS.items()}
+    for kind, summary in (("latency", cell.latency), ("connect", cell.connect), ("waiting", cell.waiting)):
+        line |= {f"{kind}_{name}": summary.get(name) for name in _LATENCIES}
+    for side, processes in (("service", cell.services), ("client", cell.clients)):
+        line |= _usage(side, processes)
+    return line
+
+
+def _usage(side: str, processes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the operating system counted for all processes of one side; of memory, the largest of them."""
+    usage: dict[str, Any] = {f"{side}_cpu_{kind}_ns": cpu_ns(processes, kind) for kind in ("user", "system")}
+    for name in _SUMS:
+        usage[f"{side}_{name}"] = sum(one[name] for one in processes if name in one) if processes else None
+    usage[f"{side}_max_rss_bytes"] = max(
+        (one["max_rss_bytes"] for one in processes if "max_rss_bytes" in one), default=None
+    )
+    return usage
+
+
+def _head(row: Row) -> dict[str, Any]:
+    return {"system": row.system, "title": row.title, "runtime": row.runtime, "status": row.state}
+
+
+def _figures(row: Row) -> dict[str, Any]:
+    figures = {column.name: column.value(row) for column in COLUMNS}
+    return {**figures, "blocks_not_ok": len(row.bad), "blocks_planned": row.planned, "trouble": row.trouble}
+
+
+def _parameter_names(params: Iterable[Mapping[str, Any]]) -> list[str]:
+    used = dict.fromkeys(name for one in params for name in one)
+    return [name for name in PARAMETERS if name in used] + [name for name in used if name not in PARAMETERS]
+
+
+def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    return {name: value_text(params[name]) if name in params else "" for name in names}
+
+
+def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:
+    made = list(lines)
+    text = io.StringIO()
+    if made:
+        writer = csv.DictWriter(text, made[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _plain(value) for name, value in line.items()} for line in made)
+    return text.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else value

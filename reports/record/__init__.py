@@ -1,0 +1,1 @@
+"""The seed's record, and this run's beside it."""

@@ -1,0 +1,46 @@
+"""How rows are shown together: side by side, by system, with the parameters that vary. Pure."""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+from core.cell import PARAMETERS, Value
+from reports.rows.summary import Row, setting_key
+
+
+def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
+    """Rows side by side that differ in the runtime alone."""
+    return [list(group) for _, group in groupby(all_rows, lambda row: setting_key(row.system, row.params))]
+
+
+def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
+    """Rows of each system, in their order."""
+    return [(system, list(group)) for system, group in groupby(all_rows, lambda row: row.system)]
+
+
+def varying(all_rows: Iterable[Row]) -> list[str]:
+    """Names of the parameters with more than one value in *all_rows*, in the order of declaration."""
+    values: dict[str, set[str]] = {}
+    for row in all_rows:
+        for name, value in row.params.items():
+            values.setdefault(name, set()).add(value_text(value))
+    order = list(PARAMETERS)
+    names = (name for name, some in values.items() if len(some) > 1)
+    return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
+
+
+def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
+    """Of the parameters called *names*, those that the row's system reads, with their values in words."""
+    return {name: value_text(row.params[name]) for name in names if name in row.params}
+
+
+def value_text(value: Value) -> str:
+    """A parameter's value as a plan has it: true, none, 10."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "none" if value is None else str(value)
+
+
+def system_head(system: str, titles: Mapping[str, str]) -> str:
+    """'System 4: Multi-socket pool'; a system without a number goes by its name."""
+    name = f"System {system}" if system.isdigit() else system
+    return f"{name}: {titles[system]}" if system in titles else name

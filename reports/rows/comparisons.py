@@ -1,0 +1,248 @@
+"""The comparisons of a run: every step of every system and setting, and over all of them, with verdicts. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import expm1
+from statistics import median
+from typing import Any
+
+from core.result import CellResult, Run
+from reports.rows.arms import addresses, arm_cells, arm_settings, arm_steps
+from reports.rows.costs import saturation
+from reports.rows.steps import Step, confounds, steps
+from reports.rows.summary import completion_ns, reasons, runtimes, setting_key
+from reports.statistics.evidence import equivalence_margin
+from reports.statistics.stats import Estimate, effect, log_ratios, mean_over_cells
+from reports.statistics.verdict import Verdict, judge_family
+
+SHORTEST_WINDOW_NS = 1_000_000_000
+MOST_SATURATION = 0.8
+MOST_DISTURBED = 0.25
+OVER_ALL = "all"
+
+Setting = tuple[str, str]  # system, parameters as text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One comparison as result.json keeps it. ratio above 1: the numerator is faster. system 'all': over all cells.
+
+    noise_floor: half-width of the A/A interval of the same cell, as a share; None without an A/A arm
+    confounds: what else differs between the two builds than the step's cause
+    notes: what limits the figures, such as clients that were saturated
+    blocks: how many blocks have both arms
+    obstacle, blocks_needed: what keeps it from a verdict, and how many blocks in all would do; see Verdict
+    saturation: share of the cores they could have had that the clients used, median over the cells; None if not known
+    disturbed: share of the cells in which the machine was not quiet; None without cells
+    settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did
+    """
+
+    system: str
+    params: Mapping[str, Any]
+    numerator: str
+    denominator: str
+    step: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    verdict: str
+    why: str
+    blocks: int = 0
+    noise_floor: float | None = None
+    confounds: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    obstacle: str = ""
+    blocks_needed: int | None = None
+    saturation: float | None = None
+    disturbed: float | None = None
+    settings: list[dict[str, Any]] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """For result.json."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """A step of one setting: the cells of its two arms by block, and their log-ratios. over: the pairs it is over."""
+
+    setting: Setting
+    params: Mapping[str, Any]
+    step: Step
+    denominator: Mapping[int, CellResult]
+    numerator: Mapping[int, CellResult]
+    ratios: Mapping[int, float]
+    gate: str = ""
+    over: tuple["_Pair", ...] = ()
+
+    @property
+    def cells(self) -> list[CellResult]:
+        return [*self.denominator.values(), *self.numerator.values()]
+
+
+def compare(run: Run) -> list[Comparison]:
+    """Every comparison that the run's arms allow: A/A first, which no verdict of the family rests on, then the steps.
+
+    Services that already run are compared with the first of them, as step `other`. Those over all settings come last,
+    where there is more than one.
+    """
+    between_arms = bool(addresses(run))
+    found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run))
+    settings = arm_settings(run) if between_arms else _settings(run)
+    planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
+    pairs = [
+        _pair(run, setting, params, step)
+        for setting, params in settings.items()
+        for step in found
+        if between_arms or _is_planned(run, step, planned.get(setting))
+    ]
+    if len(settings) > 1:
+        of_steps = [[pair for pair in pairs if pair.step == step] for step in found]
+        pairs += [_over_all(some) for some in of_steps if some]
+    floors = {pair.setting: effect([*pair.ratios.values()]) for pair in pairs if pair.step.name == "aa" and pair.ratios}
+    same = [pair for pair in pairs if pair.step.name == "aa"]
+    family = [pair for pair in pairs if pair.step.name != "aa"]
+    verdicts = _judged(same, floors, run.seed) + _judged(family, floors, run.seed)
+    return [_comparison(run, pair, verdict, floors.get(pair.setting)) for pair, verdict in verdicts]
+
+
+def _is_planned(run: Run, step: Step, names: Sequence[str] | None) -> bool:
+    """Whether a setting has cells under both runtimes of *step*: a native program has none under any Python.
+
+    names: of the runtimes that the plan has it under; None where the plan does not say
+    """
+    return names is None or {step.denominator, second_arms(run).get(step.numerator, step.numerator)} <= set(names)
+
+
+def _settings(run: Run) -> dict[Setting, Mapping[str, Any]]:
+    """Every setting that was measured, in the plan's order, with its parameters."""
+    measured = {
+        setting_key(cell.system, cell.params): cell.params
+        for cell in run.cells
+        if cell.params.get("NUM_CLIENTS") != 0  # services without clients take up memory, not time
+    }
+    planned = [setting_key(row["system"], row["params"]) for row in run.plan["rows"]]
+    return {key: measured[key] for key in [*planned, *measured] if key in measured}
+
+
+def second_arms(run: Run) -> dict[str, str]:
+    """{second name: runtime} of the arms that took part twice."""
+    return {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}
+
+
+def time_ns(cell: CellResult, timed: bool) -> int:
+    """What a cell took: the median over its clients; where a duration was set, the time of 1000 requests."""
+    return cell.wall_ns * 1000 // cell.answered if timed else completion_ns(cell)
+
+
+def is_timed(run: Run) -> bool:
+    """Whether the run's cells were timed for a duration, not for a number of requests."""
+    return bool(run.plan.get("method", {}).get("duration_s"))
+
+
+def _pair(run: Run, setting: Setting, params: Mapping[str, Any], step: Step) -> _Pair:
+    one, other = (_cells(run, setting, params, arm) for arm in (step.denominator, step.numerator))
+    timed = is_timed(run) or bool(addresses(run))  # arms are told by requests/s
+    return _Pair(
+        setting=setting,
+        params=params,
+        step=step,
+        denominator=one,
+        numerator=other,
+        ratios=log_ratios(_times(one, timed), _times(other, timed)),
+        gate=_gate([*one.values(), *other.values()]),
+    )
+
+
+def _cells(run: Run, setting: Setting, params: Mapping[str, Any], arm: str) -> dict[int, CellResult]:
+    """The cells of *arm* in a setting, by block."""
+    if addresses(run):
+        return arm_cells(run, params, arm)
+    mine = (cell for cell in run.cells if setting_key(cell.system, cell.params) == setting)
+    return {cell.block: cell for cell in mine if cell.arm == arm}
+
+
+def _times(cells: Mapping[int, CellResult], timed: bool) -> dict[int, int]:
+    return {block: time_ns(cell, timed) for block, cell in cells.items() if cell.status == "ok" and cell.clients}
+
+
+def _gate(cells: Sequence[CellResult]) -> str:
+    """The gate that these cells do not pass, in words; empty if they pass all."""
+    invalid = next((cell for cell in cells if cell.status == "invalid"), None)
+    if invalid is not None:
+        return f"{invalid.arm} in block {invalid.block}: {reasons([invalid])[0]}"
+    failed = [cell for cell in cells if cell.status == "failed"]
+    if failed:
+        return f"{len(failed)} of {len(cells)} cells failed: {reasons(failed)[0]}"
+    windows_ns = [cell.wall_ns for cell in cells if cell.clients]
+    if windows_ns and median(windows_ns) < SHORTEST_WINDOW_NS:
+        seconds = median(windows_ns) / 1e9
+        return f"the timed window is {seconds:.2f} s; a verdict wants at least 1 s: more requests, or --duration 1"
+    return ""
+
+
+def _over_all(pairs: Sequence[_Pair]) -> _Pair:
+    """The geometric mean over the settings that passed their gates."""
+    passed = [pair for pair in pairs if not pair.gate and pair.ratios]
+    return _Pair(
+        setting=(OVER_ALL, ""),
+        params={},
+        step=pairs[0].step,
+        denominator={},
+        numerator={},
+        ratios=mean_over_cells(pair.ratios for pair in passed),
+        gate="" if passed else "no setting passed its gates",
+        over=tuple(passed or pairs),
+    )
+
+
+def _judged(pairs: Sequence[_Pair], floors: Mapping[Setting, Estimate], seed: int) -> list[tuple[_Pair, Verdict]]:
+    verdicts = judge_family(
+        {number: pair.ratios for number, pair in enumerate(pairs)},
+        margins={number: equivalence_margin(floors.get(pair.setting)) for number, pair in enumerate(pairs)},
+        gates={number: pair.gate for number, pair in enumerate(pairs) if pair.gate},
+        seed=seed,
+    )
+    return [(pair, verdicts[number]) for number, pair in enumerate(pairs)]
+
+
+def _comparison(run: Run, pair: _Pair, verdict: Verdict, floor: Estimate | None) -> Comparison:
+    bounded = floor is not None and floor.count > 2
+    used = _saturation(pair.cells, run)
+    return Comparison(
+        system=pair.setting[0],
+        params=dict(pair.params),
+        numerator=pair.step.numerator,
+        denominator=pair.step.denominator,
+        step=pair.step.name,
+        **asdict(verdict),
+        blocks=len(pair.ratios),
+        noise_floor=expm1(floor.half_width) if floor is not None and bounded else None,
+        confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
+        notes=[*_saturated(used), *_disturbances(pair.cells)],
+        saturation=used,
+        disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
+        settings=[{"system": one.setting[0], "params": dict(one.params)} for one in pair.over],
+    )
+
+
+def _saturation(cells: Sequence[CellResult], run: Run) -> float | None:
+    pinned = len(run.plan.get("method", {}).get("pin_clients", ()))
+    shares = [share for cell in cells if (share := saturation(cell, run.machine, pinned)) is not None]
+    return median(shares) if shares else None
+
+
+def _saturated(used: float | None) -> list[str]:
+    if used is None or used <= MOST_SATURATION:
+        return []
+    return [f"the clients used {used:.0%} of the cores they could have had: the service's figures are a lower bound"]
+
+
+def _disturbances(cells: Sequence[CellResult]) -> list[str]:
+    """In how many cells the machine was not quiet, and why, where that is the case in many of them."""
+    disturbed = [cell.disturbances for cell in cells if cell.disturbances]
+    if len(disturbed) <= len(cells) * MOST_DISTURBED:
+        return []
+    names = dict.fromkeys(text.partition(":")[0] for texts in disturbed for text in texts)
+    return [f"the machine was not quiet in {len(disturbed)} of {len(cells)} cells: {', '.join(names)}"]

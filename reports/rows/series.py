@@ -1,0 +1,110 @@
+"""Cells that agree in all parameters but some: what a sweep of these is read from. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from core.cell import Value
+from core.result import CellResult, Run
+from reports.rows.arrangement import value_text
+from reports.rows.summary import requests_per_s, runtimes, setting_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """Cells of one system, all of them ok, arm by arm, block by block. params: those that all of them agree in."""
+
+    system: str
+    params: Mapping[str, Value]
+    cells: tuple[CellResult, ...]
+
+    @property
+    def arms(self) -> list[str]:
+        """The arms that have a cell."""
+        return list(dict.fromkeys(cell.arm for cell in self.cells))
+
+    def values(self, name: str) -> list[int]:
+        """The values of parameter *name*, a whole number, in order."""
+        return sorted({number(cell, name) for cell in self.cells})
+
+    def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
+        """The cells of *arm* for each value of *name*."""
+        found: dict[int, list[CellResult]] = {value: [] for value in self.values(name)}
+        for cell in self.cells:
+            if cell.arm == arm:
+                found[number(cell, name)].append(cell)
+        return {value: cells for value, cells in found.items() if cells}
+
+
+def series(run: Run, along: Sequence[str]) -> list[Series]:
+    """The cells that are ok and have all parameters of *along*, apart by every other one; in the plan's order."""
+    order = arms(run)
+    found: dict[tuple[str, str], list[CellResult]] = {
+        setting_key(row["system"], _without(row["params"], along)): [] for row in run.plan["rows"]
+    }
+    for cell in run.cells:
+        if cell.status == "ok" and all(name in cell.params for name in along):
+            found.setdefault(setting_key(cell.system, _without(cell.params, along)), []).append(cell)
+    return [
+        Series(
+            system=cells[0].system,
+            params=_without(cells[0].params, along),
+            cells=tuple(sorted(cells, key=lambda cell: (order.index(cell.arm), cell.block))),
+        )
+        for cells in found.values()
+        if cells
+    ]
+
+
+def arms(run: Run) -> list[str]:
+    """The runtimes present, then arms that go by another name: the order of every table and plot."""
+    return list(dict.fromkeys([*runtimes(run), *(cell.arm for cell in run.cells)]))
+
+
+def labels(every: Sequence[Series], system: str = "system {system}") -> list[str]:
+    """What tells each from the others: 'system 2, PAYLOAD_BYTES 0'; empty if nothing does. system: how it is named."""
+    names = list(dict.fromkeys(name for one in every for name in one.params))
+    telling = [name for name in names if len({value_text(one.params[name]) for one in every if name in one.params}) > 1]
+    systems = len({one.system for one in every}) > 1
+    return [
+        ", ".join(
+            [system.format(system=one.system)] * systems
+            + [f"{name} {value_text(one.params[name])}" for name in telling if name in one.params]
+        )
+        for one in every
+    ]
+
+
+def about(*labels_: str) -> str:
+    """The beginning of a sentence on what *labels_* name, those that are not empty: 'system 2, 3.14t: '."""
+    text = ", ".join(filter(None, labels_))
+    return f"{text[0].upper()}{text[1:]}: " if text else ""
+
+
+def number(cell: CellResult, name: str) -> int:
+    """The value of a parameter that is a whole number."""
+    value = cell.params[name]
+    assert isinstance(value, int)
+    return value
+
+
+def median_requests_per_s(cells: Sequence[CellResult]) -> float:
+    """The median over the blocks."""
+    return median(requests_per_s(cell) for cell in cells)
+
+
+def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the system told the proportional set size of every process."""
+    return all(one.get("pss_bytes") for one in processes)
+
+
+def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
+    """Memory of all *processes*: proportional set sizes, or peaks where these are not told; None without either."""
+    name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
+    sizes: list[int] = [one.get(name, 0) for one in processes]
+    return sum(sizes) if all(sizes) else None
+
+
+def _without(params: Mapping[str, Value], along: Sequence[str]) -> dict[str, Value]:
+    return {name: value for name, value in params.items() if name not in along}

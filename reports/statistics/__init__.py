@@ -1,0 +1,1 @@
+"""What is computed: effects with intervals, p values, verdicts and fits."""

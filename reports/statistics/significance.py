@@ -1,0 +1,121 @@
+"""How likely a difference is by chance alone: permutation tests and Holm's adjustment.
+
+Methods, sources and limits are in docs/statistics.md.
+"""
+
+from collections.abc import Sequence
+from math import comb
+
+import numpy as np
+from scipy import stats
+
+from reports.statistics.stats import Floats, logs
+
+# Verdicts promise one false claim in 20 families; tested at 4 %, they keep that with room (docs/statistics.md).
+ALPHA = 0.04
+CLIP = 1.5
+EXACT_UP_TO = 32
+FLIPS = 19_999
+PERMUTATIONS = 9_999
+
+
+def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
+    """Two-sided p of "both arms are alike": how often random signs give a sum as far from 0 as the seen one.
+
+    per_block: log-ratios, shape (blocks,); their clipped() values are summed
+    seed:      of the random signs used above 32 blocks; up to 32 the p is exact
+    The arms' order inside a block is random, so the p holds whatever the noise. It is never below
+    2 ** (1 - blocks): 3 blocks cannot give less than 0.25. Raises ValueError without a block.
+    Source: Fisher (1935), section 21; Maritz (1979) for bounded scores.
+    """
+    return sum_flip_p(clipped(per_block), seed=seed)
+
+
+def clipped(per_block: Sequence[float] | Floats) -> Floats:
+    """The log-ratios, none further from 0 than 1.5 times their median distance from 0.
+
+    One stalled run then cannot hide an effect. The bound does not depend on signs, so sign flips stay exact.
+    """
+    values = np.asarray(per_block, dtype=np.float64)
+    if not values.size:
+        raise ValueError("no block has both arms; a test needs at least one")
+    bound = CLIP * float(np.median(np.abs(values)))
+    return np.clip(values, -bound, bound)
+
+
+def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
+    """Two-sided sign-flip p of the sum of *scores*, shape (blocks,): exact up to 32, else Monte Carlo.
+
+    Exact without trying all patterns: sums of the two halves are made apart and counted against each other.
+    Source: Horowitz and Sahni (1974) for the halves; Phipson and Smyth (2010) for the +1 of the Monte Carlo p.
+    """
+    total = abs(float(scores.sum()))
+    rounding = 1e-12 * float(np.abs(scores).sum())
+    if total <= rounding:
+        return 1.0
+    if scores.size > EXACT_UP_TO:
+        return _drawn_p(scores, total - rounding, seed)
+    first, second = _signed_sums(scores[::2]), np.sort(_signed_sums(scores[1::2]))
+    as_high = second.size - np.searchsorted(second, total - rounding - first)
+    return int(as_high.sum()) * 2.0 ** (1 - scores.size)
+
+
+def _signed_sums(scores: Floats) -> Floats:
+    """Sums of *scores* under every pattern of signs, shape (2 ** scores,)."""
+    sums = np.zeros(1)
+    for score in scores:
+        sums = np.concatenate([sums + score, sums - score])
+    return sums
+
+
+def _drawn_p(scores: Floats, least: float, seed: int) -> float:
+    """Share of random patterns of signs, the seen one among them, whose sum is *least* or more from 0."""
+    signs = np.random.default_rng(seed).integers(0, 2, (FLIPS, scores.size)) * 2.0 - 1.0
+    return (int(np.count_nonzero(np.abs(signs @ scores) >= least)) + 1) / (FLIPS + 1)
+
+
+def holm(ps: Sequence[float]) -> tuple[float, ...]:
+    """Adjusted p of each member of one family: reject those of at most a, and any false one is at most a likely.
+
+    Source: Holm (1979); the k-th smallest of m is multiplied by m - k + 1, and none may be below an earlier one.
+    """
+    adjusted = [0.0] * len(ps)
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
+        adjusted[index] = largest
+    return tuple(adjusted)
+
+
+def unpaired_p(denominator_ns: Sequence[int], numerator_ns: Sequence[int], *, seed: int = 0) -> float:
+    """Two-sided permutation p of "the two runs are alike"; exact while there are at most 9999 ways to deal them.
+
+    Scores are the logs' distances from their common median, none beyond 1.5 times the median distance: the
+    bound is the same however the blocks are dealt. Raises ValueError like unpaired_effect().
+    Source: Pitman (1937); scipy.stats.permutation_test.
+    """
+    pooled = np.concatenate([logs(denominator_ns), logs(numerator_ns)])
+    scores = clipped(pooled - np.median(pooled))
+    first = len(denominator_ns)
+    test = stats.permutation_test(
+        (scores[:first], scores[first:]),
+        _difference_of_means,
+        n_resamples=PERMUTATIONS,
+        vectorized=True,
+        rng=np.random.default_rng(seed),
+    )
+    return float(test.pvalue)
+
+
+def _difference_of_means(first: Floats, second: Floats, axis: int = -1) -> Floats:
+    return np.asarray(first.mean(axis=axis) - second.mean(axis=axis))
+
+
+def fewest_blocks(family: int) -> int:
+    """Fewest blocks with which one of *family* paired comparisons can reach an adjusted p of ALPHA: 6 for one."""
+    return next(blocks for blocks in range(1, 100) if family * 2.0 ** (1 - blocks) <= ALPHA)
+
+
+def fewest_blocks_unpaired(family: int) -> int:
+    """The same for two saved runs of as many blocks each: 4 for one comparison."""
+    return next(blocks for blocks in range(1, 100) if family * 2 / comb(2 * blocks, blocks) <= ALPHA)

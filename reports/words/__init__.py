@@ -1,0 +1,1 @@
+"""Words: sentences, notes below tables, and both languages."""

@@ -1,0 +1,305 @@
+"""Two saved runs: what may be compared, what comes of it, and how it is shown."""
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from core.cell import Value
+from core.errors import BadInput
+from core.method import Method, Warmup
+from core.result import CellResult, Run
+from reports.compare.runs import CellComparison, Compared, compare_runs, parse_share, slower_cells
+from reports.compare.text import compared_page, print_compared, time_text
+from reports.terminal.console import terminal
+from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
+
+ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+NAMES = ("before", "after")
+BEFORE_MS = (2000, 2010, 1995, 2005, 1990, 2002, 2008, 1998, 2004, 1996)
+SLOWER_MS = tuple(round(time_ms * 1.2) for time_ms in BEFORE_MS[::-1])
+ALIKE_MS = tuple(time_ms + 1 for time_ms in BEFORE_MS[::-1])
+
+
+def cells(times_ms: Sequence[int], runtime: str = "3.14t", system: str = "1", **values: Value) -> list[CellResult]:
+    """One cell over as many blocks as there are times; its one client took these."""
+    cell = cell_of(system, runtime, {**ONE, **values})
+    return [measured(cell, block, [time_ms * MS]) for block, time_ms in enumerate(times_ms, start=1)]
+
+
+def run(*some: Sequence[CellResult], method: Method | None = None, **machine: Any) -> Run:
+    """A run of these cells."""
+    made = run_of([cell for one in some for cell in one], runtimes=("3.14", "3.14t"), blocks=10)
+    made.plan["method"] = (method or Method()).to_json()
+    made.machine |= machine
+    return made
+
+
+def only(compared: Compared) -> CellComparison:
+    (one,) = compared.comparisons
+    return one
+
+
+def test_a_run_that_takes_a_fifth_longer_is_slower() -> None:
+    one = only(compare_runs(run(cells(BEFORE_MS)), run(cells(SLOWER_MS)), NAMES))
+    assert one.verdict.verdict == "slower"
+    assert one.verdict.ratio == pytest.approx(1 / 1.2, rel=1e-3)
+    assert one.medians_fs == (2.0010e15, 2.4010e15)
+
+
+def test_the_other_way_round_it_is_faster() -> None:
+    one = only(compare_runs(run(cells(SLOWER_MS)), run(cells(BEFORE_MS)), NAMES))
+    assert one.verdict.verdict == "faster"
+    assert one.verdict.ratio == pytest.approx(1.2, rel=1e-3)
+
+
+def test_a_comparison_has_the_keys_of_result_json_and_the_runtime() -> None:
+    told = only(compare_runs(run(cells(BEFORE_MS)), run(cells(SLOWER_MS)), NAMES)).to_json()
+    assert list(told) == [
+        *("system", "params", "runtime", "arm", "numerator", "denominator", "step"),
+        *("ratio", "low", "high", "p", "verdict", "why", "obstacle", "blocks_needed"),
+    ]
+    assert (told["system"], told["runtime"], told["step"]) == ("1", "3.14t", "other")
+    assert (told["denominator"], told["numerator"]) == NAMES
+
+
+def test_slower_cells_are_those_whose_whole_interval_lies_beyond_the_threshold() -> None:
+    a = run(cells(BEFORE_MS, "3.14"), cells(BEFORE_MS, "3.14t"))
+    b = run(cells(ALIKE_MS, "3.14"), cells(SLOWER_MS, "3.14t"))
+    compared = compare_runs(a, b, NAMES, share=0.05)
+    assert [one.sample.arm for one in slower_cells(compared.comparisons, 0.05)] == ["3.14t"]
+    assert slower_cells(compared.comparisons, 0.25) == []
+
+
+def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
+    a, b = run(cells(BEFORE_MS)), run(cells([round(time_ms * 1.02) for time_ms in BEFORE_MS]))
+    assert only(compare_runs(a, b, NAMES)).verdict.verdict == "equivalent"
+    assert slower_cells(compare_runs(a, b, NAMES).comparisons, 0.01) == []
+    assert len(slower_cells(compare_runs(a, b, NAMES, share=0.01).comparisons, 0.01)) == 1
+
+
+@pytest.mark.parametrize(
+    ("machine", "method", "told"),
+    [
+        ({"cpu": "Other CPU"}, Method(), "the CPU is Sample CPU in A and Other CPU in B"),
+        ({"cores": 4}, Method(), "the number of cores is 8 in A and 4 in B"),
+        ({"cores_usable": 2}, Method(), "the number of usable cores is unknown in A and 2 in B"),
+        ({}, Method(warmup=Warmup(share=0.1)), "the warm-up is none in A and 10 % in B"),
+        ({}, Method(warmup=Warmup(seconds=0.5)), "the warm-up is none in A and 0.5 s in B"),
+        ({}, Method(duration_s=2.0), "the duration in seconds is none in A and 2.0 in B"),
+        ({}, Method(client_runtime="3.14"), "the clients' runtime is same in A and 3.14 in B"),
+        ({}, Method(pin_services=(0, 1)), "the services' CPUs is none in A and 0, 1 in B"),
+    ],
+)
+def test_another_machine_or_method_is_refused_unless_told_to(
+    machine: Mapping[str, Any], method: Method, told: str
+) -> None:
+    a, b = run(cells(BEFORE_MS)), run(cells(BEFORE_MS), method=method, **machine)
+    with pytest.raises(BadInput, match="must not be compared") as error:
+        compare_runs(a, b, NAMES)
+    assert told in str(error.value)
+    assert "before (A) and after (B)" in str(error.value)
+    assert compare_runs(a, b, NAMES, anyway=True).troubles == (f"Compared only because of --anyway: {told}.",)
+
+
+def test_a_run_from_before_there_was_a_method_compares_with_one_that_has_none() -> None:
+    a, b = run(cells(BEFORE_MS)), run(cells(ALIKE_MS))
+    del a.plan["method"]
+    assert only(compare_runs(a, b, NAMES)).verdict.verdict == "equivalent"
+
+
+def test_other_interpreters_are_compared_and_named() -> None:
+    a, b = run(cells(BEFORE_MS)), run(cells(ALIKE_MS))
+    b.runtimes["3.14t"]["version"] = "3.14.3"
+    b.runtimes["3.14t"]["flags"]["lto"] = True
+    compared = compare_runs(a, b, NAMES)
+    assert only(compared).verdict.verdict == "equivalent"
+    assert compared.notes[0] == (
+        "3.14t is not the same in both, which may be what is compared: "
+        "version 3.14.2 (A), 3.14.3 (B); LTO no (A), yes (B)."
+    )
+
+
+def test_another_build_of_the_same_version_and_another_package_are_named() -> None:
+    a, b = run(cells(BEFORE_MS)), run(cells(ALIKE_MS))
+    a.runtimes["3.14t"] |= {"build": "one", "packages": {"x.txt": {"tornado": "6.5"}}}
+    b.runtimes["3.14t"] |= {"build": "two", "packages": {"x.txt": {"tornado": "6.6"}}}
+    b.machine["kernel"] = "Linux 6.2"
+    notes = compare_runs(a, b, NAMES).notes
+    assert notes[0].endswith("build is one in A and two in B; tornado is 6.5 in A and 6.6 in B.")
+    assert notes[1] == "The kernel is Linux 6.1 in A and Linux 6.2 in B."
+
+
+def test_cells_that_only_one_run_has_are_named() -> None:
+    sweep = [cells(BEFORE_MS, system="4", NUM_MULTI_SOCKET=sockets) for sockets in (1, 5)]
+    compared = compare_runs(run(*sweep), run(sweep[0], cells(BEFORE_MS, "3.14")), NAMES)
+    assert only(compared).sample.params["NUM_MULTI_SOCKET"] == 1
+    assert compared.troubles == (
+        "Only in A, so not compared: system 4, NUM_MULTI_SOCKET 5 (3.14t).",
+        "Only in B, so not compared: system 1 (3.14).",
+    )
+
+
+def test_blocks_that_are_not_ok_are_not_used_and_named() -> None:
+    good = cells(BEFORE_MS)
+    bad = faulty(cell_of("1", "3.14t", ONE), 11, "failed", "1 answers were wrong")
+    compared = compare_runs(run(good), run([*good, bad]), NAMES)
+    assert only(compared).verdict.ratio == 1
+    assert compared.troubles == ("Not used of B: system 1 (3.14t): 1 of 11 blocks failed: 1 answers were wrong.",)
+    assert "A, B: medians of 10 blocks." in compared.notes
+
+
+def test_a_cell_without_a_good_block_is_invalid() -> None:
+    bad = faulty(cell_of("1", "3.14t", ONE), 1, "invalid", "the GIL was on")
+    one = only(compare_runs(run(cells(BEFORE_MS)), run([bad]), NAMES))
+    assert (one.verdict.verdict, one.verdict.ratio) == ("invalid", None)
+    assert one.verdict.why == "in B 1 of 1 blocks invalid: the GIL was on"
+    assert slower_cells([one], 0.05) == []
+
+
+def test_a_cell_that_was_timed_for_less_than_a_second_has_no_verdict() -> None:
+    one = only(compare_runs(run(cells([900] * 10)), run(cells(BEFORE_MS)), NAMES))
+    assert one.verdict.verdict == "invalid"
+    assert one.verdict.why == "in A it was timed for 0.9 s; a verdict takes 1 s: more requests, or --duration 1"
+
+
+def test_other_parameters_are_refused_and_otherwise_compared_per_request() -> None:
+    a = run(cells(BEFORE_MS))
+    b = run(cells([2 * time_ms for time_ms in BEFORE_MS], NUM_REQUESTS_PER_CLIENT=2000))
+    unlike = "NUM_REQUESTS_PER_CLIENT is 1000 in A and 2000 in B"
+    with pytest.raises(BadInput, match="have no cell in common") as error:
+        compare_runs(a, b, NAMES)
+    assert f"{unlike} for system 1 (3.14t). Measure the same cells in both" in str(error.value)
+    compared = compare_runs(a, b, NAMES, anyway=True)
+    assert only(compared).verdict.ratio == pytest.approx(1, rel=1e-3)
+    assert only(compared).to_json()["why"].endswith(f"; {unlike}")
+    assert compared.troubles == (f"Compared only because of --anyway: {unlike} for system 1 (3.14t).",)
+    assert any(line.startswith("Time per request: ") for line in compared.notes)
+
+
+def test_nothing_in_common_is_refused_even_then() -> None:
+    with pytest.raises(BadInput, match=r"A has system 1 \(3.14\); B has system 1 \(3.14t\)\. Measure the same"):
+        compare_runs(run(cells(BEFORE_MS, "3.14")), run(cells(BEFORE_MS)), NAMES, anyway=True)
+
+
+def test_where_a_duration_was_set_the_time_per_request_counts() -> None:
+    """Both clients ran for as long; in B they had 5 % fewer answers."""
+    a, b = (run(cells(BEFORE_MS), method=Method(duration_s=2)) for _ in range(2))
+    b.cells = [replace(cell, requests=950) for cell in b.cells]
+    one = only(compare_runs(a, b, NAMES))
+    assert one.verdict.verdict == "slower"
+    assert one.verdict.ratio == pytest.approx(0.95)
+
+
+def test_a_second_arm_of_a_runtime_is_compared_with_itself() -> None:
+    again = [replace(cell, arm="3.14t again") for cell in cells(SLOWER_MS)]
+    compared = compare_runs(run(cells(BEFORE_MS), again), run(again, cells(BEFORE_MS)), NAMES)
+    assert [one.sample.arm for one in compared.comparisons] == ["3.14t", "3.14t again"]
+    assert {one.verdict.verdict for one in compared.comparisons} == {"equivalent"}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda run: run.plan.pop("rows"),
+        lambda run: run.plan.update(method={"duration_s": 1}),
+        lambda run: run.cells[0].clients[0].update(completion_ns=0),
+        lambda run: run.cells[0].clients[0].pop("completion_ns"),
+        lambda run: run.cells[0].clients.clear(),
+    ],
+)
+def test_a_run_that_is_not_whole_is_bad_input(spoil: Callable[[Run], object]) -> None:
+    good, bad = run(cells(BEFORE_MS)), run(cells(BEFORE_MS))
+    spoil(bad)
+    with pytest.raises(BadInput, match="is not whole"):
+        compare_runs(good, bad, NAMES)
+
+
+@pytest.mark.parametrize(("text", "share"), [("5%", 0.05), ("0.5 %", 0.005), (" 12.25% ", 0.1225), ("1000%", 10)])
+def test_a_share_is_a_percentage(text: str, share: float) -> None:
+    assert parse_share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["", "5", "0.05", "0%", "-5%", "1001%", "five%", "5%%", "nan%", "1e1%", "٥%"])
+def test_any_other_share_is_bad_input(text: str) -> None:
+    with pytest.raises(BadInput, match="it must be a share of more time"):
+        parse_share(text)
+
+
+@pytest.mark.parametrize(
+    ("time_fs", "text"),
+    [(None, "-"), (1.6e15, "1.600 s"), (84_213e6, "84.21 us"), (662e6, "662.0 ns"), (4e4, "0.04000 ns")],
+)
+def test_times_have_four_digits_and_a_unit(time_fs: float | None, text: str) -> None:
+    assert time_text(time_fs) == text
+
+
+def example() -> Compared:
+    a = run(cells(BEFORE_MS, "3.14"), cells(BEFORE_MS), cells(BEFORE_MS[:3], system="2", REUSE_CLIENT=True))
+    b = run(cells(ALIKE_MS, "3.14"), cells(SLOWER_MS), cells(SLOWER_MS[:3], system="2", REUSE_CLIENT=True))
+    return compare_runs(a, b, NAMES)
+
+
+def printed(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> str:
+    for name in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    stream = io.StringIO()
+    print_compared(compared, TITLES, terminal(stream))
+    return stream.getvalue()
+
+
+def test_a_comparison_prints_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert printed(example(), monkeypatch) == EXPECTED
+
+
+EXPECTED = """\
+A: before
+B: after
+
+  runtime       A       B ratio       interval      p      verdict
+
+System 1: Single socket, no connection cache
+  3.14    2.001 s 2.002 s 1.000 0.996 to 1.003   0.72   equivalent
+  3.14t   2.001 s 2.401 s 0.833 0.831 to 0.836 0.0006       slower
+
+System 2: Single socket, connection cache
+  3.14t   2.000 s 2.398 s 0.834 0.821 to 0.852    0.2 inconclusive
+    3 blocks cannot bring p to 0.04 adjusted for 3 comparisons; about 2 more are
+    needed, 5 blocks in all
+
+Completion time: what a client took for all of its requests, median over the
+clients.
+A, B: medians of 3 to 10 blocks.
+Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below
+1 slower. p is adjusted for 3 cells.
+"""
+
+
+def test_the_widest_line_fits_into_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = only(compare_runs(run(cells(BEFORE_MS)), run(cells(SLOWER_MS)), NAMES))
+    wide = replace(
+        one,
+        sample=replace(one.sample, arm="3.14t+gil again"),
+        verdict=replace(one.verdict, p=0.00012, verdict="inconclusive"),
+    )
+    text = printed(Compared(names=NAMES, comparisons=(wide,), troubles=(), notes=()), monkeypatch)
+    assert "3.14t+gil again 2.001 s 2.401 s 0.833 0.831 to 0.836 0.00012 inconclusive\n" in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_as_markdown_it_has_every_figure_and_says_why() -> None:
+    page = compared_page(example(), TITLES)
+    row = next(line for line in page.splitlines() if "Single socket, no" in line and "3.14t " in line)
+    words = [word.strip() for word in row.strip("|").split("|")]
+    assert words[:3] == ["System 1: Single socket, no connection cache", "", "3.14t"]
+    assert words[3:6] == ["2.001 s", "2.401 s", "0.833"]
+    assert words[8] == "slower"
+    assert words[9].startswith("the interval ")
+    assert "- B: after" in page
+
+
+def test_the_verdicts_are_those_of_result_json() -> None:
+    one = example().comparisons[0]
+    assert one.to_json().items() >= asdict(one.verdict).items()

@@ -1,0 +1,295 @@
+"""Files for pyperf, and files of pyperf: what is written, what is read, and that pyperf itself agrees."""
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from core.errors import BadInput
+from core.method import Method
+from core.result import Run, RunFile
+from reports.compare.pyperf_import import READING, import_file, saved_at
+from reports.compare.runs import compare_runs
+from reports.exports.pyperf_files import export
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+
+ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
+SLOWER_MS = tuple(round(1.2 * time_ms) for time_ms in TIMES_MS)
+NAME = "system 1 NUM_API_SERVICES=1"
+NAMES = ("a", "b")
+
+needs_pyperf = pytest.mark.skipif(find_spec("pyperf") is None, reason="pyperf is not installed: pip install pyperf")
+
+# As pyperf 2.10 writes it: a run that only calibrates, then a process each with warm-ups and values.
+THEIRS: dict[str, Any] = {
+    "version": "1.0",
+    "metadata": {"cpu_count": 2, "cpu_model_name": "Sample CPU", "python_version": "3.14.2 (64-bit)", "unit": "second"},
+    "benchmarks": [
+        {
+            "metadata": {"name": "loads", "loops": 4},
+            "runs": [
+                {"metadata": {"calibrate_loops": 4}, "warmups": [[1, 2e-8], [4, 2.5e-8]]},
+                {"metadata": {"duration": 0.5}, "values": [2.1e-8, 2.0e-8, 9.9e-8], "warmups": [[4, 2.2e-8]]},
+                {"values": [2.3e-8, 2.2e-8]},
+            ],
+        },
+        {"metadata": {"name": "memory", "unit": "byte"}, "runs": [{"values": [1024]}]},
+        {"metadata": {"name": "nothing"}, "runs": [{"metadata": {"calibrate_loops": 1}, "warmups": [[1, 1e-8]]}]},
+    ],
+}
+
+
+def run(times_ms: Mapping[str, Sequence[int]], system: str = "1") -> Run:
+    """A run of one cell under each runtime, with a block for each time."""
+    made = [
+        measured(cell_of(system, runtime, ONE), block, [time_ms * MS])
+        for runtime, some in times_ms.items()
+        for block, time_ms in enumerate(some, start=1)
+    ]
+    return run_of(made, runtimes=[*times_ms], blocks=len(TIMES_MS))
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def written(content: Any, folder: Path, name: str = "theirs.json") -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_a_run_is_one_file_per_arm_with_a_value_for_each_block(tmp_path: Path) -> None:
+    paths, left_out = export(run({"3.11": TIMES_MS, "3.14t": TIMES_MS[:3]}), tmp_path / "pyperf")
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == ["pyperf/3.11.json", "pyperf/3.14t.json"]
+    assert left_out == []
+    (benchmark,) = read(paths[1])["benchmarks"]
+    assert benchmark["metadata"]["name"] == NAME
+    assert [one["values"] for one in benchmark["runs"]] == [[2.0], [2.01], [1.995]]
+    assert [one["metadata"] for one in benchmark["runs"]] == [{"gilscope_block": block} for block in (1, 2, 3)]
+
+
+def test_metadata_says_what_where_and_how(tmp_path: Path) -> None:
+    (path,), _ = export(run({"3.14t": TIMES_MS}), tmp_path / "one.json")
+    told = read(path)["metadata"]
+    assert told["unit"] == "second"
+    assert told["loops"] == 1
+    assert (told["cpu_model_name"], told["cpu_count"]) == ("Sample CPU", 8)
+    assert (told["python_version"], told["python_compiler"]) == ("3.14.2", "GCC 13.2.0")
+    assert (told["gilscope_run"], told["gilscope_arm"]) == ("20260102T030405-sample", "3.14t")
+    assert told["gilscope_value"].startswith("Completion time: ")
+
+
+def test_a_file_name_is_kept_for_one_arm_and_gets_the_arm_for_several(tmp_path: Path) -> None:
+    assert export(run({"3.14t": TIMES_MS}), tmp_path / "out.json")[0] == [tmp_path / "out.json"]
+    several = export(run({"3.14t": TIMES_MS, "3.14t+gil": TIMES_MS}), tmp_path / "out.json")[0]
+    assert [path.name for path in several] == ["out-3.14t.json", "out-3.14t+gil.json"]
+
+
+def test_an_arm_with_a_space_in_its_name_has_none_in_its_file(tmp_path: Path) -> None:
+    made = run({"3.14t": TIMES_MS})
+    made.cells += [replace(cell, arm="3.14t again") for cell in made.cells]
+    assert [path.name for path in export(made, tmp_path)[0]] == ["3.14t.json", "3.14t-again.json"]
+
+
+def test_where_a_duration_was_set_values_are_seconds_per_request(tmp_path: Path) -> None:
+    made = run({"3.14t": TIMES_MS})
+    made.plan["method"] = Method(duration_s=2).to_json()
+    (path,), _ = export(made, tmp_path)
+    assert read(path)["benchmarks"][0]["runs"][0]["values"] == [pytest.approx(2.001e-3)]
+    assert read(path)["metadata"]["gilscope_value"] == "Time per request: wall time over requests."
+
+
+def test_a_benchmark_is_named_after_what_is_not_at_its_default(tmp_path: Path) -> None:
+    cells = [
+        measured(cell_of("4", "3.14t", {**ONE, "SELECT_MODE": mode, "NUM_CLIENTS": clients}), 1, [2000 * MS])
+        for mode, clients in (("all", 1), ("single", 2))
+    ]
+    (path,), _ = export(run_of(cells, runtimes=["3.14t"]), tmp_path)
+    assert [one["metadata"]["name"] for one in read(path)["benchmarks"]] == [
+        "system 4 NUM_API_SERVICES=1",
+        "system 4 NUM_API_SERVICES=1 NUM_CLIENTS=2 SELECT_MODE=single",
+    ]
+
+
+def test_blocks_that_are_not_ok_are_left_out_and_named(tmp_path: Path) -> None:
+    made = run({"3.11": TIMES_MS, "3.14t": TIMES_MS[:2]})
+    made.cells.append(faulty(cell_of("1", "3.14t", ONE), 3, "failed", "it died\nhere"))
+    made.cells.append(faulty(cell_of("2", "3.14t", ONE), 1, "invalid", "the GIL was on"))
+    paths, left_out = export(made, tmp_path)
+    (benchmark,) = read(paths[1])["benchmarks"]
+    assert len(benchmark["runs"]) == 2
+    assert benchmark["metadata"]["gilscope_left_out"] == "1 of 3 blocks failed: it died [...] here"
+    assert left_out == [
+        f"{NAME} (3.14t): 1 of 3 blocks failed: it died [...] here",
+        "system 2 NUM_API_SERVICES=1 (3.14t): 1 of 1 blocks invalid: the GIL was on",
+    ]
+
+
+def test_a_run_without_a_good_block_cannot_be_exported(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="has no block that is ok"):
+        export(run_of([faulty(cell_of("1", "3.14t", ONE), 1, "failed", "it died")]), tmp_path)
+
+
+def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="cannot be written"):
+        export(run({"3.14t": TIMES_MS}), tmp_path / "file" / "deeper")
+
+
+def test_exported_files_are_compared_like_the_runs_they_come_from(tmp_path: Path) -> None:
+    runs = [run({"3.14t": times_ms}) for times_ms in (TIMES_MS, SLOWER_MS)]
+    files = [export(one, tmp_path / f"{number}.json")[0][0] for number, one in enumerate(runs)]
+    (of_runs,) = compare_runs(runs[0], runs[1], NAMES).comparisons
+    (of_files,) = compare_runs(import_file(files[0]), import_file(files[1]), NAMES).comparisons
+    assert of_files.verdict == of_runs.verdict
+    assert of_files.verdict.verdict == "slower"
+    assert of_files.sample.system == NAME
+
+
+def test_exported_files_of_two_arms_are_compared_with_each_other(tmp_path: Path) -> None:
+    (a, b), _ = export(run({"3.11": SLOWER_MS, "3.14t": TIMES_MS}), tmp_path)
+    compared = compare_runs(import_file(a), import_file(b), NAMES)
+    assert compared.comparisons[0].verdict.verdict == "faster"
+    assert "version 3.11.9 (A), 3.14.2 (B)" in compared.notes[0]
+
+
+def test_exported_files_of_another_method_must_not_be_compared(tmp_path: Path) -> None:
+    runs = [run({"3.14t": TIMES_MS}) for _ in range(2)]
+    runs[1].plan["method"] = Method(client_runtime="3.11").to_json()
+    files = [import_file(export(one, tmp_path / f"{number}.json")[0][0]) for number, one in enumerate(runs)]
+    with pytest.raises(BadInput, match=r"the clients' runtime is same in A and 3\.11 in B"):
+        compare_runs(files[0], files[1], NAMES)
+
+
+def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values(tmp_path: Path) -> None:
+    saved = import_file(written(THEIRS, tmp_path))
+    (sample,) = saved.samples
+    assert (sample.system, sample.arm) == ("loads", "")
+    assert [one.completion_fs for one in sample.times] == [21_000_000, 22_500_000]
+    assert saved.reading == READING
+    assert (saved.machine["cpu"], saved.machine["cores"]) == ("Sample CPU", 2)
+
+
+def test_benchmarks_without_times_are_left_out_and_named(tmp_path: Path) -> None:
+    saved = import_file(written(THEIRS, tmp_path))
+    assert saved.left_out == ("memory: it is measured in byte, not in seconds", "nothing: it has no values")
+    compared = compare_runs(saved, saved, NAMES)
+    assert "Not used of B: nothing: it has no values." in compared.troubles
+
+
+def test_other_machines_of_pyperf_are_refused_too(tmp_path: Path) -> None:
+    other = {**THEIRS, "metadata": {**THEIRS["metadata"], "cpu_count": 64}}
+    a, b = (import_file(written(one, tmp_path)) for one in (THEIRS, other))
+    with pytest.raises(BadInput, match="the number of cores is 2 in A and 64 in B"):
+        compare_runs(a, b, NAMES)
+
+
+def test_a_compressed_file_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(THEIRS).encode()))
+    assert len(import_file(path).samples) == 1
+
+
+def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
+    return {"version": "1.0", "benchmarks": [{"metadata": {"name": "x", **metadata}, "runs": runs}]}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "has no benchmarks"),
+        ({"version": "1.0"}, "has no benchmarks"),
+        ({"version": 5, "benchmarks": []}, "has version 5 of pyperf's format; accepted are 6 and 1.0"),
+        ({"version": "1.0", "benchmarks": []}, "no benchmark in it has times"),
+        ({"version": "1.0", "benchmarks": 3}, "is not a whole pyperf file"),
+        ({"version": "1.0", "benchmarks": [{"runs": [{"values": [1.0]}]}]}, "is not a whole pyperf file: 'name'"),
+        (with_runs([]), r"no benchmark in it has times \(x: it has no values\)"),
+        (with_runs(None), "is not a whole pyperf file"),
+        (with_runs(["text"]), "is not a whole pyperf file"),
+        (with_runs([{"values": [1.0]}], name=3), "is called 3; a name must be text"),
+        (with_runs([{"values": [1.0]}], unit="byte"), "it is measured in byte"),
+        (with_runs([{"values": [0.0]}]), "x has the value 0.0; it must be seconds above 0"),
+        (with_runs([{"values": [float("nan")]}]), "x has the value nan"),
+        (with_runs([{"values": [1e300]}]), "x has the value 1e"),
+        (with_runs([{"values": [True]}]), "x has the value True"),
+        (with_runs([{"values": ["1"]}]), "x has the value '1'"),
+        (with_runs([{"values": [1e-20]}]), "took no time"),
+        (with_runs([{"values": [1.0]}], gilscope_method="{}"), "is not a whole pyperf file"),
+        (with_runs([{"values": [1.0]}], gilscope_machine="3"), "is not a whole pyperf file"),
+        ({"version": "1.0", "benchmarks": with_runs([{"values": [1.0]}])["benchmarks"] * 2}, "two benchmarks called"),
+    ],
+)
+def test_a_file_that_is_none_is_bad_input(content: Any, why: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=why):
+        import_file(written(content, tmp_path))
+
+
+@pytest.mark.parametrize("name", ["absent.json", "broken.json.gz", "."])
+def test_a_file_that_cannot_be_read_is_bad_input(name: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.json.gz").write_bytes(gzip.compress(b"{}" * 1000)[:20])
+    with pytest.raises(BadInput, match="cannot be read"):
+        import_file(tmp_path / name)
+
+
+def test_runs_and_files_of_pyperf_are_told_apart_by_what_is_in_them(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    RunFile(folder).save(run({"3.14t": TIMES_MS}))
+    renamed = tmp_path / "baseline.json"
+    renamed.write_bytes((folder / "result.json").read_bytes())
+    for where in (folder, folder / "result.json", renamed):
+        assert [one.arm for one in saved_at(where).samples] == ["3.14t"]
+    assert [one.system for one in saved_at(written(THEIRS, tmp_path)).samples] == ["loads"]
+    with pytest.raises(BadInput, match="has schema None"):
+        saved_at(written({}, tmp_path))
+    with pytest.raises(BadInput, match="cannot be read"):
+        saved_at(tmp_path / "absent")
+
+
+def pyperf(*arguments: str | Path) -> str:
+    command = [sys.executable, "-m", "pyperf", *map(str, arguments)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@needs_pyperf
+def test_pyperf_compares_exported_files(tmp_path: Path) -> None:
+    (a, b), _ = export(run({"3.11": SLOWER_MS, "3.14t": TIMES_MS}), tmp_path)
+    assert pyperf("compare_to", a, b).startswith("Mean +- std dev: [3.11] 2.40 sec +- 0.01 sec -> [3.14t] 2.00 sec")
+    assert "1.20x faster" in pyperf("compare_to", "--table", a, b)
+
+
+@needs_pyperf
+def test_pyperf_compares_exported_files_of_one_block(tmp_path: Path) -> None:
+    (a, b), _ = export(run({"3.11": SLOWER_MS[:1], "3.14t": TIMES_MS[:1]}), tmp_path)
+    assert "[3.11] 2.40 sec -> [3.14t] 2.00 sec: 1.20x faster" in pyperf("compare_to", a, b)
+
+
+@needs_pyperf
+@pytest.mark.parametrize("command", ["show", "stats", "metadata", "dump", "hist"])
+def test_pyperf_shows_an_exported_file(command: str, tmp_path: Path) -> None:
+    (path,), _ = export(run({"3.14t": TIMES_MS}), tmp_path)
+    assert pyperf(command, path)
+
+
+@needs_pyperf
+def test_a_file_that_pyperf_wrote_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "timeit.json"
+    pyperf("timeit", "--quiet", "-p2", "-n3", "-w1", "-l1000", "--name=sum", "-o", path, "sum(range(99))")
+    saved = import_file(path)
+    (sample,) = saved.samples
+    values = [one["values"] for one in read(path)["benchmarks"][0]["runs"]]
+    assert [one.completion_fs for one in sample.times] == [round(median(some) * 1e15) for some in values]
+    assert compare_runs(saved, saved, NAMES).comparisons[0].verdict.ratio == 1

@@ -1,0 +1,118 @@
+"""The word, the reason and the blocks still needed, case by case."""
+
+from math import exp, inf, log
+
+import pytest
+
+from reports.statistics.evidence import Evidence, blocks_needed, equivalence_margin, why_for, word_for
+from reports.statistics.stats import Estimate
+
+
+def seen(low: float, ratio: float, high: float, *, count: int = 20) -> Estimate:
+    return Estimate(value=log(ratio), low=log(low), high=log(high), count=count)
+
+
+def evidence(low: float, ratio: float, high: float, *, p: float = 0.001, count: int = 20) -> Evidence:
+    return Evidence(effect=seen(low, ratio, high, count=count), p=p)
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        (evidence(1.09, 1.12, 1.15), "faster"),
+        (evidence(0.85, 0.89, 0.92), "slower"),
+        (evidence(0.99, 1.00, 1.02, p=0.8), "equivalent"),
+        (evidence(1.01, 1.02, 1.025), "equivalent"),
+        (evidence(0.97, 1.08, 1.20, p=0.2), "inconclusive"),
+        (evidence(1.01, 1.08, 1.20, p=0.06), "inconclusive"),
+        (evidence(0.97, 1.08, 1.20, p=0.01), "inconclusive"),
+    ],
+)
+def test_faster_and_slower_take_both_the_interval_and_the_p(case: Evidence, word: str) -> None:
+    assert word_for(case) == word
+
+
+def test_the_margin_is_a_ratio_either_way() -> None:
+    """3 % is 1/1.03 to 1.03, so that swapping the arms cannot change the word."""
+    assert word_for(evidence(1 / 1.0299, 1.0, 1.0299, p=1)) == "equivalent"
+    assert word_for(evidence(0.9701, 1.0, 1.0299, p=1)) == "inconclusive"
+
+
+def test_reason_of_faster_names_interval_and_p() -> None:
+    assert why_for("faster", evidence(1.09, 1.12, 1.15)) == "the interval 1.09 to 1.15 leaves out 1 and p is 0.001"
+
+
+def test_reason_names_the_size_of_the_family() -> None:
+    case = Evidence(effect=seen(1.09, 1.12, 1.15), p=0.013, family=13, fewest=10)
+    assert why_for("faster", case).endswith("p is 0.013 adjusted for 13 comparisons")
+
+
+def test_reason_of_equivalent_says_when_a_smaller_difference_is_there() -> None:
+    assert why_for("equivalent", evidence(0.99, 1.0, 1.02, p=0.9)) == "the interval 0.99 to 1.02 lies inside ±3 %"
+    assert "a smaller difference is there (p is 0.001)" in why_for("equivalent", evidence(1.01, 1.02, 1.025))
+
+
+def test_reason_of_inconclusive_with_three_blocks_says_that_p_cannot_get_there() -> None:
+    why = why_for("inconclusive", evidence(1.2, 1.5, 1.8, p=0.25, count=3))
+    assert why == "3 blocks cannot bring p to 0.04; about 3 more are needed, 6 blocks in all"
+
+
+def test_reason_of_inconclusive_with_one_block_says_that_there_is_no_interval() -> None:
+    case = Evidence(effect=Estimate(value=0.1, low=-inf, high=inf, count=1), p=1.0, family=13, fewest=10)
+    assert why_for("inconclusive", case) == "1 block cannot have an interval; about 9 more are needed, 10 blocks in all"
+
+
+def test_reason_of_inconclusive_says_which_of_interval_and_p_falls_short() -> None:
+    assert "holds 1 and reaches beyond ±3 %" in why_for("inconclusive", evidence(0.97, 1.08, 1.2, p=0.2))
+    assert "leaves out 1 but p is 0.06, above 0.04" in why_for("inconclusive", evidence(1.01, 1.08, 1.2, p=0.06))
+
+
+def test_blocks_needed_grow_with_the_square_of_the_half_width() -> None:
+    """Widths are large enough for t to be nearly normal: twice the width takes four times the blocks."""
+    once, twice = (
+        blocks_needed(Evidence(effect=Estimate(value=0.1, low=0.1 - w, high=0.1 + w, count=30), p=0.2, margin=0.01))
+        for w in (0.15, 0.30)
+    )
+    assert once is not None
+    assert twice is not None
+    assert twice / once == pytest.approx(4, rel=0.05)
+
+
+def test_blocks_needed_by_hand() -> None:
+    """n (w / effect * (2.054 + 0.842) / 1.960)**2 = 30 * (1.5 * 1.4775)**2 = 147, a little less for t."""
+    case = Evidence(effect=Estimate(value=0.1, low=-0.05, high=0.25, count=30), p=0.2, margin=0.01)
+    assert blocks_needed(case) == pytest.approx(147, rel=0.1)
+
+
+def test_an_effect_in_the_middle_of_the_margin_is_soonest_shown_equivalent() -> None:
+    near, far = (Estimate(value=v, low=v - 0.04, high=v + 0.04, count=10) for v in (0.0, 0.028))
+    assert (blocks_needed(Evidence(effect=near, p=1)) or 0) < (blocks_needed(Evidence(effect=far, p=0.3)) or 0)
+
+
+def test_too_small_an_effect_for_its_noise_needs_more_than_a_thousand_blocks() -> None:
+    case = Evidence(effect=Estimate(value=0.015, low=-0.985, high=1.015, count=10), p=0.9)
+    assert blocks_needed(case) is None
+    assert why_for("inconclusive", case).endswith("more than 1000 blocks are needed at this spread")
+
+
+def test_equivalence_margin_is_three_percent_or_the_noise_floor_but_at_most_ten() -> None:
+    def aa(half_width: float) -> Estimate:
+        return Estimate(value=0.01, low=0.01 - half_width, high=0.01 + half_width, count=10)
+
+    assert equivalence_margin(None) == 0.03
+    assert equivalence_margin(aa(0.01)) == 0.03
+    assert equivalence_margin(aa(log(1.06))) == pytest.approx(0.06)
+    assert equivalence_margin(aa(log(1.5))) == 0.10
+    assert equivalence_margin(aa(log(1.5)), most=inf) == pytest.approx(0.5)
+    assert equivalence_margin(aa(inf)) == 0.03
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])
+def test_evidence_refuses_a_p_outside_0_to_1(p: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        Evidence(effect=seen(1, 1.1, 1.2), p=p)
+
+
+def test_evidence_refuses_a_margin_of_nothing() -> None:
+    with pytest.raises(ValueError, match=r"0\.03 for 3 %"):
+        Evidence(effect=seen(1, 1.1, exp(0.2)), p=0.5, margin=0)

@@ -1,0 +1,132 @@
+"""p values against Fisher's count by hand, full enumeration and properties that must hold."""
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reports.statistics.significance import (
+    ALPHA,
+    EXACT_UP_TO,
+    clipped,
+    fewest_blocks,
+    fewest_blocks_unpaired,
+    holm,
+    sign_flip_p,
+    sum_flip_p,
+    unpaired_p,
+)
+
+# Darwin's maize: cross- minus self-fertilised height of 15 pairs, in eighths of an inch (Fisher 1935, section 17).
+DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48], dtype=np.float64)
+
+tenths = st.integers(-20, 20).map(lambda number: number / 10)
+shares = st.floats(0, 1)
+
+
+def test_darwins_maize_gives_the_count_that_fisher_made_by_hand() -> None:
+    """Section 21: 863 of 32 768 arrangements have a sum of 314 or more, so 1726 one as far from 0."""
+    assert sum_flip_p(DARWIN) == 1726 / 32768
+
+
+@given(st.lists(tenths, min_size=1, max_size=9))
+def test_counting_by_halves_gives_what_trying_every_pattern_gives(scores: list[float]) -> None:
+    sums = [
+        abs(sum(s * x for s, x in zip(signs, scores, strict=True))) for signs in product((1, -1), repeat=len(scores))
+    ]
+    as_far = sum(one >= abs(sum(scores)) - 1e-9 for one in sums)
+    assert sum_flip_p(np.array(scores)) == pytest.approx(as_far / len(sums))
+
+
+def test_three_blocks_cannot_go_below_a_quarter_and_five_not_below_a_sixteenth() -> None:
+    assert sign_flip_p([1.0, 2.0, 3.0]) == 0.25
+    assert sign_flip_p([0.5] * 5) == 0.0625
+
+
+@given(st.lists(tenths, min_size=1, max_size=12))
+def test_p_is_the_same_for_either_direction_and_never_below_its_floor(values: list[float]) -> None:
+    p = sign_flip_p(values)
+    assert p == sign_flip_p([-value for value in values])
+    assert 2.0 ** (1 - len(values)) <= p <= 1
+
+
+def test_no_difference_at_all_has_a_p_of_1() -> None:
+    assert sign_flip_p([0.0] * 6) == 1.0
+
+
+def test_drawn_signs_agree_with_the_exact_p_and_are_the_same_for_the_same_seed() -> None:
+    values = np.random.default_rng(2).standard_normal(EXACT_UP_TO) + 0.35
+    exact = sign_flip_p(values)
+    drawn = sign_flip_p([*values, 1e-9], seed=5)
+    assert drawn == pytest.approx(exact, abs=4 * (exact * (1 - exact) / 20_000) ** 0.5)
+    assert drawn == sign_flip_p([*values, 1e-9], seed=5) != sign_flip_p([*values, 1e-9], seed=6)
+
+
+def test_one_stalled_run_does_not_hide_an_effect() -> None:
+    steady = [0.05, 0.06, 0.04, 0.05, 0.07, 0.05, 0.06, 0.04, 0.05]
+    assert sign_flip_p([*steady, -2.0]) < 0.05 < sum_flip_p(np.array([*steady, -2.0]))
+
+
+def test_clipping_bounds_values_at_one_and_a_half_times_their_median_distance_from_0() -> None:
+    assert clipped([1.0, -2.0, 3.0, -9.0, 0.5]).tolist() == [1.0, -2.0, 3.0, -3.0, 0.5]
+
+
+@pytest.mark.parametrize("test", [clipped, sign_flip_p])
+def test_nothing_to_test_is_refused(test: Callable[[list[float]], object]) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        test([])
+
+
+def test_holm_by_hand() -> None:
+    """0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1 raised to the one before."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
+
+
+def test_holm_of_nothing_and_of_one() -> None:
+    assert holm([]) == ()
+    assert holm([0.2]) == (0.2,)
+
+
+@given(st.lists(shares, max_size=20))
+def test_holm_lies_between_p_and_bonferroni_and_keeps_the_order(ps: list[float]) -> None:
+    adjusted = holm(ps)
+    assert all(p <= one <= min(1, len(ps) * p) + 1e-12 for p, one in zip(ps, adjusted, strict=True))
+    ranked = [adjusted[index] for index in sorted(range(len(ps)), key=ps.__getitem__)]
+    assert ranked == sorted(ranked)
+
+
+@pytest.mark.parametrize(("blocks", "ways"), [(3, 20), (4, 70), (5, 252)])
+def test_two_runs_quite_apart_have_the_p_of_one_deal_and_its_mirror(blocks: int, ways: int) -> None:
+    slow, fast = [2_000 + n for n in range(blocks)], [1_000 + n for n in range(blocks)]
+    assert unpaired_p(slow, fast) == pytest.approx(2 / ways)
+
+
+def test_two_runs_that_are_alike_have_a_p_of_1() -> None:
+    assert unpaired_p([10, 20, 30, 40], [10, 20, 30, 40]) == 1.0
+
+
+def test_unpaired_p_of_large_runs_is_drawn_and_repeatable() -> None:
+    rng = np.random.default_rng(3)
+    one, other = (np.rint(1e9 * np.exp(0.05 * rng.standard_normal(20))).astype(int).tolist() for _ in range(2))
+    assert unpaired_p(one, other, seed=1) == unpaired_p(one, other, seed=1)
+    assert unpaired_p(one, [round(t * 0.8) for t in other], seed=1) < 0.001
+
+
+@pytest.mark.parametrize(("family", "blocks"), [(1, 6), (13, 10), (52, 12)])
+def test_fewest_blocks_is_where_the_floor_of_p_passes_below_the_level(family: int, blocks: int) -> None:
+    assert fewest_blocks(family) == blocks
+    assert family * 2.0 ** (1 - blocks) <= ALPHA < family * 2.0 ** (2 - blocks)
+
+
+def test_fewest_blocks_of_two_runs_by_hand() -> None:
+    """2 of the 70 ways to deal 8 blocks are 2.9 %; 2 of the 20 ways to deal 6 are 10 %."""
+    assert fewest_blocks_unpaired(1) == 4
+
+
+def test_p_values_of_alike_arms_are_below_the_level_no_more_often_than_it_says() -> None:
+    rng = np.random.default_rng(7)
+    ps = [sign_flip_p(row) for row in rng.standard_t(3, size=(1000, 12))]
+    assert np.mean(np.array(ps) <= 0.05) == pytest.approx(0.05, abs=0.02)

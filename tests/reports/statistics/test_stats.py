@@ -1,0 +1,136 @@
+"""Effects and intervals against hand-computed figures, scipy's own bootstrap and properties that must hold."""
+
+from math import inf, log, nan
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from reports.statistics.stats import Estimate, effect, log_ratios, logs, mean_over_cells, unpaired_effect, widening
+
+times = st.integers(min_value=1, max_value=10**13)
+by_block = st.dictionaries(st.integers(0, 30), times, max_size=12)
+few_values = st.lists(st.floats(-1, 1).map(lambda value: round(value, 6)), min_size=3, max_size=21)
+
+
+def test_log_ratio_is_above_0_where_the_numerator_is_faster() -> None:
+    assert log_ratios({0: 3_000, 1: 1_000}, {0: 1_000, 1: 2_000}) == {0: log(3), 1: -log(2)}
+
+
+def test_log_ratios_leave_out_blocks_that_one_arm_lacks() -> None:
+    assert list(log_ratios({0: 10, 2: 20, 5: 30}, {5: 1, 2: 2, 7: 3})) == [2, 5]
+
+
+@pytest.mark.parametrize("times_ns", [{0: 0}, {0: -5}])
+def test_log_ratios_refuse_a_time_that_is_not_above_0(times_ns: dict[int, int]) -> None:
+    with pytest.raises(ValueError, match="block 0 took"):
+        log_ratios(times_ns, {0: 1})
+
+
+@given(by_block, by_block)
+def test_swapping_the_arms_turns_the_sign_of_every_log_ratio(one: dict[int, int], other: dict[int, int]) -> None:
+    there, back = log_ratios(one, other), log_ratios(other, one)
+    assert there == pytest.approx({block: -value for block, value in back.items()})
+
+
+def test_mean_over_cells_is_the_log_of_the_geometric_mean_of_the_ratios() -> None:
+    cells = [{0: log(2), 1: log(3)}, {0: log(8), 1: log(12)}]
+    assert mean_over_cells(cells) == pytest.approx({0: log(4), 1: log(6)})
+
+
+def test_mean_over_cells_takes_only_blocks_that_every_cell_has() -> None:
+    assert list(mean_over_cells([{0: 1.0, 1: 1.0}, {1: 1.0, 2: 1.0}])) == [1]
+
+
+def test_mean_over_no_cells_is_empty() -> None:
+    assert mean_over_cells([]) == {}
+
+
+def test_bootstrap_interval_of_three_values_is_their_range_drawn_out_from_the_median() -> None:
+    """A resample of 3 has the smallest as its median in 7 of 27 cases (Efron 1979), more than 2.5 %: so, the range."""
+    seen = effect([0.2, -0.1, 0.0])
+    assert (seen.value, seen.count) == (0.0, 3)
+    assert (seen.low, seen.high) == pytest.approx((-0.1 * widening(3), 0.2 * widening(3)))
+
+
+def test_bootstrap_interval_of_five_values_is_their_range_drawn_out_from_the_median() -> None:
+    """P(Binomial(5, 1/5) >= 3) = 5.8 %, so the smallest of 5 is the median of more than 2.5 % of resamples."""
+    seen = effect([1.0, 2.0, 4.0, 8.0, 16.0])
+    assert seen.value == 4.0
+    assert (seen.low, seen.high) == pytest.approx((4 - 3 * widening(5), 4 + 12 * widening(5)))
+
+
+def test_interval_is_scipys_percentile_interval_times_the_widening() -> None:
+    values = np.sort(np.random.default_rng(4).standard_normal(20))
+    plain = scipy_stats.bootstrap(
+        (values,), np.median, method="percentile", n_resamples=9_999, rng=np.random.default_rng(0)
+    ).confidence_interval
+    seen = effect(values)
+    assert seen.high - seen.value == pytest.approx(widening(20) * (plain.high - seen.value))
+    assert seen.value - seen.low == pytest.approx(widening(20) * (seen.value - plain.low))
+
+
+@pytest.mark.parametrize("values", [[0.1], [0.1, 0.3]])
+def test_fewer_than_three_blocks_have_an_effect_but_no_interval(values: list[float]) -> None:
+    seen = effect(values)
+    assert seen.value == pytest.approx(sum(values) / len(values))
+    assert (seen.low, seen.high) == (-inf, inf)
+
+
+def test_an_effect_without_blocks_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        effect([])
+
+
+def test_alike_values_have_an_interval_of_no_width() -> None:
+    seen = effect([0.5] * 7)
+    assert (seen.low, seen.value, seen.high) == (0.5, 0.5, 0.5)
+
+
+def test_widening_beyond_the_table_is_that_of_large_samples() -> None:
+    assert widening(40) != widening(41) == widening(1000)
+
+
+@settings(max_examples=40)
+@given(few_values, st.randoms(use_true_random=False))
+def test_the_order_of_blocks_does_not_change_an_effect(values: list[float], random: Random) -> None:
+    shuffled = values[:]
+    random.shuffle(shuffled)
+    assert effect(shuffled) == effect(values)
+
+
+@settings(max_examples=40)
+@given(few_values, st.floats(-2, 2), st.floats(0.1, 10))
+def test_an_interval_moves_and_stretches_with_its_values(values: list[float], shift: float, scale: float) -> None:
+    plain = effect(values)
+    moved = effect([scale * value + shift for value in values])
+    expected = [scale * end + shift for end in (plain.low, plain.value, plain.high)]
+    assert [moved.low, moved.value, moved.high] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("low", "high"), [(2.0, 3.0), (-1.0, 0.0), (nan, 2.0)])
+def test_an_estimate_outside_its_interval_is_refused(low: float, high: float) -> None:
+    with pytest.raises(ValueError, match="does not hold its value"):
+        Estimate(value=1.0, low=low, high=high, count=5)
+
+
+def test_unpaired_interval_adds_the_two_intervals_like_the_sides_of_a_right_angle() -> None:
+    """Two runs with the same spread: each side is sqrt(2) times that of one (Zou and Donner 2008)."""
+    base = [1_000_000, 1_100_000, 1_210_000]
+    seen = unpaired_effect([2 * time_ns for time_ns in base], base)
+    side = widening(3) * log(1.1) * 2**0.5
+    assert seen.value == pytest.approx(log(2))
+    assert (seen.low, seen.high) == pytest.approx((log(2) - side, log(2) + side), rel=1e-6)
+
+
+def test_unpaired_runs_need_not_have_as_many_blocks() -> None:
+    assert unpaired_effect([5, 5, 5, 5], [5, 5, 5]).count == 3
+    assert unpaired_effect([5, 5, 5], [5, 5]).high == inf
+
+
+def test_unpaired_runs_refuse_a_time_that_is_not_above_0() -> None:
+    with pytest.raises(ValueError, match="must be above 0"):
+        logs([1, 0])

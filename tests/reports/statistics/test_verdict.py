@@ -1,0 +1,119 @@
+"""Whole families: from log-ratios and saved times to verdicts that fit result.json."""
+
+import json
+from dataclasses import asdict
+from time import perf_counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reports.statistics.evidence import Evidence
+from reports.statistics.stats import Estimate, effect
+from reports.statistics.verdict import Verdict, judge, judge_family, judge_runs, slower_beyond
+
+
+def blocks_of(values: list[float]) -> dict[int, float]:
+    return dict(enumerate(values))
+
+
+def noise(seed: int, count: int, scale: float) -> list[float]:
+    return [scale * value for value in np.random.default_rng(seed).standard_normal(count)]
+
+
+def test_verdict_has_exactly_the_keys_of_a_comparison_in_result_json() -> None:
+    verdict = judge(Evidence(effect=effect([0.1] * 8), p=0.01))
+    assert list(asdict(verdict)) == ["ratio", "low", "high", "p", "verdict", "why", "obstacle", "blocks_needed"]
+
+
+def test_a_clear_effect_over_ten_blocks_is_faster_and_its_mirror_slower() -> None:
+    values = [0.2 + one for one in noise(1, 10, 0.02)]
+    faster = judge_family({"a": blocks_of(values)})["a"]
+    slower = judge_family({"a": blocks_of([-one for one in values])})["a"]
+    assert (faster.verdict, slower.verdict) == ("faster", "slower")
+    assert faster.ratio == pytest.approx(1.22, abs=0.02)
+    assert slower.ratio == pytest.approx(1 / 1.22, abs=0.02)
+
+
+def test_three_blocks_are_never_faster_however_large_the_effect() -> None:
+    verdict = judge_family({"a": blocks_of([1.0, 1.01, 1.02])})["a"]
+    assert (verdict.verdict, verdict.p) == ("inconclusive", 0.25)
+    assert verdict.why == "3 blocks cannot bring p to 0.04; about 3 more are needed, 6 blocks in all"
+    assert (verdict.obstacle, verdict.blocks_needed) == ("3 blocks cannot bring p to 0.04", 6)
+
+
+def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
+    values = blocks_of([0.5 + one for one in noise(2, 10, 0.01)])
+    assert {one.verdict for one in judge_family(dict.fromkeys(range(13), values)).values()} == {"faster"}
+    of_52 = judge_family(dict.fromkeys(range(52), values))[0]
+    assert of_52.verdict == "inconclusive"
+    assert of_52.why.startswith("10 blocks cannot bring p to 0.04 adjusted for 52 comparisons; about 2 more")
+
+
+def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> None:
+    values = blocks_of([0.1 + one for one in noise(3, 8, 0.01)])
+    verdicts = judge_family({"a": values, "b": values}, gates={"b": "3.14t: the GIL came back on (import foo)"})
+    assert verdicts["a"].p == 2**-7
+    gate = "3.14t: the GIL came back on (import foo)"
+    assert verdicts["b"] == Verdict(ratio=None, low=None, high=None, p=None, verdict="invalid", why=gate, obstacle=gate)
+    assert (verdicts["a"].obstacle, verdicts["a"].blocks_needed) == ("", None)
+
+
+def test_nothing_in_common_is_inconclusive_and_says_how_many_blocks_it_takes() -> None:
+    verdict = judge_family({"a": {}})["a"]
+    assert (verdict.verdict, verdict.ratio) == ("inconclusive", None)
+    assert verdict.why == "no block has both arms; at least 6 blocks are needed"
+    assert (verdict.obstacle, verdict.blocks_needed) == ("no block has both arms", 6)
+
+
+def test_one_block_has_a_ratio_and_no_interval_and_survives_strict_json() -> None:
+    verdict = judge_family({"a": {4: 0.0}})["a"]
+    assert (verdict.ratio, verdict.low, verdict.high) == (1.0, None, None)
+    json.dumps(asdict(verdict), allow_nan=False)
+
+
+def test_a_margin_of_its_own_makes_a_noisy_cell_equivalent() -> None:
+    values = blocks_of(noise(4, 10, 0.03))
+    assert judge_family({"a": values})["a"].verdict == "inconclusive"
+    assert judge_family({"a": values}, margins={"a": 0.1})["a"].verdict == "equivalent"
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.floats(-0.5, 0.5), min_size=0, max_size=14), min_size=1, max_size=6))
+def test_words_always_agree_with_their_numbers(rows: list[list[float]]) -> None:
+    for verdict in judge_family(dict(enumerate(map(blocks_of, rows)))).values():
+        if verdict.verdict == "faster":
+            assert verdict.low is not None
+            assert verdict.low > 1
+        if verdict.verdict == "slower":
+            assert verdict.high is not None
+            assert verdict.high < 1
+        assert ("more are needed" in verdict.why or "blocks are needed" in verdict.why) == (
+            verdict.verdict == "inconclusive"
+        )
+
+
+def test_two_saved_runs_are_judged_like_paired_ones() -> None:
+    rng = np.random.default_rng(5)
+    before, after = (np.rint(1e9 * np.exp(0.01 * rng.standard_normal(10))).astype(int).tolist() for _ in range(2))
+    slower = [round(time_ns * 1.2) for time_ns in after]
+    verdicts = judge_runs({"alike": (before, after), "slower": (before, slower), "gone": (before, [])})
+    assert [verdict.verdict for verdict in verdicts.values()] == ["equivalent", "slower", "inconclusive"]
+    assert slower_beyond(verdicts["slower"], 0.05)
+    assert not slower_beyond(verdicts["slower"], 0.25)
+    assert not slower_beyond(verdicts["alike"], 0.05)
+
+
+def test_slower_beyond_takes_the_whole_interval() -> None:
+    wide = judge(Evidence(effect=Estimate(value=-0.2, low=-0.38, high=-0.02, count=20), p=0.01))
+    assert wide.verdict == "slower"
+    assert not slower_beyond(wide, 0.05)
+
+
+def test_a_whole_record_of_13_rows_4_arms_and_20_blocks_takes_under_5_seconds() -> None:
+    family = {(row, step): blocks_of(noise(10 * row + step, 20, 0.05)) for row in range(13) for step in range(4)}
+    started = perf_counter()
+    verdicts = judge_family(family)
+    assert len(verdicts) == 52
+    assert perf_counter() - started < 5

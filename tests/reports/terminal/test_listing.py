@@ -1,0 +1,86 @@
+"""Saved runs in a line each: newest first, with what their comparisons say."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from core.result import FILE_NAME, Run, RunFile
+from reports.findings.findings import comparisons
+from reports.terminal.console import terminal
+from reports.terminal.listing import NO_VERDICT, print_list, saved_runs
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+
+CELL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+
+
+def run(started_at: str, blocks: int = 8) -> Run:
+    """System 4, twice as fast without the lock; one more cell failed."""
+    cells = [
+        measured(cell_of("4", runtime, CELL), block, [(took_ms + block) * MS])
+        for runtime, took_ms in (("3.14t+gil", 4000), ("3.14t", 2000))
+        for block in range(1, blocks + 1)
+    ]
+    made = run_of(
+        [*cells, faulty(cell_of("4", "3.14t", CELL), blocks + 1, "failed", "died")], runtimes=["3.14t+gil", "3.14t"]
+    )
+    made.started_at = started_at
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    told = run("2026-01-02T03:04:05+00:00")
+    told.comparisons = comparisons(run("2026-01-02T03:04:05+00:00"))
+    RunFile(tmp_path / "old").save(told)
+    RunFile(tmp_path / "new").save(run("2026-02-02T03:04:05+00:00", blocks=2))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / FILE_NAME).write_text("{")
+    (tmp_path / "no run").mkdir()
+    return tmp_path
+
+
+def test_runs_are_listed_newest_first_and_those_that_cannot_be_read_last(folder: Path) -> None:
+    runs = saved_runs(folder)
+    assert [Path(one.folder).name for one in runs] == ["new", "old", "broken"]
+    assert "is not JSON" in runs[2].trouble
+
+
+def test_a_run_tells_its_blocks_its_cells_and_what_failed(folder: Path) -> None:
+    new = saved_runs(folder)[0]
+    assert (new.plan, new.blocks, new.cells_ok, new.cells_not_ok) == ("quick", 3, 4, 1)
+    assert new.when == "2026-02-02T03:04:05+00:00"
+
+
+def test_the_verdict_is_the_first_thing_that_saved_comparisons_say(folder: Path) -> None:
+    new, old, _ = saved_runs(folder)
+    assert new.verdict == NO_VERDICT
+    assert old.verdict.startswith("Removing the GIL ")
+
+
+def test_comparisons_of_another_version_are_no_error(tmp_path: Path) -> None:
+    made = run("2026-01-02T03:04:05+00:00")
+    made.comparisons = [{"system": "4", "odd": 1}]
+    RunFile(tmp_path).save(made)
+    (only,) = saved_runs(tmp_path)
+    assert (only.verdict, only.trouble) == (NO_VERDICT, "")
+
+
+def test_a_folder_that_is_none_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is not a folder"):
+        saved_runs(tmp_path / "nowhere")
+
+
+def test_the_list_fits_its_terminal_but_for_the_folders(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    out = io.StringIO()
+    short = [replace(one, folder=Path(one.folder).name) for one in saved_runs(folder)]
+    print_list(short, terminal(out))
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "when              plan   blocks  cells ok  not ok  run"
+    assert lines[1] == "2026-02-02 03:04  quick       3         4       1  new"
+    assert lines[2] == f"  {NO_VERDICT}"
+    assert all(len(line) <= 80 for line in lines)
+    assert "is not JSON" in lines[-2] + lines[-1]

@@ -1,0 +1,147 @@
+"""How far a run has come: plain lines where nobody looks on, one live line on a terminal."""
+
+import io
+import itertools
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from core.result import CellResult, Status
+from reports.terminal.console import terminal
+from reports.terminal.pace import Pace
+from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display
+from tests.reports.sample import MS, cell_of, faulty, measured
+
+CELL = cell_of("4", "3.14t", {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 1000})
+REASON = "Service 2 of 4 (3.14t, pid 812) [red] exited with status 1"
+
+
+class Terminal(io.StringIO):
+    """A file that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def ok() -> CellResult:
+    """10 000 requests in 2 s."""
+    return replace(measured(CELL, 3, [1999 * MS]), wall_ns=2000 * MS)
+
+
+def failed() -> CellResult:
+    return faulty(CELL, 1, "failed", REASON)
+
+
+def ticking() -> Iterator[float]:
+    """A clock that is 10 s on whenever it is read."""
+    return itertools.count(0.0, 10.0)
+
+
+def plain(results: list[CellResult], total: int, *, open_ended: bool = False) -> str:
+    out = io.StringIO()
+    with PlainDisplay(terminal(out), Pace(open_ended=open_ended, clock=ticking().__next__)) as shown:
+        for done, result in enumerate(results, 1):
+            shown.cell_started(CELL, 1, done - 1, total)
+            shown.cell_ended(result, done, total)
+    return out.getvalue()
+
+
+def live(results: list[CellResult], *, width: int = 100, open_ended: bool = False) -> str:
+    out = Terminal()
+    console = Console(file=out, force_terminal=True, width=width, color_system=None)
+    with LiveDisplay(console, Pace(open_ended=open_ended)) as shown:
+        for done, result in enumerate(results, 1):
+            shown.cell_started(CELL, 2, done - 1, len(results))
+            shown.cell_ended(result, done, len(results))
+    return out.getvalue()
+
+
+def test_a_cells_line_says_what_how_long_and_how_fast() -> None:
+    assert cell_line(ok()) == "block 3  system 4  3.14t        2.000 s     5,000 requests/s"
+
+
+@pytest.mark.parametrize("status", ["failed", "invalid"])
+def test_the_line_of_a_cell_that_is_not_ok_says_why(status: Status) -> None:
+    assert cell_line(replace(failed(), status=status)) == f"block 1  system 4  3.14t     {status}: {REASON}"
+
+
+def test_a_cell_without_clients_is_idle() -> None:
+    result = replace(ok(), clients=[], wall_ns=0, requests=0, answered=0)
+    assert cell_line(result) == "block 3  system 4  3.14t     idle: no clients"
+
+
+def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> None:
+    assert plain([failed(), ok()], 12).splitlines() == [
+        f"[ 1/12] block 1  system 4  3.14t     failed: {REASON}  2 min left  1 not ok",
+        "[ 2/12] block 3  system 4  3.14t        2.000 s     5,000 requests/s  2 min left  1 not ok",
+    ]
+
+
+def test_the_last_plain_line_has_no_time_left_and_one_without_an_end_no_total() -> None:
+    assert plain([ok()], 1).endswith("5,000 requests/s\n")
+    assert plain([ok()], 10_000, open_ended=True) == f"[1 done] {cell_line(ok())}\n"
+
+
+def test_a_plain_line_is_not_broken_however_long_it_is() -> None:
+    long = replace(failed(), reason="why " * 50 + "[bold]")
+    assert plain([long], 1) == f"[1/1] {cell_line(long)}  1 not ok\n"
+
+
+def test_a_live_line_shows_the_cell_and_how_many_are_done() -> None:
+    shown = live([ok(), ok()])
+    assert "block 2, system 4, 3.14t" in shown
+    assert "2/2" in shown
+    assert "5,000/s" in shown
+    assert "0 s left" in shown
+    assert "not ok" not in shown
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_live_line_is_one_line_however_wide_the_terminal(width: int) -> None:
+    lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", live([ok(), failed(), ok()], width=width)))
+    bars = [line for line in lines if "/3" in line]
+    assert bars
+    assert all(len(line) <= width and "\u2026" not in line for line in bars)
+
+
+def test_a_live_line_of_a_run_without_an_end_shows_no_total() -> None:
+    shown = live([ok(), ok()], open_ended=True)
+    assert "2/2" not in shown
+    assert "left" not in shown
+
+
+def test_cells_that_failed_are_counted_and_kept_above_the_live_line() -> None:
+    shown = live([failed(), ok(), failed()])
+    assert shown.count(REASON) == 2
+    assert "2 not ok" in shown
+
+
+def test_quiet_means_only_what_is_not_ok() -> None:
+    out = io.StringIO()
+    with QuietDisplay(terminal(out)) as shown:
+        for result in (ok(), failed(), ok()):
+            shown.cell_started(CELL, 1, 0, 3)
+            shown.cell_ended(result, 1, 3)
+    assert out.getvalue() == f"{cell_line(failed())}\n"
+
+
+def test_no_color_leaves_the_live_line_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = Terminal()
+    with LiveDisplay(Console(file=out, force_terminal=True, width=120)) as shown:
+        shown.cell_ended(failed(), 1, 2)
+    assert REASON in out.getvalue()
+    assert re.search(r"\x1b\[(?:\d+;)*3[0-7]m", out.getvalue()) is None
+
+
+def test_the_display_suits_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert isinstance(display(), PlainDisplay)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    assert isinstance(display(), LiveDisplay)
+    assert isinstance(display(quiet=True), QuietDisplay)
