@@ -59,15 +59,9 @@ native-libraries: ## Install what the C and C++ programs need from the system's 
 browser: ## Install the Chromium that the tests of report.html need
 	@sh tests/browser/install.sh
 
-pins: $(RUN_STAMP) ## Write requirements*.txt from *.in; newer versions: make pins ARGS=--upgrade
+pins: $(RUN_STAMP) ## Write requirements*.txt and requirements/*.txt from *.in; newer versions: make pins ARGS=--upgrade
 	@$(compile) requirements.in -o requirements.txt
-	@echo tornado | $(compile) --no-annotate - -o requirements-tornado.txt
-	@for one in aiohttp anyio cheroot gunicorn httpx pyro5 pyzmq requests rpyc uvloop waitress; do \
-		echo $$one | $(compile) --no-annotate - -o requirements-$$one.txt; done
-	@echo 'uvicorn[standard]' | $(compile) --no-annotate - -o requirements-uvicorn.txt
-	@echo 'granian[uvloop]' | $(compile) --no-annotate - -o requirements-granian.txt
-	@printf 'flask\ngunicorn\nwaitress\n' | $(compile) --no-annotate - -o requirements-flask.txt
-	@echo grpcio | $(compile) --no-annotate --only-binary grpcio --emit-build-options - -o requirements-grpcio.txt
+	@for one in requirements/*.in; do $(compile) --no-annotate --emit-build-options $$one -o $${one%.in}.txt; done
 	@$(compile) requirements-dev.in -o requirements-dev.txt
 
 clean: ## Remove .venv, .runtimes, native programs and caches; saved runs in reports/out stay
@@ -90,7 +84,7 @@ $(DEV_STAMP): requirements-dev.txt $(RUN_STAMP)
 	echo 'set-up: packages for tests and checks'; $(call install,-r requirements.txt -r requirements-dev.txt); touch $@
 
 # An explicit `make setup` looks again, for a runtime that was installed since.
-$(RUNTIMES_STAMP): requirements-tornado.txt $(RUN_STAMP) $(if $(filter setup,$(MAKECMDGOALS)),look-again)
+$(RUNTIMES_STAMP): requirements/tornado.txt $(RUN_STAMP) $(if $(filter setup,$(MAKECMDGOALS)),look-again)
 	@$(alone); if $(fresh); then exit 0; fi; \
 	echo 'set-up: runtimes'; $(PYTHON) runner.py setup; touch $@
 

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from lab.runtimes import REPOSITORY
+from lab.places import REPOSITORY
 from reports.terminal.listing import NO_VERDICT
 
 PAGE = REPOSITORY / "docs" / "measure-your-service.md"

@@ -12,7 +12,8 @@ import subprocess
 
 from benchmarks.bench import cell_of, cpu_us, measured, middle, opened, runtime_called
 from lab.interpreters import scrubbed_environment
-from lab.runtimes import REPOSITORY, Runtime
+from lab.places import REPOSITORY
+from lab.runtimes import Runtime
 
 PARTS = """
 import json, timeit

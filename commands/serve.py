@@ -9,8 +9,8 @@ from commands.chosen import found_runtimes
 from config import flags
 from core.errors import BadInput
 from lab.measure import Bench, start_services
+from lab.places import REPOSITORY
 from lab.processes import Crew
-from lab.runtimes import REPOSITORY
 from lab.sandbox import Sandbox
 
 

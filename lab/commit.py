@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from lab.runtimes import REPOSITORY
+from lab.places import REPOSITORY
 
 CHANGED = "+changes"
 DIGITS = 12

@@ -24,8 +24,9 @@ from lab.environments import EnvironmentFailed
 from lab.inside import expect_proc
 from lab.measure import NOT_READY, Bench, measure
 from lab.natives import ProgramMissing
+from lab.places import REPOSITORY
 from lab.profile import ProfileFailed, Recording, hottest
-from lab.runtimes import REPOSITORY, AnyRuntime, runtime_of
+from lab.runtimes import AnyRuntime, runtime_of
 from lab.sandbox import Sandbox
 from systems import every, find
 

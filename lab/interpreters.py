@@ -16,13 +16,13 @@ from typing import Any
 
 from core.errors import BadInput
 from core.runtime import RuntimeName
+from lab.places import REPOSITORY
 
 QUERY_TIMEOUT_S = 5.0
 INSTALL_TIMEOUT_S = 600.0
 OLDEST_MINOR = 11
 SOURCES = ("uv", "PATH", "pyenv")
 
-_REPOSITORY = Path(__file__).resolve().parent.parent
 _FILE_NAME = re.compile(r"python3\.(\d{1,2})t?")
 _QUESTION = """
 import json, sys
@@ -103,7 +103,7 @@ def scrubbed_environment() -> dict[str, str]:
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
     """What *executable* says of itself; None when it is no CPython, is broken or does not answer in time."""
-    command = [str(executable), "-I", "-S", "-c", _QUESTION, str(_REPOSITORY)]
+    command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
         answer = json.loads(_output(command, scrubbed_environment(), timeout_s))
         facts = answer["facts"]

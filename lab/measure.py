@@ -17,8 +17,9 @@ from core.system import CLIENT, SERVICE, System
 from lab.contract import addresses, check_runtime, client_results, service_results
 from lab.deadlines import calling_s, starting_s
 from lab.faults import client_faults, service_faults
+from lab.places import REPOSITORY
 from lab.processes import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Crew
-from lab.runtimes import REPOSITORY, AnyRuntime, runtime_of
+from lab.runtimes import AnyRuntime, runtime_of
 from lab.sandbox import Sandbox
 from systems import find
 

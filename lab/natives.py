@@ -13,10 +13,9 @@ from pathlib import Path
 from core.errors import BadInput, GilscopeError
 from core.system import Program
 from lab.making import locked, run
+from lab.places import NATIVE_SOURCES
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-SOURCES = REPOSITORY / "native"
-BIN = SOURCES / "bin"
+BIN = NATIVE_SOURCES / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 BROKEN = "not built, though its tools are here"
@@ -51,7 +50,7 @@ class Build:
     tools: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
     made: Path
-    folder: Path = SOURCES
+    folder: Path = NATIVE_SOURCES
 
     @property
     def place(self) -> Path:
@@ -66,7 +65,7 @@ class Build:
 
 def _cargo(name: str) -> Build:
     commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
-    return Build(name=name, tools=("cargo",), commands=commands, made=SOURCES / "target" / "release" / name)
+    return Build(name=name, tools=("cargo",), commands=commands, made=NATIVE_SOURCES / "target" / "release" / name)
 
 
 def _cmake(name: str) -> Build:
@@ -76,7 +75,7 @@ def _cmake(name: str) -> Build:
 
 
 def _maven(name: str, folder: str) -> Build:
-    home = SOURCES / folder
+    home = NATIVE_SOURCES / folder
     made = home / "target" / f"{name}.jar"
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
     return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home)
@@ -213,6 +212,6 @@ def why_cargo_cannot(said: str) -> str:
 
 
 def _wanted_rust() -> str:
-    manifest = tomllib.loads((SOURCES / "Cargo.toml").read_text(encoding="utf-8"))
+    manifest = tomllib.loads((NATIVE_SOURCES / "Cargo.toml").read_text(encoding="utf-8"))
     version = manifest["workspace"].get("package", {}).get("rust-version")
     return f"Rust {version} or newer" if version else "a newer Rust"

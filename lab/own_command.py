@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.own import PROTOCOLS
+from clients.own.client import PROTOCOLS
 from core.errors import BadInput, GilscopeError
 from core.processtree import descendants
 from core.request_plan import RequestPlan

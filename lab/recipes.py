@@ -10,6 +10,7 @@ from typing import Any
 
 from core.errors import BadInput
 from lab.interpreters import Interpreter
+from lab.places import REPOSITORY
 from lab.requirements import Requirements, constraint_files, local_path, read
 
 LAYOUT = 2  # 1 was built elsewhere and renamed, so that its scripts named an interpreter that was not there
@@ -28,9 +29,9 @@ class Contents:
 
     @property
     def label(self) -> str:
-        """What messages call it: the names of the files."""
+        """What messages call it: the names of the files, of ours with the folder."""
         files = [self.requirements_file] if self.requirements_file else []
-        return " and ".join(path.name for path in (*files, *self.wheels))
+        return " and ".join(_name(path) for path in (*files, *self.wheels))
 
     @cached_property
     def wanted(self) -> Requirements:
@@ -41,6 +42,10 @@ class Contents:
     def folders(self) -> list[Path]:
         """The folders on this machine that it installs: '.', say."""
         return [path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()]
+
+
+def _name(path: Path) -> str:
+    return f"requirements/{path.name}" if path.parent == REPOSITORY / "requirements" else path.name
 
 
 def folder_name(interpreter: Interpreter, contents: Contents) -> str:

@@ -14,10 +14,8 @@ from lab import natives
 from lab.environments import EnvironmentFailed, environment, installed_packages, requirements_file
 from lab.gilprobe import version_label
 from lab.interpreters import Interpreter
+from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.wheels import wheel
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-ENVIRONMENTS = REPOSITORY / ".runtimes"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,9 +15,9 @@ from lab import interpreters, making
 from lab.environments import EnvironmentFailed
 from lab.interpreters import Interpreter
 from lab.natives import BROKEN
+from lab.places import NATIVE_SOURCES
 
-SOURCES = Path(__file__).resolve().parent.parent / "native"
-WHEELS = SOURCES / "wheels"
+WHEELS = NATIVE_SOURCES / "wheels"
 BUILD_TIMEOUT_S = 1800.0
 STAMP_FILE = "gilscope.json"
 REASON_FILE = "not-built"
@@ -101,15 +101,15 @@ def _digest(extension: Extension) -> str:
     sha = hashlib.sha256()
     for path in _sources(extension):
         data = path.read_bytes()
-        sha.update(f"{path.relative_to(SOURCES).as_posix()}\0{len(data)}\0".encode() + data)
+        sha.update(f"{path.relative_to(NATIVE_SOURCES).as_posix()}\0{len(data)}\0".encode() + data)
     return sha.hexdigest()
 
 
 def _sources(extension: Extension) -> Iterator[Path]:
-    for here, below, files in os.walk(SOURCES / extension.name):
+    for here, below, files in os.walk(NATIVE_SOURCES / extension.name):
         below[:] = sorted(set(below) - MADE_FOLDERS)
         yield from (Path(here, name) for name in sorted(files) if name.endswith(SOURCE_KINDS))
-    yield from (SOURCES / name for name in extension.borrowed)
+    yield from (NATIVE_SOURCES / name for name in extension.borrowed)
 
 
 def _current(place: Path, stamp: str) -> Path | None:
@@ -162,7 +162,7 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
 
 
 def _command(extension: Extension, interpreter: Interpreter, place: Path) -> list[str]:
-    source = str(SOURCES / extension.name)
+    source = str(NATIVE_SOURCES / extension.name)
     python = ["--python", str(interpreter.executable)]
     return [str(interpreters.uv()), "build", "--wheel", *python, "--out-dir", str(place), source]
 

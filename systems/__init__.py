@@ -1,4 +1,7 @@
-"""The systems: one short file each, which declares a SYSTEM. A file here, or given by its path, is a system."""
+"""The systems: one short file each, which declares a SYSTEM. A file here, or given by its path, is a system.
+
+Those with a number stand here, others in the folder that their name begins with: alt-rpyc-pool is alt/rpyc_pool.py.
+"""
 
 import importlib
 import pkgutil
@@ -68,8 +71,9 @@ def readers(name: str) -> list[str]:
 
 
 def _modules(prefix: str) -> list[str]:
-    names = (module.name for module in pkgutil.iter_modules(__path__))
-    return [name for name in names if name.startswith(prefix) and name != "__main__"]
+    found = (one for one in pkgutil.walk_packages(__path__, f"{__name__}.") if not one.ispkg)
+    names = (one.name.removeprefix(f"{__name__}.") for one in found)
+    return [name for name in names if name.replace(".", "_").startswith(prefix) and name != "__main__"]
 
 
 def _system(name: str) -> System:

@@ -74,7 +74,7 @@ def call() -> None:
 def _client(told: Mapping[str, Any], cell: Cell) -> ClientFactory:
     """The system's own client, or else the common loop around its caller; that of a user's service is told it all."""
     if "own" in told:
-        from clients.own import OwnClient
+        from clients.own.client import OwnClient
 
         return partial(OwnClient, told["own"])
     system = _system(told, cell)

@@ -29,5 +29,5 @@ SYSTEM = System(
     message=http_message,
     native_client=CALC_BY_HTTP,
     request_cpu_us=400,
-    requirements="requirements-tornado.txt",
+    requirements="requirements/tornado.txt",
 )

@@ -45,14 +45,14 @@ ONE_FILE = {
     "services/alternatives/uvicorn_server.py": {"uvicorn"},
     "services/alternatives/waitress_server.py": {"waitress"},
     "services/alternatives/zmq_router.py": {"zmq"},
-    "clients/alt_grpc.py": {"grpc"},
-    "clients/alt_pyro5.py": {"Pyro5"},
-    "clients/alt_pyzmq.py": {"zmq"},
-    "clients/alt_rpyc.py": {"rpyc"},
-    "clients/http_aiohttp.py": {"aiohttp"},
-    "clients/http_httpx.py": {"httpx"},
-    "clients/http_pyreqwest.py": {"reqwestclient"},
-    "clients/http_requests.py": {"requests"},
+    "clients/alt/grpc.py": {"grpc"},
+    "clients/alt/pyro5.py": {"Pyro5"},
+    "clients/alt/pyzmq.py": {"zmq"},
+    "clients/alt/rpyc.py": {"rpyc"},
+    "clients/http/aiohttp.py": {"aiohttp"},
+    "clients/http/httpx.py": {"httpx"},
+    "clients/http/pyreqwest.py": {"reqwestclient"},
+    "clients/http/requests.py": {"requests"},
     "lab/own_command.py": {"clients"},  # whether a user's service answers is asked as its clients ask
 }
 

@@ -13,7 +13,7 @@ import systems
 from commands.init import main as init
 from config.load import load_plan
 from core.errors import BadInput
-from lab.runtimes import REPOSITORY
+from lab.places import REPOSITORY
 from tests.contract.speaking import wait_readable
 
 FLAGS = ("--app", "app:app", "--server", "gunicorn", "--request", "GET /items/3", "--expect-json", '{"id": 3}')

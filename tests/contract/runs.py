@@ -11,7 +11,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from lab.runtimes import REPOSITORY, Runtime
+from lab.places import REPOSITORY
+from lab.runtimes import Runtime
 
 DEADLINE_S = 30.0
 TURN_S = 0.01

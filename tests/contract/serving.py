@@ -12,8 +12,9 @@ from core.cell import Cell
 from core.system import System
 from lab.environments import EnvironmentFailed
 from lab.natives import ProgramMissing
+from lab.places import REPOSITORY
 from lab.processes import READY, RESULT, Child, Crew
-from lab.runtimes import REPOSITORY, AnyRuntime
+from lab.runtimes import AnyRuntime
 from lab.sandbox import Sandbox
 from systems import find
 from tests.contract.peers import CALC, DEADLINE_S, Peer

@@ -14,7 +14,8 @@ from core.result import CellResult
 from core.system import System
 from lab.environments import EnvironmentFailed
 from lab.measure import Bench, measure
-from lab.runtimes import REPOSITORY, Runtime
+from lab.places import REPOSITORY
+from lab.runtimes import Runtime
 from lab.sandbox import Sandbox
 from systems import find
 from tests.conftest import found

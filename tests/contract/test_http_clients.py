@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from core.system import System
+from lab.places import REPOSITORY
 from lab.processes import READY, RESULT, Crew
-from lab.runtimes import REPOSITORY, AnyRuntime, Native, Runtime
+from lab.runtimes import AnyRuntime, Native, Runtime
 from lab.sandbox import Sandbox
 from systems import find
 from tests.clients.scripted_http import (

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.result import FILE_NAME, RunFile, load
-from lab.runtimes import REPOSITORY, Runtime
+from lab.places import REPOSITORY
+from lab.runtimes import Runtime
 from tests.docs.pages import outside_system
 
 SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50")

@@ -10,7 +10,7 @@ from lab import interpreters
 from lab.gilprobe import version_label
 from lab.measure import Bench
 from lab.runtimes import Runtime
-from tests.clients.test_own import serving
+from tests.clients.own.test_client import serving
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, registered, running, write_services
 from tests.lab.test_audit import EXTENSION, extension, wheel

@@ -14,7 +14,8 @@ import pytest
 from config.own_plan import own_plan
 from lab import interpreters
 from lab.measure import Bench, measure
-from lab.runtimes import REPOSITORY, Runtime
+from lab.places import REPOSITORY
+from lab.runtimes import Runtime
 from systems import find
 from tests.contract.own_services import measured, registered, running, told, write_services
 from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends

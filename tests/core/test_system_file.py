@@ -55,9 +55,9 @@ def test_a_file_imports_from_its_own_folder_and_declares_dataclasses(tmp_path: P
 def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the_repositorys(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("")
     mine = load_system(written(tmp_path / "a.py", ', requirements="mine.txt"'))
-    theirs = load_system(written(tmp_path / "b.py", ', requirements="requirements-tornado.txt"'))
+    theirs = load_system(written(tmp_path / "b.py", ', requirements="requirements/tornado.txt"'))
     assert mine.requirements == str(tmp_path / "mine.txt")
-    assert theirs.requirements == "requirements-tornado.txt"
+    assert theirs.requirements == "requirements/tornado.txt"
 
 
 @pytest.mark.parametrize(

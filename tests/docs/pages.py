@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from lab.runtimes import REPOSITORY
+from lab.places import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *sorted(REPOSITORY.glob("*.md"))]

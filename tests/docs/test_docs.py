@@ -26,7 +26,7 @@ from core.work import answer
 from lab import doctor, quiet
 from lab.contract import CLIENT_KINDS, SERVICE_KINDS
 from lab.hotspots import Hot, Profile
-from lab.runtimes import REPOSITORY
+from lab.places import REPOSITORY
 from reports.compare import comparable
 from reports.findings import findings
 from reports.findings import scaling as scaling_report

@@ -18,8 +18,9 @@ from core.method import Method
 from core.result import FILE_NAME, Run, load
 from lab.interpreters import scrubbed_environment
 from lab.measure import Bench, measure
+from lab.places import REPOSITORY
 from lab.processes import Child
-from lab.runtimes import REPOSITORY, Runtime
+from lab.runtimes import Runtime
 from reports.findings import findings
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, lines_of, named, system_5

@@ -8,7 +8,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from lab.runtimes import REPOSITORY
+from lab.places import REPOSITORY
 from reports.frame import frame
 
 DOCS = REPOSITORY / "docs"

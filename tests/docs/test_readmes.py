@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from lab.runtimes import REPOSITORY
+from lab.places import REPOSITORY
 
 READMES = [REPOSITORY / name for name in ("README.md", "README.zh.md")]
 

@@ -88,10 +88,10 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
     runtimes: dict[str, AnyRuntime] = {"3.14": runtime("3.14")}
     possible = without_absent(mixed("3", "echo-uvloop", "echo-asyncio", runtimes=("3.14",)), runtimes)
     assert possible.absent == {
-        ("3", "3.14"): "requirements-tornado.txt cannot be installed",
-        ("echo-uvloop", "3.14"): "requirements-uvloop.txt cannot be installed",
+        ("3", "3.14"): "requirements/tornado.txt cannot be installed",
+        ("echo-uvloop", "3.14"): "requirements/uvloop.txt cannot be installed",
     }
-    assert prepare(runtimes) == ["3.14: requirements-tornado.txt cannot be installed"]
+    assert prepare(runtimes) == ["3.14: requirements/tornado.txt cannot be installed"]
 
 
 def test_what_refuses_a_gil_that_is_switched_on_has_no_cells_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from core.errors import BadInput
 from core.system import CLIENT, SERVICE, Program
 from lab import natives
 from lab.natives import BUILDS, PEERS, Build, ProgramMissing, command, make, missing
+from lab.places import NATIVE_SOURCES
 from lab.runtimes import Native
 from systems import every
 
@@ -163,7 +164,7 @@ def test_a_cargo_that_can_build_nothing_says_what_it_needs(
     cargo.chmod(0o755)
     build = replace(workshop.build(), tools=("cargo",), commands=(("cargo", "build"),))
     monkeypatch.setattr(natives, "BUILDS", {"one": build})
-    monkeypatch.setattr(natives, "SOURCES", workshop.sources)
+    monkeypatch.setattr(natives, "NATIVE_SOURCES", workshop.sources)
     assert list(make(["one"])) == [("one", reason)]
 
 
@@ -215,9 +216,9 @@ def test_every_program_that_a_system_names_is_in_the_table() -> None:
 def test_every_program_has_sources_of_its_own_and_goes_into_one_folder() -> None:
     assert {build.place.parent for build in BUILDS.values()} == {natives.BIN}
     assert len({build.place for build in BUILDS.values()}) == len(BUILDS)
-    manifest = (natives.SOURCES / "Cargo.toml").read_text()
+    manifest = (NATIVE_SOURCES / "Cargo.toml").read_text()
     assert re.search(r"\bloadgen\b", manifest)
-    assert (natives.SOURCES / "CMakeLists.txt").is_file()
+    assert (NATIVE_SOURCES / "CMakeLists.txt").is_file()
     assert (BUILDS["echo-netty"].folder / "pom.xml").is_file()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.runtimes import REPOSITORY
+from lab.places import REPOSITORY
 from lab.sandbox import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
 
 DEADLINE_S = 20.0

@@ -14,6 +14,7 @@ from lab import interpreters, runtimes, wheels
 from lab.environments import EnvironmentFailed, environment, installed_packages
 from lab.interpreters import Interpreter, ask
 from lab.natives import BROKEN
+from lab.places import NATIVE_SOURCES
 from lab.runtimes import Runtime
 from lab.wheels import Extension, WheelMissing, make, wheel
 from systems import every
@@ -42,7 +43,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (native / "shared").mkdir()
     (native / "shared" / "client.hpp").write_text("one")
     some = Extension(name="some", tools=("sh",), borrowed=("shared/client.hpp",))
-    monkeypatch.setattr(wheels, "SOURCES", native)
+    monkeypatch.setattr(wheels, "NATIVE_SOURCES", native)
     monkeypatch.setattr(wheels, "WHEELS", native / "wheels")
     monkeypatch.setattr(wheels, "EXTENSIONS", {"some": some})
     file = native / "some" / "lib.rs"
@@ -190,8 +191,8 @@ def test_a_runtime_says_why_a_wheel_is_missing_and_does_not_look_again(
 
 def test_the_extensions_of_the_repository_are_where_they_are_said_to_be() -> None:
     for extension in wheels.EXTENSIONS.values():
-        assert (wheels.SOURCES / extension.name / "pyproject.toml").is_file()
-        assert all((wheels.SOURCES / header).is_file() for header in extension.borrowed)
+        assert (NATIVE_SOURCES / extension.name / "pyproject.toml").is_file()
+        assert all((NATIVE_SOURCES / header).is_file() for header in extension.borrowed)
 
 
 def test_the_extensions_that_systems_name_are_there() -> None:

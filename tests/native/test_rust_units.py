@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from lab.natives import SOURCES, why_cargo_cannot
+from lab.natives import why_cargo_cannot
+from lab.places import NATIVE_SOURCES
 
 TIMEOUT_S = 900
 
@@ -15,7 +16,7 @@ def test_the_rust_programs_pass_their_unit_tests() -> None:
         pytest.skip("needs cargo")
     done = subprocess.run(
         ["cargo", "test", "--quiet"],
-        cwd=SOURCES,
+        cwd=NATIVE_SOURCES,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

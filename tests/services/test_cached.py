@@ -5,7 +5,8 @@ import subprocess
 from pathlib import Path
 
 from lab.interpreters import scrubbed_environment
-from lab.runtimes import REPOSITORY, Runtime
+from lab.places import REPOSITORY
+from lab.runtimes import Runtime
 
 DEADLINE_S = 60.0
 CHURN = """

@@ -192,7 +192,7 @@ def test_packages_of_other_versions_are_named_with_both() -> None:
 
 
 def test_packages_of_our_own_files_confound_nothing() -> None:
-    built = {name: facts(name) | {"packages": {"requirements-tornado.txt": {"tornado": name}}} for name in RUNTIMES}
+    built = {name: facts(name) | {"packages": {"requirements/tornado.txt": {"tornado": name}}} for name in RUNTIMES}
     assert confounds(step_of("version"), built) == []
 
 

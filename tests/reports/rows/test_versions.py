@@ -10,7 +10,7 @@ from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import cell_of, faulty
 
 LIBUV = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}
-PYTHON = {"version": "3.14.7", "packages": {"requirements-uvloop.txt": {"uvloop": "0.23.0"}}}
+PYTHON = {"version": "3.14.7", "packages": {"requirements/uvloop.txt": {"uvloop": "0.23.0"}}}
 
 
 def row_of(run: Run) -> Row:

@@ -1,0 +1,1 @@
+"""Clients of the alternatives that bring their own protocol."""

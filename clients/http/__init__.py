@@ -1,0 +1,1 @@
+"""HTTP clients: a library each, and the threads and tasks that drive them."""

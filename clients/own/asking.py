@@ -1,0 +1,96 @@
+"""What one connection of clients/own/client.py asks, when, and what it counts."""
+
+from collections import Counter
+from time import perf_counter_ns, sleep
+
+from core.histogram import Histogram
+from core.request_plan import Request, Wrong, wrong
+
+
+class Question:
+    """A request as bytes, and the last right answer to it: the same body again need not be looked into."""
+
+    __slots__ = ("_right", "request", "sent")
+
+    def __init__(self, request: Request, sent: bytes) -> None:
+        self.request = request
+        self.sent = sent
+        self._right: bytes | None = None
+
+    def wrong(self, status: int, body: bytes) -> Wrong | None:
+        """What is wrong with an answer; None if it is right."""
+        if status == self.request.expect_status and body == self._right:
+            return None
+        found = wrong(self.request, status, body)
+        if found is None:
+            self._right = body
+        return found
+
+
+class Tally:
+    """What one connection has counted; they share nothing while timed, merge() joins them afterwards."""
+
+    def __init__(self) -> None:
+        self.connect = Histogram()
+        self.latency = Histogram()
+        self.first_wrong: dict[str, str] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        """Count from nought; connects before the timed window stay, and so does a wrong answer."""
+        self.sent = self.answered = self.wrong = 0
+        self.errors: Counter[str] = Counter()
+        self.latency.clear()
+
+    def check(self, question: Question, status: int, body: bytes) -> bool:
+        """Count one answer; whether it is the right one."""
+        self.answered += 1
+        found = question.wrong(status, body)
+        if found is None:
+            return True
+        if status == question.request.expect_status:
+            self.wrong += 1
+        else:
+            self.errors[str(status)] += 1
+        if not self.first_wrong:
+            self.first_wrong = {"request": str(question.request), "got": found.got, "expected": found.expected}
+        return False
+
+    def merge(self, other: "Tally") -> None:
+        """Add what *other* has counted."""
+        self.sent += other.sent
+        self.answered += other.answered
+        self.wrong += other.wrong
+        self.errors += other.errors
+        self.connect.merge(other.connect)
+        self.latency.merge(other.latency)
+        self.first_wrong = self.first_wrong or other.first_wrong
+
+
+class Pace:
+    """When a connection sends: after a time to think, or at fixed times, one every *every_ns* from *first_ns* on."""
+
+    __slots__ = ("_every_ns", "_next_ns", "_think_s")
+
+    def __init__(self, think_s: float, first_ns: int = 0, every_ns: int = 0) -> None:
+        self._think_s = think_s
+        self._next_ns = first_ns
+        self._every_ns = every_ns
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is a wait before a request."""
+        return bool(self._think_s or self._every_ns)
+
+    def wait(self, number: int) -> int:
+        """Wait for the turn of request *number*; when it was to be sent, ns on the monotonic clock, or 0 for now."""
+        if not self._every_ns:
+            if number and self._think_s:
+                sleep(self._think_s)
+            return 0
+        intended_ns = self._next_ns
+        self._next_ns += self._every_ns
+        late_ns = perf_counter_ns() - intended_ns
+        if late_ns < 0:
+            sleep(-late_ns / 1e9)
+        return intended_ns

@@ -1,0 +1,70 @@
+"""Frames (core.wire) for a service that we did not write: its JSON answer has a `code`, which is the status."""
+
+import json
+from typing import Any
+
+from clients.channel import READ_BYTES, CallFailed
+from clients.own.http import connect, is_readable
+from core.errors import BadInput
+from core.request_plan import Request, shown
+from core.wire import Frames, frame
+
+
+def message(request: Request, address: str, prefix: str = "") -> bytes:
+    """The request as a frame: its body, a JSON object, is the params. Raises OSError, and BadInput for a body."""
+    params = _params(request)
+    return frame(json.dumps({"method": request.method, "url": prefix + request.path, "params": params}).encode())
+
+
+def _params(request: Request) -> dict[str, Any]:
+    body = request.body_bytes()
+    try:
+        params = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        params = None
+    if not isinstance(params, dict):
+        raise BadInput(
+            f"The body of {request} is {shown(body)}; in a frame it is the params, so it must be a JSON object, "
+            "such as '{\"target\": 10}'."
+        )
+    return params
+
+
+class FramedConnection:
+    """One connection. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout."""
+
+    __slots__ = ("_frames", "_sock", "usable")
+
+    def __init__(self, address: str, deadline_s: float) -> None:
+        self._sock = connect(address, deadline_s)
+        self._frames = Frames()
+        self.usable = True
+
+    def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
+        """Send one frame; the code in its answer and the whole answer."""
+        try:
+            self._sock.sendall(sent)
+            bodies: list[bytes] = []
+            while not bodies and self._frames.refused_bytes is None:
+                data = self._sock.recv(READ_BYTES)
+                if not data:
+                    raise CallFailed("closed")
+                bodies = self._frames.feed(data)
+        except TimeoutError as error:
+            raise CallFailed("timeout") from error
+        except OSError as error:
+            raise CallFailed("reset") from error
+        if len(bodies) > 1 or self._frames.partial:
+            raise CallFailed("extra")
+        try:
+            return int(json.loads(bodies[0])["code"]), bodies[0]
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+            raise CallFailed("garbled") from error
+
+    def is_stale(self) -> bool:
+        """Whether the service has closed it, or said something unasked, while nothing was under way."""
+        return is_readable(self._sock)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._sock.close()

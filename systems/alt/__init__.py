@@ -1,0 +1,1 @@
+"""What else one could have picked: servers of other projects."""

@@ -1,0 +1,31 @@
+"""Alternative: gRPC with a pool of threads and its own client."""
+
+from clients.alt.callers import caller_of, json_message
+from core.cell import Cell
+from core.system import Channel, Service, System
+
+
+def _service(cell: Cell, service_id: int, folder: str) -> Service:
+    from services.alternatives.grpc_server import grpc_service
+    from services.alternatives.hosted import unix_path
+
+    return grpc_service(unix_path(cell, service_id, folder), cell.num_workers_per_api_service)
+
+
+def _channel(address: str) -> Channel:
+    from clients.alt.grpc import GrpcChannel
+
+    return GrpcChannel(address)
+
+
+SYSTEM = System(
+    name="alt-grpc",
+    title="gRPC, max_workers = workers",
+    group="league",
+    reads=("NUM_WORKERS_PER_API_SERVICE", "TRANSPORT"),
+    service=_service,
+    caller=caller_of(_channel),
+    message=json_message,
+    requirements="requirements/grpcio.txt",
+    request_cpu_us=500,
+)

@@ -1,0 +1,1 @@
+"""Echo servers of network libraries."""

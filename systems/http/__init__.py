@@ -1,0 +1,1 @@
+"""HTTP clients against one fast server."""

@@ -1,0 +1,14 @@
+"""HTTP client row: aiohttp."""
+
+from dataclasses import replace
+
+from clients.http.rows import ROW, tasks
+
+SYSTEM = replace(
+    ROW,
+    name="http-aiohttp",
+    title="Python aiohttp",
+    client=tasks("http_aiohttp", "AiohttpConnection"),
+    requirements="requirements/aiohttp.txt",
+    request_cpu_us=250,
+)

@@ -1,0 +1,14 @@
+"""HTTP client row: Boost.Beast by the extension beastclient, which holds the GIL through its I/O."""
+
+from dataclasses import replace
+
+from clients.http.rows import ROW, beast
+
+SYSTEM = replace(
+    ROW,
+    name="http-beast-held",
+    title="Python over Beast (GIL held)",
+    client=beast("held"),
+    wheels=("beastclient",),
+    request_cpu_us=60,
+)

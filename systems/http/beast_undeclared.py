@@ -1,0 +1,15 @@
+"""HTTP client row: as http-beast-held, but the extension does not declare that it can do without the GIL."""
+
+from dataclasses import replace
+
+from clients.http.rows import ROW, beast
+
+SYSTEM = replace(
+    ROW,
+    name="http-beast-undeclared",
+    title="Python over Beast (GIL held, undeclared)",
+    client=beast("undeclared"),
+    wheels=("beastclient",),
+    turns_gil_on=True,
+    request_cpu_us=60,
+)

@@ -1,0 +1,14 @@
+"""HTTP client row: httpx's client for asyncio."""
+
+from dataclasses import replace
+
+from clients.http.rows import ROW, tasks
+
+SYSTEM = replace(
+    ROW,
+    name="http-httpx-async",
+    title="Python httpx (asyncio)",
+    client=tasks("http_httpx", "HttpxAsyncConnection"),
+    requirements="requirements/httpx.txt",
+    request_cpu_us=800,
+)

@@ -1,0 +1,14 @@
+"""HTTP client row: Rust's reqwest, blocking, by the extension reqwestclient."""
+
+from dataclasses import replace
+
+from clients.http.rows import ROW, threads
+
+SYSTEM = replace(
+    ROW,
+    name="http-pyreqwest",
+    title="Python over reqwest (blocking)",
+    client=threads("http_pyreqwest", "ReqwestConnection"),
+    wheels=("reqwestclient",),
+    request_cpu_us=150,
+)

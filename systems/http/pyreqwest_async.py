@@ -1,0 +1,14 @@
+"""HTTP client row: Rust's reqwest for asyncio, by the extension reqwestclient."""
+
+from dataclasses import replace
+
+from clients.http.rows import ROW, tasks
+
+SYSTEM = replace(
+    ROW,
+    name="http-pyreqwest-async",
+    title="Python over reqwest (asyncio)",
+    client=tasks("http_pyreqwest", "ReqwestAsyncConnection"),
+    wheels=("reqwestclient",),
+    request_cpu_us=250,
+)

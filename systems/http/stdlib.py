@@ -1,0 +1,13 @@
+"""HTTP client row: the standard library's http.client on threads."""
+
+from dataclasses import replace
+
+from clients.http.rows import ROW, threads
+
+SYSTEM = replace(
+    ROW,
+    name="http-stdlib",
+    title="Python http.client",
+    client=threads("http_stdlib", "StdlibConnection"),
+    request_cpu_us=150,
+)

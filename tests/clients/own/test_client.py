@@ -1,0 +1,158 @@
+"""The client of a user's service, against services that a test plays: counts, first wrong answers, pace, patience."""
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from time import perf_counter_ns
+from typing import Any
+
+import pytest
+
+from clients.own import client as own
+from clients.own.asking import Pace
+from clients.own.client import OwnClient
+from core.cell import Cell
+from core.method import Method, Warmup
+from core.request_plan import Request, RequestPlan
+from core.system import SIZES
+
+READS = (*SIZES, "NUM_CONNECTIONS_PER_CLIENT", "RATE")
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers with the path's last number as id, and counts what was asked."""
+
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    asked: Counter[str]
+    closes = False
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.asked[self.path] += 1
+        body = b'{"id": %d}' % int(self.path.rpartition("/")[2])
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = self.closes
+
+    def log_message(self, *words: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving(*, closes: bool = False) -> Iterator[tuple[str, Counter[str]]]:
+    """Address of a service, and how often it was asked for each path. closes: after every answer, unannounced."""
+    asked = Counter[str]()
+    handler = type("Counting", (Handler,), {"asked": asked, "closes": closes})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield "{}:{}".format(*server.server_address[:2]), asked
+        server.shutdown()
+        thread.join()
+
+
+def client(address: str, *requests: Request, method: Method | None = None, **values: Any) -> OwnClient:
+    """A client of 20 requests on 2 connections, but for *values*."""
+    plan = RequestPlan(requests=requests or (Request(path="/3", expect_json={"id": 3}),))
+    told = {"protocol": "http", "prefix": "", "requests": plan.to_json()}
+    params = {"NUM_API_SERVICES": 1, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 2, **values}
+    cell = Cell.build(system="own", runtime="3.14", reads=READS, values=params)
+    return OwnClient(told, cell, 0, [[address]], method or Method())
+
+
+def test_every_request_is_sent_once_and_timed() -> None:
+    with serving() as (address, asked):
+        result = client(address).run()
+    assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (20, 20, 0, {})
+    assert result["latency"]["count"] == 20
+    assert result["connect"]["count"] == 2
+    assert asked == {"/3": 20}
+    assert "first_wrong" not in result
+
+
+def test_the_warm_up_is_asked_and_not_counted() -> None:
+    with serving() as (address, asked):
+        warm = client(address, method=Method(warmup=Warmup(share=0.5)))
+        warm.warm_up()
+        assert asked == {"/3": 10}
+        assert warm.run()["latency"]["count"] == 20
+
+
+def test_requests_come_by_weight() -> None:
+    with serving() as (address, asked):
+        client(address, Request(path="/1", weight=9), Request(path="/2"), NUM_REQUESTS_PER_CLIENT=1000).run()
+    assert asked["/1"] + asked["/2"] == 1000
+    assert asked["/1"] == pytest.approx(900, abs=60)  # 6 standard deviations
+
+
+def test_the_first_wrong_answer_is_kept_with_what_was_expected() -> None:
+    with serving() as (address, _):
+        result = client(address, Request(path="/4", expect_json={"id": 3})).run()
+    assert (result["answered"], result["wrong"], result["errors"]) == (20, 20, {})
+    assert result["first_wrong"] == {"request": "GET /4", "got": 'body {"id": 4}: id is 4', "expected": "3"}
+
+
+def test_another_status_is_an_error_by_its_code() -> None:
+    with serving() as (address, _):
+        result = client(address, Request(path="/4", expect_status=201)).run()
+    assert (result["wrong"], result["errors"]) == (0, {"200": 20})
+    assert result["first_wrong"]["got"] == "status 200"
+
+
+def test_a_service_that_is_gone_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = "{}:{}".format(*listener.getsockname())
+    result = client(address, NUM_REQUESTS_PER_CLIENT=1000).run()
+    assert (result["requests"], result["answered"]) == (1000, 0)
+    assert result["errors"] == {"connect": 20}
+
+
+def test_a_service_that_never_answers_costs_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own, "ANSWER_DEADLINE_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        result = client("{}:{}".format(*listener.getsockname())).run()
+    assert result["errors"] == {"timeout": 2}
+    assert result["completion_ns"] < 5e9
+
+
+def test_a_connection_that_was_closed_while_idle_is_opened_again() -> None:
+    with serving(closes=True) as (address, _):
+        thinking = client(address, NUM_REQUESTS_PER_CLIENT=2, RATE=20)
+        result = thinking.run()
+    assert (result["answered"], result["errors"]) == (2, {})
+
+
+def test_a_duration_ends_the_run() -> None:
+    with serving() as (address, _):
+        result = client(address, method=Method(duration_s=0.2)).run()
+    assert 0.2e9 <= result["completion_ns"] < 5e9
+    assert result["requests"] == result["answered"] > 0
+
+
+def test_a_rate_is_kept_by_all_connections_together() -> None:
+    with serving() as (address, _):
+        result = client(address, RATE=100, NUM_REQUESTS_PER_CLIENT=20).run()
+    assert result["answered"] == 20
+    assert result["completion_ns"] >= 0.19e9  # the 20th is due 19 hundredths after the first
+
+
+def test_latency_at_a_rate_is_from_the_time_at_which_a_request_was_due() -> None:
+    due_ns = perf_counter_ns() - 10**9
+    pace = Pace(0.0, due_ns, 10**8)
+    assert [pace.wait(0), pace.wait(1)] == [due_ns, due_ns + 10**8]
+    assert pace.waits
+
+
+def test_time_to_think_comes_before_each_request_but_the_first() -> None:
+    pace = Pace(0.05)
+    start_ns = perf_counter_ns()
+    assert pace.wait(0) == 0
+    first_ns = perf_counter_ns() - start_ns
+    assert pace.wait(1) == 0
+    assert perf_counter_ns() - start_ns - first_ns >= 0.05e9

@@ -1,0 +1,98 @@
+"""HTTP of services that others wrote: however an answer is framed and however it arrives. Source: RFC 9112."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clients.channel import CallFailed
+from clients.own import http as own_http
+from clients.own.http import HttpConnection, message
+from core.request_plan import Request
+from tests.clients.scripted import ScriptedSocket
+
+LENGTH = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+CHUNKED = (
+    b"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"2\r\nhe\r\n3;name=value\r\nllo\r\n0\r\nTrailer: x\r\n\r\n"
+)
+ANSWERS: list[tuple[bytes, int, bytes, bool]] = [
+    (LENGTH, 200, b"hello", True),
+    (CHUNKED, 201, b"hello", True),
+    (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b"", True),
+    (b"HTTP/1.1 500 Internal Server Error\r\nCONTENT-LENGTH:0\r\n\r\n", 500, b"", True),
+    (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", 200, b"ok", False),
+    (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, b"ok", False),
+    (b"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\nok", 200, b"ok", True),
+    (b"HTTP/1.0 200 OK\r\n\r\nto the end", 200, b"to the end", False),
+    (b"HTTP/1.1 100 Continue\r\n\r\n" + LENGTH, 200, b"hello", True),
+    (b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n" + CHUNKED, 201, b"hello", True),
+    (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", 101, b"", False),
+]
+
+
+def opened(pieces: Sequence[bytes | OSError], send_error: OSError | None = None) -> tuple[HttpConnection, Any]:
+    scripted = ScriptedSocket(pieces, send_error)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(own_http, "connect", lambda address, deadline_s: scripted)
+        return HttpConnection("/scripted", 1.0), scripted
+
+
+@pytest.mark.parametrize(("answer", "status", "body", "usable"), ANSWERS)
+@given(cuts=st.lists(st.integers(0, 120), max_size=4))
+def test_an_answer_is_whole_however_it_is_cut(
+    answer: bytes, status: int, body: bytes, usable: bool, cuts: list[int]
+) -> None:
+    ends = sorted({0, *(cut for cut in cuts if cut < len(answer)), len(answer)})
+    connection, _ = opened([answer[low:high] for low, high in pairwise(ends)])
+    assert connection.ask(b"x", "GET") == (status, body)
+    assert connection.usable is usable
+
+
+def test_a_head_request_has_no_body_whatever_its_length_says() -> None:
+    connection, _ = opened([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"])
+    assert connection.ask(b"x", "HEAD") == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "code"),
+    [
+        ([], "closed"),
+        ([LENGTH[:-1]], "closed"),
+        ([CHUNKED[:-2]], "closed"),
+        ([ConnectionResetError()], "reset"),
+        ([TimeoutError()], "timeout"),
+        ([LENGTH + b"x"], "extra"),
+        ([CHUNKED + b"x"], "extra"),
+        ([b"SSH-2.0-OpenSSH\r\n\r\n"], "garbled"),
+        ([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"], "garbled"),
+    ],
+)
+def test_what_is_no_answer_is_a_failure_by_its_cause(pieces: list[bytes | OSError], code: str) -> None:
+    connection, _ = opened(pieces)
+    with pytest.raises(CallFailed) as caught:
+        connection.ask(b"x", "GET")
+    assert caught.value.code == code
+
+
+def test_what_a_service_said_before_it_closed_is_read() -> None:
+    connection, _ = opened([LENGTH], send_error=BrokenPipeError())
+    assert connection.ask(b"x", "GET") == (200, b"hello")
+
+
+def test_a_request_has_the_headers_that_it_needs_and_those_that_were_asked_for() -> None:
+    assert message(Request(path="/a"), "h:80", "/v1") == b"GET /v1/a HTTP/1.1\r\nHost: h:80\r\n\r\n"
+    assert message(Request(path=""), "/run/x.sock") == b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    posted = message(Request(method="POST", path="/a", headers={"host": "b", "A": "c"}, body="{}"), "h:80")
+    assert posted == (
+        b"POST /a HTTP/1.1\r\nContent-Length: 2\r\nContent-Type: application/json\r\nhost: b\r\nA: c\r\n\r\n{}"
+    )
+
+
+@pytest.mark.parametrize("header", ["content-length", "Transfer-Encoding"])
+def test_a_length_that_was_asked_for_is_not_said_twice(header: str) -> None:
+    posted = message(Request(method="POST", path="/a", headers={header: "2", "Content-Type": "x"}, body="{}"), "h:80")
+    assert posted == f"POST /a HTTP/1.1\r\nHost: h:80\r\n{header}: 2\r\nContent-Type: x\r\n\r\n{{}}".encode()
