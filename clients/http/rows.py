@@ -15,7 +15,7 @@ ROW = System(name="http", title="HTTP", group="http-clients", common=SIZES, read
 
 
 def threads(module: str, connection: str) -> ClientFactory:
-    """Workers that are threads: each has a *connection*, a class of clients.<module>."""
+    """Workers that are threads: each has a *connection*, a class of clients.http.<module>."""
 
     def client(cell: Cell, client_id: int, addresses: list[list[str]], method: Method) -> Client:
         from clients.http.threads import ThreadClient
@@ -26,7 +26,7 @@ def threads(module: str, connection: str) -> ClientFactory:
 
 
 def tasks(module: str, connection: str) -> ClientFactory:
-    """Workers that are tasks of one event loop: each has a *connection*, a class of clients.<module>."""
+    """Workers that are tasks of one event loop: each has a *connection*, a class of clients.http.<module>."""
 
     def client(cell: Cell, client_id: int, addresses: list[list[str]], method: Method) -> Client:
         from clients.http.tasks import TaskClient
@@ -49,5 +49,5 @@ def beast(module: str) -> ClientFactory:
 
 
 def _class(module: str, name: str) -> type:
-    found: type = getattr(import_module(f"clients.{module}"), name)
+    found: type = getattr(import_module(f"clients.http.{module}"), name)
     return found

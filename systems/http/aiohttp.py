@@ -8,7 +8,7 @@ SYSTEM = replace(
     ROW,
     name="http-aiohttp",
     title="Python aiohttp",
-    client=tasks("http_aiohttp", "AiohttpConnection"),
+    client=tasks("aiohttp", "AiohttpConnection"),
     requirements="requirements/aiohttp.txt",
     request_cpu_us=250,
 )

@@ -8,7 +8,7 @@ SYSTEM = replace(
     ROW,
     name="http-httpx",
     title="Python httpx",
-    client=threads("http_httpx", "HttpxConnection"),
+    client=threads("httpx", "HttpxConnection"),
     requirements="requirements/httpx.txt",
     request_cpu_us=600,
 )

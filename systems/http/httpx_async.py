@@ -8,7 +8,7 @@ SYSTEM = replace(
     ROW,
     name="http-httpx-async",
     title="Python httpx (asyncio)",
-    client=tasks("http_httpx", "HttpxAsyncConnection"),
+    client=tasks("httpx", "HttpxAsyncConnection"),
     requirements="requirements/httpx.txt",
     request_cpu_us=800,
 )

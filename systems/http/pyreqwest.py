@@ -8,7 +8,7 @@ SYSTEM = replace(
     ROW,
     name="http-pyreqwest",
     title="Python over reqwest (blocking)",
-    client=threads("http_pyreqwest", "ReqwestConnection"),
+    client=threads("pyreqwest", "ReqwestConnection"),
     wheels=("reqwestclient",),
     request_cpu_us=150,
 )

@@ -8,7 +8,7 @@ SYSTEM = replace(
     ROW,
     name="http-pyreqwest-async",
     title="Python over reqwest (asyncio)",
-    client=tasks("http_pyreqwest", "ReqwestAsyncConnection"),
+    client=tasks("pyreqwest", "ReqwestAsyncConnection"),
     wheels=("reqwestclient",),
     request_cpu_us=250,
 )

@@ -8,7 +8,7 @@ SYSTEM = replace(
     ROW,
     name="http-requests",
     title="Python requests",
-    client=threads("http_requests", "RequestsConnection"),
+    client=threads("requests", "RequestsConnection"),
     requirements="requirements/requests.txt",
     request_cpu_us=600,
 )

@@ -8,6 +8,6 @@ SYSTEM = replace(
     ROW,
     name="http-stdlib",
     title="Python http.client",
-    client=threads("http_stdlib", "StdlibConnection"),
+    client=threads("stdlib", "StdlibConnection"),
     request_cpu_us=150,
 )

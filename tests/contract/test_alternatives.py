@@ -1,7 +1,6 @@
 """The alternatives of the league for real: right answers, right refusals, and nothing left of them at the end."""
 
 import http.client
-import os
 import struct
 from typing import Any
 
@@ -181,6 +180,6 @@ def test_the_league_is_found_by_name_and_needs_no_package_to_be_listed() -> None
     names = sorted({*STDLIB, *PACKAGED})
     systems = [find(name) for name in names]
     assert [system.group for system in systems] == ["league"] * len(names)
-    files = sorted(name.removesuffix(".py") for name in os.listdir(REPOSITORY / "systems") if name.startswith("alt_"))
-    assert files == sorted(name.replace("-", "_") for name in names)
+    files = {path.stem for path in (REPOSITORY / "systems" / "alt").glob("*.py")} - {"__init__"}
+    assert files == {name.removeprefix("alt-").replace("-", "_") for name in names}
     assert len({system.title for system in systems}) == len(names)

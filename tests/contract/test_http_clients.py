@@ -43,8 +43,8 @@ ROWS = (
 NATIVE_ROWS = {"http-beast-native": ("--timeout-ms", 1000), "http-reqwest-native": ("--timeout", 1)}
 UNDECLARED = ("http-beast-undeclared", "http-beast-undeclared-released")
 HOLDING = ("http-beast-held", "http-beast-undeclared")
-BARRIER_DEADLINE_S = 1.0  # the same for rows that must miss it and rows that must not
-BAD_SERVER_DEADLINE_S = 0.8
+BARRIER_DEADLINE_S = 0.5  # the same for rows that must miss it and rows that must not
+BAD_SERVER_DEADLINE_S = 0.5
 DRIP_S = 0.02  # a byte: an answer takes twice the deadline
 Counts = tuple[int, int, dict[str, int]]
 BAD_SERVERS: dict[str, tuple[Script, Counts]] = {
@@ -101,7 +101,7 @@ def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str
     if system.name in NATIVE_ROWS:
         flag, per_s = NATIVE_ROWS[system.name]
         return [*command_or_skip(runtime, system, "client"), flag, f"{deadline_s * per_s:g}"]
-    first = f"from clients import http_workers; http_workers.REQUEST_DEADLINE_S = {deadline_s}"
+    first = f"from clients.http import workers; workers.REQUEST_DEADLINE_S = {deadline_s}"
     return command_or_skip(runtime, system, "client", first)
 
 
