@@ -9,7 +9,7 @@ from core.cell import Cell, Value
 from core.errors import BadInput, ChildFailed
 from core.result import CellResult
 from lab import interpreters
-from lab.experiment import preflight
+from lab.feasible import preflight
 from lab.measure import Bench, measure
 from lab.runtimes import Runtime, present
 from lab.sandbox import Sandbox

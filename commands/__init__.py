@@ -1,4 +1,8 @@
-"""What `python runner.py COMMAND` does: one file a command, each with a main(arguments) that gives the exit status."""
+"""What `python runner.py COMMAND` does: one file a command, each with a main(arguments) that gives the exit status.
+
+The file's docstring is what --help says. chosen, saying and run are no words of the command line: what a run is made
+of, what it says, and the run itself, which needs no word.
+"""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -31,4 +35,8 @@ def find(name: str) -> Command:
 
 def summaries() -> str:
     """A line for each command, for --help."""
-    return "\n".join(f"  {name:>8}  {(find(name).__doc__ or '').splitlines()[0]}" for name in NAMES)
+    return "\n".join(f"  {name:>8}  {_docstring(name).splitlines()[0]}" for name in NAMES)
+
+
+def _docstring(name: str) -> str:
+    return importlib.import_module(f"{__name__}.{name}").__doc__ or ""

@@ -15,7 +15,7 @@ DEFAULT_RUNTIME = "3.14t"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Say which packages turn the GIL back on, have no wheel, fail or warn under the free-threaded build."""
+    """Exit status: 0, or 3 where a package is not ready."""
     from reports.terminal.audit import audit_json, audit_markdown
 
     given = _parsed(arguments)
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = flags.Parser(prog="runner.py audit", description=main.__doc__)
+    parser = flags.Parser(prog="runner.py audit", description=__doc__)
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument("-r", "--requirement", metavar="FILE", type=Path, help="the packages of a requirements file")
     asked.add_argument("--package", metavar="NAME", action="append", help="one package, such as numpy; may be repeated")

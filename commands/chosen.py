@@ -10,7 +10,7 @@ from config.plan import Plan
 from core.errors import BadInput
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE
-from lab import experiment, interpreters
+from lab import feasible, interpreters
 from lab.runtimes import AnyRuntime, usable
 
 
@@ -33,7 +33,7 @@ def with_present_runtimes(plan: Plan, given: Mapping[str, Any]) -> tuple[Plan, d
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
     """The plan without what cannot be measured here, each with a line that says why. Raises BadInput if it is all."""
-    possible = experiment.without_absent(plan, runtimes)
+    possible = feasible.without_absent(plan, runtimes)
     for why in dict.fromkeys(possible.absent.values()):
         pairs = [f"{system} under {runtime}" for (system, runtime), text in possible.absent.items() if text == why]
         note(f"Left out: system {', '.join(pairs)}: {why}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from commands.saying import note
 from config import flags
-from lab import experiment
+from lab.runs import titles
 
 if TYPE_CHECKING:
     from reports.compare.checks import Check
@@ -20,7 +20,7 @@ THRESHOLD_MISSED = 3
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compare two saved runs, or pyperf files: is B faster or slower than A?"""
+    """Exit status: 0; with --fail-if-slower 3 where B is slower by that much, 1 where nothing can be said."""
     from reports.compare import runs as comparing
     from reports.compare.checks import checks
     from reports.compare.junit import write_junit
@@ -32,15 +32,15 @@ def main(arguments: Sequence[str]) -> int:
     both = saved_at(given.runs[0]), saved_at(given.runs[1])
     compared = comparing.compare_runs(*both, names, anyway=given.anyway, share=share)
     checked = checks(compared.comparisons, share)
-    titles = {**experiment.titles(), **both[0].titles, **both[1].titles}
-    _show(compared, checked, titles, given)
+    named = {**titles(), **both[0].titles, **both[1].titles}
+    _show(compared, checked, named, given)
     if given.junit:
         write_junit(compared, checked, given.junit)
     return _exit_status(checked)
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = flags.Parser(prog="runner.py compare", description=main.__doc__)
+    parser = flags.Parser(prog="runner.py compare", description=__doc__)
     parser.add_argument(
         "runs", metavar="RUN", type=Path, nargs=2, help="a run's folder, a result.json or a pyperf file"
     )

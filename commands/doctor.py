@@ -9,11 +9,11 @@ from lab.doctor import findings
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show what makes this machine unquiet for benchmarks, and what to do about it."""
+    """Exit status: 0, whatever was found."""
     from reports.terminal.console import terminal
     from reports.terminal.doctor import print_findings
 
-    parser = flags.Parser(prog="runner.py doctor", description=main.__doc__)
+    parser = flags.Parser(prog="runner.py doctor", description=__doc__)
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     given = parser.parse_args(arguments)
     facts = quiet.facts()

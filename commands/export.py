@@ -7,14 +7,14 @@ from commands.saying import note
 from config import flags
 from core.errors import BadInput
 from core.result import load
-from lab import experiment
+from lab.runs import titles
 
 DEFAULT_FORMAT = "pyperf"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write a saved run for other tools: pyperf JSON, Parquet, CSV, HdrHistogram percentiles, Markdown."""
-    parser = flags.Parser(prog="runner.py export", description=main.__doc__)
+    """Exit status: 0."""
+    parser = flags.Parser(prog="runner.py export", description=__doc__)
     parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
     parser.add_argument("to", metavar="DIR", type=Path, help="a folder; or NAME.json for pyperf, NAME.parquet")
     parser.add_argument(
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     if given.format not in FORMATS:
         raise BadInput(f"--format is {given.format}; accepted are {', '.join(FORMATS)}.")
     saved = load(given.run)
-    exported = FORMATS[given.format](saved, experiment.titles(saved), given.to)
+    exported = FORMATS[given.format](saved, titles(saved), given.to)
     for line in exported.left_out:
         note(line)
     print(*exported.paths, sep="\n")

@@ -30,7 +30,7 @@ REQUIREMENTS = "Which requirements file?"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write a commented plan for a service of your own, after three questions or from flags."""
+    """Exit status: 0."""
     given = _parsed(arguments)
     path: Path = given.file
     _expect_room(path, force=given.force)
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = flags.Parser(prog="runner.py init", description=main.__doc__)
+    parser = flags.Parser(prog="runner.py init", description=__doc__)
     parser.add_argument("file", metavar="FILE", type=Path, nargs="?", default=Path(DEFAULT_FILE), help=DEFAULT_FILE)
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
     parser.add_argument(

@@ -7,15 +7,15 @@ from pathlib import Path
 from commands.report import add_lang_flag, language
 from commands.saying import note, short
 from config import flags
-from lab import experiment
+from lab.runs import RUNS
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show the saved runs, newest first, with what came out of each."""
+    """Exit status: 0."""
     from reports.terminal.console import terminal
     from reports.terminal.listing import print_list, saved_runs
 
-    parser = flags.Parser(prog="runner.py list", description=main.__doc__)
+    parser = flags.Parser(prog="runner.py list", description=__doc__)
     parser.add_argument(
         "folder", metavar="FOLDER", type=Path, nargs="?", help="where runs are saved (default: reports/out)"
     )
@@ -24,8 +24,8 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     lang = language(given.lang)
     if given.folder is None:
-        experiment.RUNS.mkdir(parents=True, exist_ok=True)
-    folder = short(given.folder or experiment.RUNS)
+        RUNS.mkdir(parents=True, exist_ok=True)
+    folder = short(given.folder or RUNS)
     runs = saved_runs(folder, lang)
     if given.json:
         print(json.dumps([one.to_json() for one in runs], indent=2))

@@ -1,4 +1,4 @@
-"""Build the native programs and the extensions for each runtime; say what a missing toolchain keeps away."""
+"""Build the native programs and extensions, or those named; say what a missing toolchain keeps away."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,11 +10,8 @@ FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Build the native programs and extensions, or those named; say of each whether it is there.
-
-    1 where one could not be built although its tools are here; without its tools it is only said to be missing.
-    """
-    parser = flags.Parser(prog="runner.py native", description=main.__doc__)
+    """Exit status: 0, or 1 where something could not be built although its tools are here."""
+    parser = flags.Parser(prog="runner.py native", description=__doc__)
     known = (*natives.BUILDS, *wheels.EXTENSIONS)
     parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(known)} (default: all)")
     names = parser.parse_args(arguments).names or known

@@ -10,8 +10,8 @@ from lab import machine
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the cells that a run with these flags would measure, and about how long it takes; run nothing."""
-    parser = flags.Parser(prog="runner.py plan", description=main.__doc__)
+    """Exit status: 0."""
+    parser = flags.Parser(prog="runner.py plan", description=__doc__)
     flags.add_run_flags(parser)
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
     given = vars(parser.parse_args(arguments))

@@ -1,4 +1,4 @@
-"""Make the page, tables and plots of saved runs again, from result.json alone."""
+"""Make the page, tables and plots of saved runs again, from result.json alone; several also side by side."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ from commands.saying import note, short
 from config import flags
 from core.errors import BadInput
 from core.result import FILE_NAME, Run, keep_comparisons, load, to_json
-from lab import experiment
+from lab.runs import RUNS, titles
 
 if TYPE_CHECKING:
     from reports.rows.view import View
@@ -30,7 +30,7 @@ def write(folder: Path, saved: Run, lang: str = "en") -> "Written":
     from reports.rows.view import view_of
     from reports.write import PartsLost, write_all
 
-    view = view_of(saved, experiment.titles(saved))
+    view = view_of(saved, titles(saved))
     saved.comparisons = findings.comparisons(view)
     try:
         return Written(folder=folder, view=view, paths=write_all(view, folder, lang=lang), lang=lang)
@@ -123,7 +123,7 @@ def _print(written: Written) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the page, tables and plots of saved runs again, from result.json alone; several also side by side."""
+    """Exit status: 0, or 1 where a part of a report could not be made."""
     given = _parsed(arguments)
     lang = language(given.lang)
     runs = list(dict.fromkeys(given.runs)) or [_newest_run()]
@@ -154,7 +154,7 @@ def _show_all(all_written: Sequence[Written], given: argparse.Namespace) -> None
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = flags.Parser(prog="runner.py report", description=main.__doc__)
+    parser = flags.Parser(prog="runner.py report", description=__doc__)
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="a run's folder (default: the newest)")
     parser.add_argument(
         "--out",
@@ -199,7 +199,7 @@ def _open_page(page: Path) -> None:
 
 
 def _newest_run() -> Path:
-    runs = sorted(experiment.RUNS.glob("*/result.json"), key=lambda path: path.stat().st_mtime)
+    runs = sorted(RUNS.glob("*/result.json"), key=lambda path: path.stat().st_mtime)
     if not runs:
-        raise BadInput(f"There is no run in {short(experiment.RUNS)} yet; make one with: make run")
+        raise BadInput(f"There is no run in {short(RUNS)} yet; make one with: make run")
     return runs[-1].parent

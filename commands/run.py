@@ -13,8 +13,11 @@ from config import flags
 from config.plan import MAX_BLOCKS, Plan
 from core.errors import BadInput
 from core.result import Run
-from lab import experiment
+from lab.experiment import Enough, carry_out
+from lab.feasible import preflight
+from lab.order import Order
 from lab.profile import available
+from lab.runs import check_same_runtimes, new_run, note_time, resumed, run_folder
 
 TITLE = "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
 
@@ -34,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     _carry_out(order, saved, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, saved, lang)
-    experiment.note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
+    note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
     return 1 if saved.failed_cells or not written.whole else 0
 
@@ -43,16 +46,16 @@ def _epilog() -> str:
     return f"systems:\n{flags.systems_help()}\n\ncommands (each has its own --help):\n{summaries()}"
 
 
-def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[experiment.Order, Run]:
+def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Order, Run]:
     plan = flags.plan_from(given)
     seed = flags.seed(given)
     plan, runtimes, missing = with_present_runtimes(plan, given)
     plan = without_absent(plan, runtimes)
     _expect_an_end(plan)
-    folder = given["out"] or experiment.run_folder(plan)
-    order = experiment.Order(plan=plan, runtimes=runtimes, folder=folder, profile=_profiles(given["profile"]))
-    experiment.preflight(plan)
-    return order, experiment.new_run(order, seed, ["runner.py", *arguments], missing)
+    folder = given["out"] or run_folder(plan)
+    order = Order(plan=plan, runtimes=runtimes, folder=folder, profile=_profiles(given["profile"]))
+    preflight(plan)
+    return order, new_run(order, seed, ["runner.py", *arguments], missing)
 
 
 def _profiles(asked: str | None) -> bool:
@@ -63,18 +66,18 @@ def _profiles(asked: str | None) -> bool:
     return bool(asked) and not why_not
 
 
-def _resumed(given: Mapping[str, Any]) -> tuple[experiment.Order, Run]:
+def _resumed(given: Mapping[str, Any]) -> tuple[Order, Run]:
     allowed = ("resume", "json", "quiet", "lang", "interpreter")
     for name, value in given.items():
         if value not in (None, False, []) and name not in allowed:
             raise BadInput(
                 f"--resume goes on with the saved plan; --{name.lower().replace('_', '-')} cannot change it."
             )
-    saved = experiment.resumed(given["resume"])
+    saved = resumed(given["resume"])
     plan, runtimes, _ = with_present_runtimes(Plan.from_json(saved.plan), {**given, "require": None})
-    order = experiment.Order(plan=without_absent(plan, runtimes), runtimes=runtimes, folder=given["resume"])
-    experiment.check_same_runtimes(saved, runtimes)
-    experiment.preflight(plan)
+    order = Order(plan=without_absent(plan, runtimes), runtimes=runtimes, folder=given["resume"])
+    check_same_runtimes(saved, runtimes)
+    preflight(plan)
     return order, saved
 
 
@@ -88,7 +91,7 @@ def _expect_an_end(plan: Plan) -> None:
         )
 
 
-def _enough(plan: Plan) -> experiment.Enough:
+def _enough(plan: Plan) -> Enough:
     """Whether a run has all the blocks it needs, by the plan's `until`."""
 
     def enough(saved: Run, spent_ns: int) -> bool:
@@ -102,13 +105,13 @@ def _enough(plan: Plan) -> experiment.Enough:
     return enough
 
 
-def _carry_out(order: experiment.Order, saved: Run, *, quiet: bool) -> None:
+def _carry_out(order: Order, saved: Run, *, quiet: bool) -> None:
     from reports.terminal.progress import display
 
     try:
         until = order.plan.until
         with display(quiet=quiet, open_ended=bool(until.width or until.seconds)) as progress:
-            experiment.carry_out(order, saved, progress, _enough(order.plan))
+            carry_out(order, saved, progress, _enough(order.plan))
     except KeyboardInterrupt:
         note(f"Stopped. {len(saved.cells)} cells are saved; go on with: python runner.py --resume {order.folder}")
         raise

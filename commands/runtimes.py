@@ -12,8 +12,8 @@ from lab.runtimes import Runtime
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show the interpreters that were found, and what they are."""
-    parser = flags.Parser(prog="runner.py runtimes", description=main.__doc__)
+    """Exit status: 0, also where some are missing."""
+    parser = flags.Parser(prog="runner.py runtimes", description=__doc__)
     flags.add_runtime_flags(parser)
     parser.add_argument("--json", action="store_true", help="print them as JSON")
     given = vars(parser.parse_args(arguments))

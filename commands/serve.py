@@ -15,8 +15,8 @@ from lab.sandbox import Sandbox
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Start the services of one cell and print their addresses, until Ctrl-C or end of input."""
-    parser = flags.Parser(prog="runner.py serve", description=main.__doc__)
+    """Exit status: 0."""
+    parser = flags.Parser(prog="runner.py serve", description=__doc__)
     flags.add_plan_flags(parser)
     given = vars(parser.parse_args(arguments))
     asked = flags.plan_from(given)

@@ -8,7 +8,6 @@ from rich.cells import cell_len
 
 from commands.list import main as list_runs
 from commands.report import main as report
-from lab import experiment
 from tests.commands.saved import saved
 
 
@@ -24,7 +23,7 @@ def test_list_shows_runs_and_as_json_all_that_is_known(tmp_path: Path, capsys: p
 def test_list_of_an_empty_folder_says_how_to_make_a_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(experiment, "RUNS", tmp_path / "out")
+    monkeypatch.setattr("commands.list.RUNS", tmp_path / "out")
     assert list_runs([]) == 0
     assert capsys.readouterr() == ("", f"There is no run in {tmp_path / 'out'} yet; make one with: make run\n")
 

@@ -16,18 +16,11 @@ from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
 from lab import experiment, machine, quiet
 from lab.commit import commit
-from lab.experiment import (
-    RUNS,
-    Order,
-    carry_out,
-    check_same_runtimes,
-    files_needed,
-    new_run,
-    preflight,
-    resumed,
-    run_folder,
-)
+from lab.experiment import carry_out
+from lab.feasible import files_needed, preflight
 from lab.interpreters import Interpreter
+from lab.order import Order
+from lab.runs import RUNS, check_same_runtimes, new_run, resumed, run_folder
 from lab.runtimes import Runtime
 from systems import find
 

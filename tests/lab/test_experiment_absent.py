@@ -9,7 +9,7 @@ from config.plan import Plan, Row
 from core.method import Method
 from lab import natives
 from lab.environments import EnvironmentFailed
-from lab.experiment import prepare, without_absent
+from lab.feasible import prepare, without_absent
 from lab.runtimes import AnyRuntime, Native, Runtime
 from tests.lab.test_experiment import runtime
 
