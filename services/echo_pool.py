@@ -6,11 +6,9 @@ from typing import Any
 
 from core.cell import Cell
 from services.cached import CachedService, Worker
-from services.connection import Connection, set_options
+from services.connection import READ_BYTES, Connection, set_options
 from services.listeners import Listener
 from services.watch import Watch
-
-READ_BYTES = 256 * 1024  # one read, as in all echo servers: docs/echo.md
 
 
 class EchoPool(CachedService):
