@@ -18,9 +18,10 @@ TEXTS: Mapping[str, str] = {
     "failed": "未通过",
     "unknown": "未知",
     "not_measured": "没有测量的内容",
+    "chapters_elsewhere": "其他实验测量的内容，各附命令",
     "what": "内容",
     "command_that_would": "可用的命令",
-    "nothing_missing": "本页所列内容在这次运行中都有测量。",
+    "nothing_missing": "计划要求的内容都已测量。",
     "comparisons": "全部比较",
     "forest_caption": (
         "耗时之比及其 95 % 区间；在 1 的右侧表示较新的一方更快。灰带：A/A 对照（同一运行时测两次）。"

@@ -18,9 +18,10 @@ TEXTS: Mapping[str, str] = {
     "failed": "failed",
     "unknown": "not known",
     "not_measured": "What was not measured",
+    "chapters_elsewhere": "What other runs measure, each with its command",
     "what": "What",
     "command_that_would": "The command that would",
-    "nothing_missing": "Nothing that this page shows is missing from the run.",
+    "nothing_missing": "Nothing that the plan asks for is missing.",
     "comparisons": "All comparisons",
     "forest_caption": (
         "Ratio of completion times with its 95 % interval; right of 1 the newer side is faster. Grey band: A/A, the"

@@ -21,10 +21,14 @@ Words = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """Something that was not measured, and the command that would; empty where there is none."""
+    """Something that was not measured, and the command that would; empty where there is none.
+
+    is_chapter: a chapter of the page that this run says nothing for, not something that its plan lacks
+    """
 
     what: str
     command: str = ""
+    is_chapter: bool = False
 
 
 GAPS = {
@@ -88,7 +92,7 @@ def gaps(view: View, shown: Mapping[str, bool], lang: str) -> list[Gap]:
         *_undecided(view, words),
     ]
     absent = [name for name, has in {**shown, **_elsewhere(view)}.items() if not has]
-    return [*found, *(Gap(what=words[name], command=_command(name, run)) for name in absent)]
+    return [*found, *(Gap(what=words[name], command=_command(name, run), is_chapter=True) for name in absent)]
 
 
 def _missing(name: str, words: Words) -> Gap:
