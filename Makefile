@@ -99,7 +99,9 @@ $(LIMIT_STAMP): $(native_sources) $(RUN_STAMP)
 
 $(NATIVE_STAMP): $(native_sources) $(RUNTIMES_STAMP)
 	@$(alone); if $(fresh); then exit 0; fi; \
-	echo 'set-up: native programs'; $(PYTHON) runner.py native || $(go_on); touch $@ $(LIMIT_STAMP)
+	echo 'set-up: native programs'; $(PYTHON) runner.py native || $(go_on); \
+	if command -v cargo >/dev/null; then (cd native && cargo test --quiet --no-run) >/dev/null 2>&1 || $(go_on); fi; \
+	touch $@ $(LIMIT_STAMP)
 
 go_on = echo 'set-up: going on without what could not be built; once that is mended: make native'
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import yaml
 
-import systems
 from config.load import load_plan
 from config.own_plan import KEYS, own_plan
 from config.plan import DEFAULT_RUNTIMES, Plan
@@ -25,13 +24,6 @@ SERVICES: list[dict[str, Any]] = [
     {"targets": {"old": "http://127.0.0.1:8000/", "new": "unix:/run/new.sock"}},
     {"command": COMMAND, "environment": {"A": "yes", "B": "#: '"}, "port": "8000", "think_time": "10ms"},
 ]
-
-
-@pytest.fixture(autouse=True)
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Services that a test makes known are forgotten after it."""
-    monkeypatch.setattr(systems, "REGISTERED", {})
-    systems.every.cache_clear()
 
 
 def made(service: dict[str, Any], folder: Path, runtimes: tuple[str, ...] = DEFAULT_RUNTIMES) -> tuple[str, Plan]:

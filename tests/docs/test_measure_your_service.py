@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import systems
 from benchmarks.five_minutes import PAGE, commands, files, has_verdict, typed_in
 from commands.init import main as init
 from core.result import Run, load
@@ -101,7 +100,6 @@ def test_the_questions_write_the_same_plan(folder: Path, monkeypatch: pytest.Mon
     (dialogue,) = [text for text in blocks(PAGE, "text") if "How is it started?" in text]
     answers = [line[1:].strip() for line in dialogue.splitlines() if line.startswith(">")]
     asked: list[str] = []
-    monkeypatch.setattr(systems, "REGISTERED", {})
     monkeypatch.setattr(sys, "stdin", Typed("".join(f"{answer}\n" for answer in answers)))
     monkeypatch.setattr("builtins.print", lambda *texts, **_: asked.extend(map(str, texts)))
     monkeypatch.chdir(folder)
