@@ -1,135 +1,31 @@
-"""The client's threads against scripted services: every answer is counted once, under the name that it deserves."""
+"""The client against scripted services: every answer is counted once, under the name that it deserves."""
 
 import json
 import socket
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from clients.cached import CachedCaller
-from clients.channel import CallFailed, FramedChannel
-from clients.drive import GIVE_UP_AFTER, Client
-from clients.fresh import FreshCaller
-from core.cell import Cell
+from clients.drive import GIVE_UP_AFTER
 from core.histogram import Histogram
-from core.system import COMMON, Caller, Channel
 from core.wire import frame
-from systems import find
+from tests.clients.driving import (
+    called,
+    connects,
+    counted,
+    counts,
+    fresh,
+)
 from tests.clients.scripted import (
-    DEADLINE_S,
     FULL,
     RIGHT,
     WRONG,
-    Script,
-    ScriptedService,
     always,
     answers,
     closes,
     request_from,
     says,
 )
-
-Kind = Callable[[list[str], Callable[[int], None]], Caller]
-
-
-def cached(addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
-    return CachedCaller(FramedChannel, addresses[0], connect_ns)
-
-
-def fresh(addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
-    return FreshCaller(FramedChannel, addresses[0], connect_ns)
-
-
-class FakeCaller:
-    """A caller whose n-th request has the n-th outcome: the answer's body, or the cause why there is none."""
-
-    def __init__(self, outcomes: Sequence[bytes | str]) -> None:
-        self.outcomes = list(outcomes)
-        self.done: list[str] = []
-
-    def open(self) -> None:
-        self.done.append("open")
-
-    def take(self) -> Channel:
-        if self.outcomes[0] == "connect":
-            self.outcomes.pop(0)
-            raise CallFailed("connect")
-        return self
-
-    def ask(self, message: bytes) -> bytes:
-        outcome = self.outcomes.pop(0)
-        if isinstance(outcome, str):
-            raise CallFailed(outcome)
-        return outcome
-
-    def give(self, channel: Channel) -> None:
-        self.done.append("give")
-
-    def drop(self, channel: Channel) -> None:
-        self.done.append("drop")
-
-    def close(self) -> None:
-        """Not noted: whether a client closes at its end or at its process's is its own affair."""
-
-
-@contextmanager
-def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values: int) -> Iterator[Client]:
-    """A client of the services at *addresses* that calls each by *kind*. All its connections are closed at the end."""
-    callers = []
-
-    def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
-        callers.append(kind(addresses, connect_ns))
-        return callers[-1]
-
-    few = {"NUM_API_SERVICES": len(addresses), "NUM_REQUESTS_PER_CLIENT": 5}
-    cell = Cell.build(system="1", runtime="3.14t", reads=COMMON, values=few | values)
-    try:
-        yield Client(replace(find("1"), caller=caller), cell, client_id, addresses)
-    finally:
-        for one in callers:
-            one.close()
-
-
-@contextmanager
-def services(folder: Path, *scripts: Script) -> Iterator[list[ScriptedService]]:
-    """A service for each script."""
-    with ExitStack() as stack:
-        yield [stack.enter_context(ScriptedService(folder, script)) for script in scripts]
-
-
-def addresses_of(running: list[ScriptedService]) -> list[list[str]]:
-    return [[service.address] for service in running]
-
-
-def counted(folder: Path, *scripts: Script, kind: Kind = cached, requests: int = 5) -> dict[str, Any]:
-    """What a client says of *requests* requests to one service; its n-th connection is played by the n-th script."""
-    with (
-        ScriptedService(folder, *scripts) as service,
-        client(kind, [[service.address]], NUM_REQUESTS_PER_CLIENT=requests) as one,
-    ):
-        result = one.run()
-    assert json.loads(json.dumps(result)) == result
-    return result
-
-
-def called(*outcomes: bytes | str) -> tuple[FakeCaller, dict[str, Any]]:
-    """The caller, and what a client says of as many requests as there are outcomes."""
-    caller = FakeCaller(outcomes)
-    with client(lambda addresses, connect_ns: caller, [["a"]], NUM_REQUESTS_PER_CLIENT=len(outcomes)) as one:
-        return caller, one.run()
-
-
-def counts(result: dict[str, Any]) -> tuple[int, int, dict[str, int]]:
-    return result["answered"], result["wrong"], result["errors"]
-
-
-def connects(result: dict[str, Any]) -> int:
-    return int(result["connect"]["count"]) if "connect" in result else 0
 
 
 @pytest.mark.parametrize(
@@ -282,108 +178,3 @@ def test_a_service_that_always_closes_is_given_up(short_folder: Path) -> None:
 def test_what_a_client_says_has_latencies_that_a_histogram_reads(short_folder: Path) -> None:
     latency = counted(short_folder, always(RIGHT))["latency"]
     assert Histogram.from_json(latency).to_json() == latency
-
-
-@pytest.mark.parametrize("threads", [1, 2, 25])
-def test_every_service_gets_all_its_requests_however_many_threads_there_are(short_folder: Path, threads: int) -> None:
-    with (
-        services(short_folder, *[always(RIGHT)] * 3) as running,
-        client(cached, addresses_of(running), client_id=1, NUM_THREADS_PER_CLIENT=threads) as one,
-    ):
-        result = one.run()
-    assert (result["requests"], *counts(result)) == (15, 15, 0, {})
-    assert [service.connections for service in running] == [1, 1, 1]
-
-
-def test_errors_of_one_service_leave_the_others_answers_alone(short_folder: Path) -> None:
-    with (
-        services(short_folder, always(RIGHT), closes, always(WRONG)) as running,
-        client(cached, addresses_of(running), NUM_REQUESTS_PER_CLIENT=20) as one,
-    ):
-        result = one.run()
-    assert (result["requests"], *counts(result)) == (60, 40, 20, {"closed": GIVE_UP_AFTER})
-
-
-@pytest.mark.parametrize(("client_id", "order"), [(0, "abc"), (1, "bca"), (2, "cab"), (4, "bca")])
-def test_each_client_begins_with_another_service(client_id: int, order: str) -> None:
-    asked = []
-
-    class Noting(FakeCaller):
-        def __init__(self, addresses: list[str], connect_ns: object) -> None:
-            super().__init__([RIGHT])
-            self.address = addresses[0]
-
-        def take(self) -> Channel:
-            asked.append(self.address)
-            return super().take()
-
-    one_each = {"NUM_THREADS_PER_CLIENT": 1, "NUM_REQUESTS_PER_CLIENT": 1}
-    with client(Noting, [["a"], ["b"], ["c"]], client_id, **one_each) as one:
-        one.run()
-    assert "".join(asked) == order
-
-
-def test_connections_are_open_before_the_release_and_nothing_is_asked_until_then() -> None:
-    callers = [FakeCaller([RIGHT]), FakeCaller([RIGHT])]
-    unused = iter(callers)
-    with client(lambda addresses, connect_ns: next(unused), [["a"], ["b"]], NUM_REQUESTS_PER_CLIENT=1) as one:
-        assert [caller.done for caller in callers] == [["open"], ["open"]]
-        one.run()
-    assert [caller.done for caller in callers] == [["open", "give"], ["open", "give"]]
-
-
-def test_a_service_that_cannot_be_reached_is_an_error_before_anything_is_timed() -> None:
-    class Refusing(FakeCaller):
-        def open(self) -> None:
-            raise CallFailed("connect")
-
-    with pytest.raises(CallFailed), client(lambda addresses, connect_ns: Refusing([]), [["a"]]):
-        pass
-
-
-def silent_until(ended: threading.Event) -> Script:
-    """Answer nothing until *ended*, then everything."""
-
-    def play(sock: socket.socket) -> None:
-        assert ended.wait(DEADLINE_S)
-        always(RIGHT)(sock)
-
-    return play
-
-
-def run_until_quiet(running: list[ScriptedService], ended: threading.Event) -> dict[str, Any]:
-    """What a client says when the answers stop; then they come after all, and its threads end."""
-    before = set(threading.enumerate())
-    with client(cached, addresses_of(running)) as one:
-        result = one.run(deadline_s=0.3)
-        ended.set()
-        for thread in set(threading.enumerate()) - before:
-            thread.join(DEADLINE_S)
-    return result
-
-
-def test_a_service_that_never_answers_is_a_timeout_and_keeps_what_the_others_answered(short_folder: Path) -> None:
-    ended = threading.Event()
-    with services(short_folder, always(RIGHT), silent_until(ended)) as running:
-        result = run_until_quiet(running, ended)
-    assert (result["requests"], *counts(result)) == (10, 5, 0, {"timeout": 1})
-
-
-def test_every_thread_that_waits_in_vain_is_a_timeout(short_folder: Path) -> None:
-    ended = threading.Event()
-    with services(short_folder, *[silent_until(ended)] * 3) as running:
-        result = run_until_quiet(running, ended)
-    assert (result["requests"], *counts(result)) == (15, 0, 0, {"timeout": 3})
-
-
-def test_requests_of_a_thread_that_died_are_missing_and_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Broken(FakeCaller):
-        def ask(self, message: bytes) -> bytes:
-            raise ValueError("a fault of our own")
-
-    died: list[threading.ExceptHookArgs] = []
-    monkeypatch.setattr(threading, "excepthook", died.append)
-    with client(lambda addresses, connect_ns: Broken([RIGHT]), [["a"]]) as one:
-        result = one.run()
-    assert len(died) == 1
-    assert (result["requests"], result["answered"]) == (5, 0)

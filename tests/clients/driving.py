@@ -1,0 +1,117 @@
+"""A client whose services are scripted, and what it says of their answers."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from clients.cached import CachedCaller
+from clients.channel import CallFailed, FramedChannel
+from clients.drive import Client
+from clients.fresh import FreshCaller
+from core.cell import Cell
+from core.system import COMMON, Caller, Channel
+from systems import find
+from tests.clients.scripted import (
+    Script,
+    ScriptedService,
+)
+
+Kind = Callable[[list[str], Callable[[int], None]], Caller]
+
+
+def cached(addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
+    return CachedCaller(FramedChannel, addresses[0], connect_ns)
+
+
+def fresh(addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
+    return FreshCaller(FramedChannel, addresses[0], connect_ns)
+
+
+class FakeCaller:
+    """A caller whose n-th request has the n-th outcome: the answer's body, or the cause why there is none."""
+
+    def __init__(self, outcomes: Sequence[bytes | str]) -> None:
+        self.outcomes = list(outcomes)
+        self.done: list[str] = []
+
+    def open(self) -> None:
+        self.done.append("open")
+
+    def take(self) -> Channel:
+        if self.outcomes[0] == "connect":
+            self.outcomes.pop(0)
+            raise CallFailed("connect")
+        return self
+
+    def ask(self, message: bytes) -> bytes:
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, str):
+            raise CallFailed(outcome)
+        return outcome
+
+    def give(self, channel: Channel) -> None:
+        self.done.append("give")
+
+    def drop(self, channel: Channel) -> None:
+        self.done.append("drop")
+
+    def close(self) -> None:
+        """Not noted: whether a client closes at its end or at its process's is its own affair."""
+
+
+@contextmanager
+def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values: int) -> Iterator[Client]:
+    """A client of the services at *addresses* that calls each by *kind*. All its connections are closed at the end."""
+    callers = []
+
+    def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
+        callers.append(kind(addresses, connect_ns))
+        return callers[-1]
+
+    few = {"NUM_API_SERVICES": len(addresses), "NUM_REQUESTS_PER_CLIENT": 5}
+    cell = Cell.build(system="1", runtime="3.14t", reads=COMMON, values=few | values)
+    try:
+        yield Client(replace(find("1"), caller=caller), cell, client_id, addresses)
+    finally:
+        for one in callers:
+            one.close()
+
+
+@contextmanager
+def services(folder: Path, *scripts: Script) -> Iterator[list[ScriptedService]]:
+    """A service for each script."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(ScriptedService(folder, script)) for script in scripts]
+
+
+def addresses_of(running: list[ScriptedService]) -> list[list[str]]:
+    return [[service.address] for service in running]
+
+
+def counted(folder: Path, *scripts: Script, kind: Kind = cached, requests: int = 5) -> dict[str, Any]:
+    """What a client says of *requests* requests to one service; its n-th connection is played by the n-th script."""
+    with (
+        ScriptedService(folder, *scripts) as service,
+        client(kind, [[service.address]], NUM_REQUESTS_PER_CLIENT=requests) as one,
+    ):
+        result = one.run()
+    assert json.loads(json.dumps(result)) == result
+    return result
+
+
+def called(*outcomes: bytes | str) -> tuple[FakeCaller, dict[str, Any]]:
+    """The caller, and what a client says of as many requests as there are outcomes."""
+    caller = FakeCaller(outcomes)
+    with client(lambda addresses, connect_ns: caller, [["a"]], NUM_REQUESTS_PER_CLIENT=len(outcomes)) as one:
+        return caller, one.run()
+
+
+def counts(result: dict[str, Any]) -> tuple[int, int, dict[str, int]]:
+    return result["answered"], result["wrong"], result["errors"]
+
+
+def connects(result: dict[str, Any]) -> int:
+    return int(result["connect"]["count"]) if "connect" in result else 0

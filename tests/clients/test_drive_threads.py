@@ -1,0 +1,127 @@
+"""The client's threads: services shared out among them, opened before the release, and waited for in vain."""
+
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clients.channel import CallFailed
+from clients.drive import GIVE_UP_AFTER
+from core.system import Channel
+from tests.clients.driving import FakeCaller, addresses_of, cached, client, counts, services
+from tests.clients.scripted import (
+    DEADLINE_S,
+    RIGHT,
+    WRONG,
+    Script,
+    ScriptedService,
+    always,
+    closes,
+)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 25])
+def test_every_service_gets_all_its_requests_however_many_threads_there_are(short_folder: Path, threads: int) -> None:
+    with (
+        services(short_folder, *[always(RIGHT)] * 3) as running,
+        client(cached, addresses_of(running), client_id=1, NUM_THREADS_PER_CLIENT=threads) as one,
+    ):
+        result = one.run()
+    assert (result["requests"], *counts(result)) == (15, 15, 0, {})
+    assert [service.connections for service in running] == [1, 1, 1]
+
+
+def test_errors_of_one_service_leave_the_others_answers_alone(short_folder: Path) -> None:
+    with (
+        services(short_folder, always(RIGHT), closes, always(WRONG)) as running,
+        client(cached, addresses_of(running), NUM_REQUESTS_PER_CLIENT=20) as one,
+    ):
+        result = one.run()
+    assert (result["requests"], *counts(result)) == (60, 40, 20, {"closed": GIVE_UP_AFTER})
+
+
+@pytest.mark.parametrize(("client_id", "order"), [(0, "abc"), (1, "bca"), (2, "cab"), (4, "bca")])
+def test_each_client_begins_with_another_service(client_id: int, order: str) -> None:
+    asked = []
+
+    class Noting(FakeCaller):
+        def __init__(self, addresses: list[str], connect_ns: object) -> None:
+            super().__init__([RIGHT])
+            self.address = addresses[0]
+
+        def take(self) -> Channel:
+            asked.append(self.address)
+            return super().take()
+
+    one_each = {"NUM_THREADS_PER_CLIENT": 1, "NUM_REQUESTS_PER_CLIENT": 1}
+    with client(Noting, [["a"], ["b"], ["c"]], client_id, **one_each) as one:
+        one.run()
+    assert "".join(asked) == order
+
+
+def test_connections_are_open_before_the_release_and_nothing_is_asked_until_then() -> None:
+    callers = [FakeCaller([RIGHT]), FakeCaller([RIGHT])]
+    unused = iter(callers)
+    with client(lambda addresses, connect_ns: next(unused), [["a"], ["b"]], NUM_REQUESTS_PER_CLIENT=1) as one:
+        assert [caller.done for caller in callers] == [["open"], ["open"]]
+        one.run()
+    assert [caller.done for caller in callers] == [["open", "give"], ["open", "give"]]
+
+
+def test_a_service_that_cannot_be_reached_is_an_error_before_anything_is_timed() -> None:
+    class Refusing(FakeCaller):
+        def open(self) -> None:
+            raise CallFailed("connect")
+
+    with pytest.raises(CallFailed), client(lambda addresses, connect_ns: Refusing([]), [["a"]]):
+        pass
+
+
+def silent_until(ended: threading.Event) -> Script:
+    """Answer nothing until *ended*, then everything."""
+
+    def play(sock: socket.socket) -> None:
+        assert ended.wait(DEADLINE_S)
+        always(RIGHT)(sock)
+
+    return play
+
+
+def run_until_quiet(running: list[ScriptedService], ended: threading.Event) -> dict[str, Any]:
+    """What a client says when the answers stop; then they come after all, and its threads end."""
+    before = set(threading.enumerate())
+    with client(cached, addresses_of(running)) as one:
+        result = one.run(deadline_s=0.3)
+        ended.set()
+        for thread in set(threading.enumerate()) - before:
+            thread.join(DEADLINE_S)
+    return result
+
+
+def test_a_service_that_never_answers_is_a_timeout_and_keeps_what_the_others_answered(short_folder: Path) -> None:
+    ended = threading.Event()
+    with services(short_folder, always(RIGHT), silent_until(ended)) as running:
+        result = run_until_quiet(running, ended)
+    assert (result["requests"], *counts(result)) == (10, 5, 0, {"timeout": 1})
+
+
+def test_every_thread_that_waits_in_vain_is_a_timeout(short_folder: Path) -> None:
+    ended = threading.Event()
+    with services(short_folder, *[silent_until(ended)] * 3) as running:
+        result = run_until_quiet(running, ended)
+    assert (result["requests"], *counts(result)) == (15, 0, 0, {"timeout": 3})
+
+
+def test_requests_of_a_thread_that_died_are_missing_and_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(FakeCaller):
+        def ask(self, message: bytes) -> bytes:
+            raise ValueError("a fault of our own")
+
+    died: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", died.append)
+    with client(lambda addresses, connect_ns: Broken([RIGHT]), [["a"]]) as one:
+        result = one.run()
+    assert len(died) == 1
+    assert (result["requests"], result["answered"]) == (5, 0)
