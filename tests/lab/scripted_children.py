@@ -1,0 +1,108 @@
+"""A cell whose services and clients are scripts that say what a test wants."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.histogram import Histogram
+from core.result import CellResult
+from core.runtime import RuntimeName
+from core.system import System
+from lab.interpreters import Interpreter
+from lab.measure import Bench, measure
+from lab.runtimes import Runtime
+from lab.sandbox import Sandbox
+from systems import find
+from tests.contract.serving import small_cell
+
+SCRIPT = """
+import signal, sys
+role, ready, result, complaint = sys.argv[1:]
+told = sys.stdin.readline()
+if ready:
+    print(ready, flush=True)
+sys.stderr.write(complaint)
+sys.stderr.flush()
+if role == "client":
+    sys.stdin.readline()
+else:
+    sys.stdin.read()
+if not result:
+    signal.pause()
+print(result, flush=True)
+sys.stdin.read()
+"""
+
+
+GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}
+
+
+GIL_ON = {"gil_enabled_ready": True, "gil_enabled_end": True}
+
+
+USAGE = {"cpu_user_ns": 5, "cpu_system_ns": 6, "max_rss_bytes": 7}
+
+
+def latency(*values_ns: int) -> dict[str, Any]:
+    """A histogram as a client says it."""
+    histogram = Histogram()
+    for value in values_ns:
+        histogram.record(value)
+    return histogram.to_json()
+
+
+def client_says(**other: Any) -> dict[str, Any]:
+    """The result of a client that had all of its 20 requests answered, but for *other*."""
+    counts = {"requests": 20, "answered": 20, "wrong": 0, "errors": {}, "calc_ns": 100}
+    times = {"started_ns": 0, "finished_ns": 10**18, "completion_ns": 1000}
+    return {**counts, **times, "latency": latency(*range(1, 21)), **USAGE, **GIL_ON, **other}
+
+
+def service_says(**other: Any) -> dict[str, Any]:
+    """The result of a service, but for *other*."""
+    return {"requests": 20, **USAGE, **GIL_ON, **other}
+
+
+Scripted = Callable[..., CellResult]
+
+
+def scripted_cells(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
+    """Measures a cell whose services and clients say these lines; several clients take turns in saying."""
+    interpreter = Interpreter(name="3.14", executable=Path(sys.executable), source="given", facts={"version": "3.14.0"})
+
+    def run(
+        *,
+        service: object = None,
+        clients: tuple[object, ...] = (),
+        ready: object = None,
+        complaint: str = "",
+        runtime_name: str = "3.14",
+        turns_gil_on: bool = False,
+        **params: Any,
+    ) -> CellResult:
+        said = {"service": [service_says() if service is None else service], "client": [*(clients or [client_says()])]}
+        ready_line = _text({"ready": True, "addresses": ["/nowhere"], "runtime": {}} if ready is None else ready)
+        started = {"service": 0, "client": 0}
+
+        def command(runtime: Runtime, system: System, role: str) -> list[str]:
+            result = said[role][started[role] % len(said[role])]
+            started[role] += 1
+            text = _text({"result": result} if isinstance(result, dict) else result)
+            return [sys.executable, "-c", SCRIPT, role, ready_line, text, complaint if role == "service" else ""]
+
+        monkeypatch.setattr(Runtime, "command", command)
+        runtime = Runtime(name=RuntimeName.parse(runtime_name), interpreter=interpreter)
+        system = replace(find("2"), turns_gil_on=turns_gil_on)
+        cell = small_cell(system, runtime, **params)
+        return measure(cell, system, 3, Bench(sandbox=sandbox, runtimes={runtime_name: runtime}))
+
+    return run
+
+
+def _text(line: object) -> str:
+    return line if isinstance(line, str) else json.dumps(line)

@@ -1,0 +1,93 @@
+"""What a comparison rests on: gates that its cells must pass, and notes on clients, machine and builds."""
+
+from dataclasses import replace
+
+from core.result import CellResult
+from reports.rows.comparisons import Comparison, compare
+from tests.reports.rows.timed_cells import compared, only, steady
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+
+
+def gated(bad: CellResult) -> Comparison:
+    """The comparison of eight clear blocks, the second of which 3.14 did not pass."""
+    cells = steady("3.11", 3000) + steady("3.14", 1500)
+    return only([bad if (cell.arm, cell.block) == (bad.arm, bad.block) else cell for cell in cells])
+
+
+def test_one_invalid_cell_makes_a_comparison_invalid_and_is_named() -> None:
+    one = gated(faulty(cell_of("2", "3.14"), 2, "invalid", "the GIL was on at the end"))
+    assert (one.verdict, one.ratio, one.low, one.p) == ("invalid", None, None, None)
+    assert one.why == "3.14 in block 2: the GIL was on at the end"
+
+
+def test_one_failed_cell_makes_a_comparison_invalid_and_is_counted() -> None:
+    one = gated(faulty(cell_of("2", "3.14"), 2, "failed", "3 answers were wrong"))
+    assert (one.verdict, one.why) == ("invalid", "1 of 16 cells failed: 3 answers were wrong")
+
+
+def test_a_window_under_a_second_makes_a_comparison_invalid() -> None:
+    one = only(steady("3.11", 899) + steady("3.14", 299))
+    assert one.verdict == "invalid"
+    assert one.why == "the timed window is 0.60 s; a verdict wants at least 1 s: more requests, or --duration 1"
+
+
+def test_a_window_of_a_second_is_long_enough() -> None:
+    one = only(steady("3.11", 999) + steady("3.14", 999))
+    assert one.verdict == "equivalent"
+
+
+def test_a_gate_closes_the_comparisons_of_its_arms_alone() -> None:
+    cells = steady("3.11", 3000) + steady("3.14", 3000) + steady("3.14t+gil", 3000)
+    bad = faulty(cell_of("2", "3.14t+gil"), 1, "invalid", "why")
+    found = compared([cell for cell in cells if cell.cell_id != bad.cell_id or cell.block != 1] + [bad], _THREE)
+    assert {one.step: one.verdict for one in found} == {"version": "equivalent", "build": "invalid", "whole": "invalid"}
+
+
+_THREE = ("3.11", "3.14", "3.14t+gil")
+
+
+def with_cpu(ms_each: int, **machine: int) -> Comparison:
+    """One client of 2.001 s that spent ms_each in user and as much in kernel mode."""
+    cells = [
+        measured(cell_of("2", arm), block, [2000 * MS], cpu_ns=ms_each * MS)
+        for arm in ("3.11", "3.14")
+        for block in range(1, 9)
+    ]
+    run = run_of(cells, runtimes=["3.11", "3.14"])
+    run.machine.update(machine)
+    (one,) = compare(run)
+    return one
+
+
+def test_clients_above_80_percent_of_their_cores_are_noted_and_the_verdict_stands() -> None:
+    one = with_cpu(850)
+    assert one.notes == [
+        "the clients used 85% of the cores they could have had: the service's figures are a lower bound"
+    ]
+    assert one.verdict == "equivalent"
+
+
+def test_clients_at_80_percent_of_their_cores_are_not_noted() -> None:
+    assert with_cpu(800).notes == []
+
+
+def disturbed(count: int) -> list[str]:
+    """The notes of 16 cells, *count* of which were disturbed."""
+    texts = ["steal: 4 % of the time", "load: 3.1"]
+    cells = steady("3.11", 2000) + steady("3.14", 2000)
+    return only([replace(cell, disturbances=texts) for cell in cells[:count]] + cells[count:]).notes
+
+
+def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind() -> None:
+    assert disturbed(5) == ["the machine was not quiet in 5 of 16 cells: steal, load"]
+
+
+def test_disturbances_in_a_quarter_of_the_cells_are_not_noted() -> None:
+    assert disturbed(4) == []
+
+
+def test_another_compiler_is_named_as_a_confound() -> None:
+    run = run_of(steady("3.11", 2000) + steady("3.14", 1000), runtimes=["3.11", "3.14"])
+    run.runtimes["3.14"]["compiler"] = "Clang 18"
+    (one,) = compare(run)
+    assert one.confounds == ["compiler GCC 13.2.0 against Clang 18"]
