@@ -23,20 +23,7 @@ from systems import every
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"
-COMMANDS = (
-    "init",
-    "runtimes",
-    "plan",
-    "serve",
-    "report",
-    "list",
-    "compare",
-    "export",
-    "doctor",
-    "audit",
-    "native",
-    "setup",
-)
+COMMANDS = commands.NAMES
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if facts()["gil_disabled_build"] else "")
 OWN = ("--runtime", OWN_NAME, "--interpreter", f"{OWN_NAME}={OWN_EXECUTABLE}")
@@ -109,6 +96,11 @@ def saved_run(folder: Path, **more: Any) -> Path:
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], *[[command, "--help"] for command in COMMANDS]])
 def test_help_is_printed_and_nothing_is_done(arguments: Sequence[str]) -> None:
     assert shown(*arguments).startswith("usage: runner.py")
+
+
+def test_every_file_with_a_main_is_a_command_but_for_run_which_needs_no_word() -> None:
+    files = [path for path in (REPOSITORY / "commands").glob("*.py") if "\ndef main(" in path.read_text("utf-8")]
+    assert {path.stem for path in files} == {*COMMANDS, "run"}
 
 
 def test_help_lists_every_parameter_every_system_and_every_command() -> None:

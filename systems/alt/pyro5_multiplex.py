@@ -1,8 +1,8 @@
 """Alternative: Pyro5's multiplex server and its own client."""
 
-from clients.alt.callers import caller_of, json_message
+from clients.alt.callers import json_message, pyro5_caller
 from core.cell import Cell
-from core.system import Channel, Service, System
+from core.system import Service, System
 
 
 def _service(cell: Cell, service_id: int, folder: str) -> Service:
@@ -12,19 +12,13 @@ def _service(cell: Cell, service_id: int, folder: str) -> Service:
     return pyro_service(unix_path(cell, service_id, folder), "multiplex")
 
 
-def _channel(address: str) -> Channel:
-    from clients.alt.pyro5 import PyroChannel
-
-    return PyroChannel(address)
-
-
 SYSTEM = System(
     name="alt-pyro5-multiplex",
     title="Pyro5 multiplex, one thread",
     group="league",
     reads=("TRANSPORT",),
     service=_service,
-    caller=caller_of(_channel),
+    caller=pyro5_caller,
     message=json_message,
     requirements="requirements/pyro5.txt",
     request_cpu_us=300,

@@ -1,8 +1,8 @@
 """Alternative: a ZeroMQ ROUTER with worker threads, DEALER clients."""
 
-from clients.alt.callers import caller_of, json_message
+from clients.alt.callers import json_message, pyzmq_caller
 from core.cell import Cell
-from core.system import Channel, Service, System
+from core.system import Service, System
 
 
 def _service(cell: Cell, service_id: int, folder: str) -> Service:
@@ -12,19 +12,13 @@ def _service(cell: Cell, service_id: int, folder: str) -> Service:
     return zmq_service(unix_path(cell, service_id, folder), cell.num_workers_per_api_service)
 
 
-def _channel(address: str) -> Channel:
-    from clients.alt.pyzmq import ZmqChannel
-
-    return ZmqChannel(address)
-
-
 SYSTEM = System(
     name="alt-pyzmq",
     title="ZeroMQ ROUTER, worker threads = workers",
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE", "TRANSPORT"),
     service=_service,
-    caller=caller_of(_channel),
+    caller=pyzmq_caller,
     message=json_message,
     requirements="requirements/pyzmq.txt",
     request_cpu_us=200,

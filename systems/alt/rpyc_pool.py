@@ -1,8 +1,8 @@
 """Alternative: RPyC's ThreadPoolServer and its own client."""
 
-from clients.alt.callers import caller_of, json_message
+from clients.alt.callers import json_message, rpyc_caller
 from core.cell import Cell
-from core.system import Channel, Service, System
+from core.system import Service, System
 
 
 def _service(cell: Cell, service_id: int, folder: str) -> Service:
@@ -12,19 +12,13 @@ def _service(cell: Cell, service_id: int, folder: str) -> Service:
     return pool_service(unix_path(cell, service_id, folder), cell.num_workers_per_api_service)
 
 
-def _channel(address: str) -> Channel:
-    from clients.alt.rpyc import RpycChannel
-
-    return RpycChannel(address)
-
-
 SYSTEM = System(
     name="alt-rpyc-pool",
     title="RPyC ThreadPoolServer, nbThreads = workers",
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE", "TRANSPORT"),
     service=_service,
-    caller=caller_of(_channel),
+    caller=rpyc_caller,
     message=json_message,
     requirements="requirements/rpyc.txt",
     request_cpu_us=450,

@@ -2,12 +2,12 @@
 
 import argparse
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import systems
 from config.flags import Parser, add_run_flags, plan_from
 from config.load import load_plan
 from config.own_plan import own_plan
@@ -18,17 +18,14 @@ from core.errors import BadInput
 from core.request_plan import Request
 from core.runtime import NATIVE
 from systems import find
-from tests.contract.own_services import registered
 
 COMMAND = ["--service-command", "{python} -m myapp --port {port}"]
 SHAPED = ["--service-command", "{python} -m myapp {port} {workers} {threads}"]
 
 
 @pytest.fixture(autouse=True)
-def _forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with registered():
-        yield
 
 
 def planned(*words: str) -> Plan:
@@ -88,11 +85,13 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
 def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
     plan = planned(*COMMAND, "--name", "shop", "--request", "GET /x", "--expect-json", "[1]")
     stored = json.loads(json.dumps(plan.to_json()))
-    with registered():
-        again = Plan.from_json(stored)
-        assert again.own == plan.own
-        assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
-        assert find("shop").told["own"]["requests"]["requests"][0]["expect_json"] == [1]
+    ids = [cell.cell_id for cell in plan.cells()]
+    systems.REGISTERED.clear()
+    systems.every.cache_clear()
+    again = Plan.from_json(stored)
+    assert again.own == plan.own
+    assert [cell.cell_id for cell in again.cells()] == ids
+    assert find("shop").told["own"]["requests"]["requests"][0]["expect_json"] == [1]
 
 
 def test_a_topology_is_a_row_for_each_pair() -> None:

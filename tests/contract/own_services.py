@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import systems
 from config.own_plan import own_plan
 from core.cell import Value
 from core.method import ORCHESTRATOR, Method, Warmup
@@ -145,18 +144,6 @@ def write_services(folder: Path) -> None:
     """Each of SOURCES in a file of its name."""
     for name, source in SOURCES.items():
         (folder / f"{name}.py").write_text(source)
-
-
-@contextmanager
-def registered() -> Iterator[None]:
-    """Systems that are made known in the block are forgotten after it."""
-    before = dict(systems.REGISTERED)
-    try:
-        yield
-    finally:
-        systems.REGISTERED.clear()
-        systems.REGISTERED.update(before)
-        systems.every.cache_clear()
 
 
 def measured(folder: Path, bench: Bench, runtime: str, given: dict[str, Any], **values: Value) -> CellResult:

@@ -1,7 +1,6 @@
 """What goes on inside a user's own service: its processes, their Pythons, their GIL and what switched it on."""
 
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,24 +11,11 @@ from lab.measure import Bench
 from lab.runtimes import Runtime
 from tests.clients.own.test_client import serving
 from tests.conftest import runtime_or_skip
-from tests.contract.own_services import measured, registered, running, write_services
+from tests.contract.own_services import measured, running
 from tests.lab.test_audit import EXTENSION, extension, wheel
 
 ITEMS = {"command": "{python} items.py {port}"}
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    with registered():
-        yield
-
-
-@pytest.fixture
-def folder(short_folder: Path) -> Path:
-    """A folder with all services."""
-    write_services(short_folder)
-    return short_folder
 
 
 def test_the_gil_of_a_forced_runtime_is_on_in_the_service_itself(folder: Path, bench: Bench) -> None:

@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from lab.measure import Bench, measure
 from lab.places import REPOSITORY
 from lab.runtimes import Runtime
 from systems import find
-from tests.contract.own_services import measured, registered, running, told, write_services
+from tests.contract.own_services import measured, running, told
 from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends
 from tests.lab.tiny_wheel import write_wheel
 
@@ -36,19 +35,6 @@ command.stop()
 print("ended with", command.process.poll())
 """
 ITEMS = {"command": "{python} items.py {port}"}
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    with registered():
-        yield
-
-
-@pytest.fixture
-def folder(short_folder: Path) -> Path:
-    """A folder with all services."""
-    write_services(short_folder)
-    return short_folder
 
 
 def test_a_service_by_command_is_measured_under_every_runtime(runtime: Runtime, folder: Path, bench: Bench) -> None:

@@ -1,6 +1,5 @@
 """The command line of each server (--app, --server): started, asked, and ended with all its processes."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from config.servers import ASGI, SERVERS, WSGI
 from core.result import CellResult
 from lab.measure import Bench
 from lab.runtimes import Runtime
-from tests.contract.own_services import measured, registered
+from tests.contract.own_services import measured
 from tests.contract.packages import not_installed
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
@@ -39,12 +38,6 @@ async def over_asgi(scope, receive, send):
 EVERY = [(name, interface) for name, one in SERVERS.items() for interface in one.interfaces]
 UNDER_ALL = [("gunicorn", WSGI), ("uvicorn", ASGI)]  # one of each kind; uvicorn's extras are compiled
 FORKING = [pair for pair in EVERY if "{workers}" in SERVERS[pair[0]].command]
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    with registered():
-        yield
 
 
 @pytest.fixture

@@ -1,9 +1,21 @@
 """What tests of several modules of lab stand on."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
+from lab.interpreters import Interpreter, ask
 from lab.sandbox import Sandbox
 from tests.lab.scripted_children import Scripted, scripted_cells
+
+
+@pytest.fixture(scope="session")
+def interpreter() -> Interpreter:
+    """The one that runs the tests."""
+    found = ask("PATH", Path(getattr(sys, "_base_executable", None) or sys.executable))
+    assert found is not None
+    return found
 
 
 @pytest.fixture

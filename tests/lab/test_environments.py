@@ -3,7 +3,6 @@
 import os
 import stat
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -14,7 +13,7 @@ import pytest
 from core.errors import BadInput, GilscopeError
 from lab import environments, interpreters
 from lab.environments import EnvironmentFailed, environment, installed_packages
-from lab.interpreters import Interpreter, ask
+from lab.interpreters import Interpreter
 from tests.lab.tiny_wheel import write_wheel
 
 HAVE_UV = interpreters.uv() is not None
@@ -25,13 +24,6 @@ case "$1" in
     pip) [ ! -e "$LOG.fail" ] || { echo 'error: two lines' >&2; echo '  cause: no such package.' >&2; exit 1; } ;;
 esac
 """
-
-
-@pytest.fixture(scope="module")
-def interpreter() -> Interpreter:
-    found = ask("PATH", Path(getattr(sys, "_base_executable", None) or sys.executable))
-    assert found is not None
-    return found
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What an environment is made of: whatever has a say in it changes its stamp."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,16 +8,9 @@ import pytest
 from core.errors import BadInput
 from lab import environments, interpreters, recipes
 from lab.environments import environment
-from lab.interpreters import Interpreter, ask
+from lab.interpreters import Interpreter
 from lab.recipes import Contents, build_anew, folder_name, stamp
 from tests.lab.tiny_wheel import write_project
-
-
-@pytest.fixture(scope="module")
-def interpreter() -> Interpreter:
-    found = ask("PATH", Path(getattr(sys, "_base_executable", None) or sys.executable))
-    assert found is not None
-    return found
 
 
 @pytest.fixture

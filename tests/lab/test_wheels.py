@@ -2,7 +2,6 @@
 
 import dataclasses
 import stat
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from core.errors import BadInput
 from core.runtime import RuntimeName
 from lab import interpreters, runtimes, wheels
 from lab.environments import EnvironmentFailed, environment, installed_packages
-from lab.interpreters import Interpreter, ask
+from lab.interpreters import Interpreter
 from lab.natives import BROKEN
 from lab.places import NATIVE_SOURCES
 from lab.runtimes import Runtime
@@ -26,13 +25,6 @@ echo "$*" >>"$LOG"
 [ ! -e "$LOG.fail" ] || { cat "$LOG.fail" >&2; exit 2; }
 echo made >"$6/some-0.1.0-cp311-cp311-linux_x86_64.whl"
 """
-
-
-@pytest.fixture(scope="module")
-def interpreter() -> Interpreter:
-    found = ask("PATH", Path(getattr(sys, "_base_executable", None) or sys.executable))
-    assert found is not None
-    return found
 
 
 @pytest.fixture
