@@ -6,6 +6,7 @@ RUN_STAMP := $(VENV)/.run-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
 RUNTIMES_STAMP := $(VENV)/.runtimes-stamp
 LIMIT_STAMP := $(VENV)/.limit-stamp
+CATALOGS := $(patsubst %.po,%.mo,$(wildcard core/locale/*.po))
 NATIVE_STAMP := $(VENV)/.native-stamp
 
 # Who may carry .venv, first choice first: `make setup BASE_PYTHON=/opt/python/bin/python3.12` names another.
@@ -14,21 +15,21 @@ BASE_PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test lint check bench report native native-test native-peers native-libraries browser pins clean look-again
+.PHONY: help setup run record test lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
 	@echo "ARGS is passed on:  make run ARGS='--blocks 1'   make test ARGS='-k wire'"
 
-setup: $(RUN_STAMP) $(RUNTIMES_STAMP) ## Make .venv, look for runtimes, make an environment for each
+setup: $(RUN_STAMP) $(RUNTIMES_STAMP) $(CATALOGS) ## Make .venv, look for runtimes, make an environment for each
 
-run: $(RUNTIMES_STAMP) $(LIMIT_STAMP) ## Run the quick experiment
+run: $(RUNTIMES_STAMP) $(LIMIT_STAMP) $(CATALOGS) ## Run the quick experiment
 	@$(PYTHON) runner.py --experiment quick $(ARGS)
 
-record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) ## Run the seed's whole set of cells: 20 x 20 x 1000, takes long
+record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) $(CATALOGS) ## Run the seed's whole set of cells: 20 x 20 x 1000, takes long
 	@$(PYTHON) runner.py --experiment record $(ARGS)
 
-test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Build the native programs and run the tests
+test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Build the native programs and run the tests
 	@$(PYTHON) -m pytest -n 3 --dist loadfile $(ARGS)
 
 lint: $(DEV_STAMP) ## Check format, rules and types: ruff, mypy strict
@@ -43,6 +44,12 @@ bench: $(RUNTIMES_STAMP) ## Measure the speed of our own parts
 
 report: $(RUN_STAMP) ## Write a saved run's report again: make report RUN=reports/out/...
 	@$(PYTHON) runner.py report $(RUN) $(ARGS)
+
+messages: $(RUN_STAMP) ## Collect messages from the code into core/locale/*.po, for translators
+	@$(babel) extract -F pyproject.toml $(keywords) --no-location --omit-header -w 120 -o $(VENV)/messages.pot $(speaking)
+	@for catalog in core/locale/*.po; do $(babel) update -i $(VENV)/messages.pot -o $$catalog -w 120 \
+		-l $$(basename $$catalog .po) --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date; done
+	@rm $(VENV)/messages.pot
 
 native: $(RUN_STAMP) ## Build native programs and extensions; says what a missing toolchain keeps away
 	@$(PYTHON) runner.py native $(ARGS)
@@ -65,6 +72,7 @@ pins: $(RUN_STAMP) ## Write requirements*.txt and requirements/*.txt from *.in; 
 	@$(compile) requirements-dev.in -o requirements-dev.txt
 
 clean: ## Remove .venv, .runtimes, native programs and caches; saved runs in reports/out stay
+	@rm -f core/locale/*.mo
 	@rm -rf native/bin native/build native/target native/wheels native/*/target native/echo/*/target
 	@rm -rf $(VENV) .runtimes .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -path ./.git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
@@ -104,6 +112,15 @@ $(NATIVE_STAMP): $(native_sources) $(RUNTIMES_STAMP)
 	touch $@ $(LIMIT_STAMP)
 
 go_on = echo 'set-up: going on without what could not be built; once that is mended: make native'
+
+# What a message is declared by, and where (core/messages.py, core/errors.py).
+babel := $(PYTHON) -m babel.messages.frontend -q
+keywords := -k message -k plural:1,2 $(addprefix -k ,GilscopeError BadInput ChildFailed CommandFailed ProgramMissing \
+	EnvironmentFailed ProfileFailed)
+speaking := core systems services clients config lab reports commands runner.py
+
+%.mo: %.po $(RUN_STAMP)
+	@$(babel) compile -i $< -o $@ 2>/dev/null
 
 # Begins a recipe: stop at the first failure, and one set-up at a time, also when two makes start together
 # (not where flock is missing, as on macOS). The lock goes when the recipe's processes end, however they end.

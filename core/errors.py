@@ -1,10 +1,19 @@
 """The errors a user can mend. Only runner.py prints them and exits."""
 
+from core.messages import Arg, Message
+
 
 class GilscopeError(Exception):
-    """Base of all errors that name their cause and their remedy; exit_status says how a run ends with it."""
+    """Base of all errors that name their cause and their remedy; exit_status says how a run ends with it.
+
+    BadInput("{value} is not a port (1-65535).", value=70000): a msgid with its arguments, or a message.
+    """
 
     exit_status = 1
+
+    def __init__(self, cause: str | Message, /, **args: Arg) -> None:
+        self.message = cause if isinstance(cause, Message) else Message(msgid=cause, args=args)
+        super().__init__(str(self.message))
 
 
 class BadInput(GilscopeError):

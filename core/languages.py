@@ -1,0 +1,71 @@
+"""Languages that messages can be put into: English, which msgids are, and every catalog in core/locale.
+
+Catalogs are gettext's: `make messages` updates core/locale/*.po from the code, set-up compiles them to *.mo.
+"""
+
+import gettext
+from functools import cache
+from pathlib import Path
+
+from core.errors import BadInput
+from core.messages import Arg, Listed, Message, formatted, joined
+
+CATALOGS = Path(__file__).parent / "locale"
+LANGUAGES = ("en", *sorted(path.stem for path in CATALOGS.glob("*.po")))
+
+
+class Language:
+    """Makes text of messages. name: en, zh"""
+
+    def __init__(self, name: str, catalog: gettext.NullTranslations) -> None:
+        self.name = name
+        self._catalog = catalog
+
+    def __repr__(self) -> str:
+        return f"Language({self.name!r})"
+
+    def text(self, value: Arg) -> str:
+        """A message, a row of them or a plain value as text.
+
+        A msgid that the catalog does not have, or whose translation wants an argument that is not there, is English.
+        """
+        if isinstance(value, Listed):
+            return joined(value, self.text)
+        if not isinstance(value, Message):
+            return str(value)
+        template = self._template(value)
+        if template is None:
+            return value.stored or formatted(value.template, value.args, self.text)
+        try:
+            return formatted(template, value.args, self.text)
+        except (KeyError, ValueError):
+            return str(value)
+
+    def _template(self, value: Message) -> str | None:
+        """The translation; None where there is none."""
+        if value.plural:
+            count = value.args.get("count")
+            found = self._catalog.ngettext(value.msgid, value.plural, count if isinstance(count, int) else 0)
+        else:
+            found = self._catalog.gettext(value.msgid) if value.msgid else ""
+        return None if found in (value.msgid, value.plural) else found
+
+
+ENGLISH = Language("en", gettext.NullTranslations())
+
+
+@cache
+def language(name: str) -> Language:
+    """The language called *name*. Raises BadInput if there is no such catalog, or it is not compiled."""
+    if name == ENGLISH.name:
+        return ENGLISH
+    if name not in LANGUAGES:
+        raise BadInput("{name!r} is not a language; accepted are {names}.", name=name, names=", ".join(LANGUAGES))
+    path = CATALOGS / f"{name}.mo"
+    try:
+        with path.open("rb") as file:
+            return Language(name, gettext.GNUTranslations(file))
+    except OSError as error:
+        raise BadInput(
+            "{path} cannot be read: {error}. Make it with: make setup", path=str(path), error=str(error)
+        ) from error

@@ -1,0 +1,160 @@
+"""What a person is told, as an id with named arguments; a Language makes text of it, at the edge and nowhere else.
+
+    message("Service {number} of {total} did not answer within {limit_s:g} s.", number=2, total=4, limit_s=5.0)
+
+The msgid is the English text. `make messages` collects all of them for the translators (docs/architecture.md).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import Any, Union
+
+Arg = Union[str, int, float, bool, None, "Message", "Listed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """A sentence, a label or a part of one, before it is put into words.
+
+    msgid: English, with a {name} for each argument; `plural` is that for counts other than 1, told by args["count"]
+    args: values as they were measured, with their unit in the name; other messages; lists of these
+    code: what a program decides by, where one does; prose is never read
+    stored: English text from a file that an earlier version wrote; shown where the msgid is not known any more
+    """
+
+    msgid: str
+    args: Mapping[str, Arg] = field(default_factory=dict)
+    plural: str = ""
+    code: str = ""
+    stored: str = ""
+
+    def __str__(self) -> str:
+        return self.stored or formatted(self.template, self.args)
+
+    def __hash__(self) -> int:
+        return hash((self.msgid, str(self)))
+
+    def __bool__(self) -> bool:
+        return bool(self.msgid or self.stored)
+
+    @property
+    def template(self) -> str:
+        """The English template that fits the count."""
+        return self.plural if self.plural and self.args.get("count") != 1 else self.msgid
+
+    def to_json(self) -> dict[str, Any]:
+        """For a file: code, msgid, arguments, and the English text for whoever reads it without us."""
+        parts = {"code": self.code, "msgid": self.msgid, "plural": self.plural}
+        args = {name: _arg_to_json(value) for name, value in self.args.items()}
+        return {**{name: value for name, value in parts.items() if value}, "args": args, "text": str(self)}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> "Message":
+        """Of to_json(), or of plain text, as older files have it."""
+        if not isinstance(stored, Mapping):
+            return verbatim(str(stored))
+        return cls(
+            msgid=str(stored.get("msgid", "")),
+            args={str(name): _arg_from_json(value) for name, value in stored.get("args", {}).items()},
+            plural=str(stored.get("plural", "")),
+            code=str(stored.get("code", "")),
+            stored=str(stored.get("text", "")),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """Several arguments in a row. joint: the message that puts `end` behind `start`; `last` does so for the last."""
+
+    items: tuple[Arg, ...]
+    joint: Message
+    last: Message
+
+    def __str__(self) -> str:
+        return joined(self, formatted_message)
+
+
+def message(msgid: str, /, *, code: str = "", **args: Arg) -> Message:
+    """A message; msgid is a literal, so that it can be collected for translation."""
+    return Message(msgid=msgid, args=args, code=code)
+
+
+def plural(singular: str, several: str, /, *, count: int, **args: Arg) -> Message:
+    """A message that has another form for counts other than 1: plural("{count} block", "{count} blocks", count=3)."""
+    return Message(msgid=singular, plural=several, args={"count": count, **args})
+
+
+def verbatim(text: str) -> Message:
+    """Text that is the same in every language: a name, a path, what somebody else's program printed."""
+    return Message(msgid="{text}", args={"text": text}) if text else NOTHING
+
+
+NOTHING = Message(msgid="")
+COMMA = message("{start}, {end}")
+SEMICOLON = message("{start}; {end}")
+AND = message("{start} and {end}")
+OR = message("{start} or {end}")
+SENTENCES = message("{start} {end}")
+
+
+def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = None) -> Listed:
+    """Items in a row: listed(names) "a, b, c"; listed(names, last=AND) "a, b and c"; listed(clauses, SEMICOLON)."""
+    return Listed(items=tuple(items), joint=joint, last=last or joint)
+
+
+def joined(row: Listed, text_of: Any) -> str:
+    """The text of a row, item by item; text_of: what makes text of an argument (of one template: of its message)."""
+    texts = [text_of(item) for item in row.items]
+    if not texts:
+        return ""
+    text: str = texts[0]
+    for place, end in enumerate(texts[1:], start=2):
+        joint = row.last if place == len(texts) else row.joint
+        text = text_of(Message(msgid=joint.msgid, args={"start": text, "end": end}))
+    return text
+
+
+def formatted_message(value: Arg) -> str:
+    """The English text of an argument."""
+    return str(value)
+
+
+class _PlainFields(Formatter):
+    """Fields by name alone: a template from a file must not reach into what it is given."""
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
+        if not field_name.isidentifier():
+            raise KeyError(field_name)
+        return kwargs[field_name], field_name
+
+
+_FORMATTER = _PlainFields()
+
+
+def formatted(template: str, args: Mapping[str, Arg], text_of: Any = formatted_message) -> str:
+    """*template* with its arguments. Raises KeyError for a field that has none, ValueError for a bad format.
+
+    text_of: what makes text of arguments that are messages themselves
+    """
+    if not args:
+        return template
+    texts = {name: text_of(value) if isinstance(value, Message | Listed) else value for name, value in args.items()}
+    return _FORMATTER.vformat(template, (), texts)
+
+
+def _arg_to_json(value: Arg) -> Any:
+    if isinstance(value, Message):
+        return value.to_json()
+    if isinstance(value, Listed):
+        return {"items": [_arg_to_json(item) for item in value.items], "joint": [value.joint.msgid, value.last.msgid]}
+    return value
+
+
+def _arg_from_json(stored: Any) -> Arg:
+    if isinstance(stored, Mapping) and "items" in stored:
+        joint, last = (Message(msgid=str(msgid)) for msgid in stored["joint"])
+        return Listed(items=tuple(map(_arg_from_json, stored["items"])), joint=joint, last=last)
+    if isinstance(stored, Mapping):
+        return Message.from_json(stored)
+    return stored if isinstance(stored, int | float) or stored is None else str(stored)

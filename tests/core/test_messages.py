@@ -1,0 +1,94 @@
+"""Messages: English by themselves, another language by its catalog, plain fields only, and their way through a file."""
+
+import gettext
+import json
+
+import pytest
+
+from core.errors import BadInput
+from core.languages import ENGLISH, Language, language
+from core.messages import AND, SEMICOLON, Message, listed, message, plural, verbatim
+
+
+class Catalog(gettext.NullTranslations):
+    """A catalog made of a dict."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        super().__init__()
+        self.texts = texts
+
+    def gettext(self, message: str) -> str:
+        return self.texts.get(message, message)
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return self.texts.get(msgid1, msgid1 if n == 1 else msgid2)
+
+
+CHINESE = Language(
+    "zh",
+    Catalog(
+        {
+            "{start}, {end}": "{start}、{end}",
+            "{start} and {end}": "{start}和{end}",
+            "{count} block": "{count} 个区组",
+            "{blocks}, seed {seed}": "种子 {seed}，{blocks}",
+            "broken {seed}": "坏 {other}",
+        }
+    ),
+)
+
+
+def test_a_message_is_its_english_text_with_units_formatted_in_place() -> None:
+    assert str(message("{share:.0%} of {limit_s:g} s", share=0.25, limit_s=1.5)) == "25% of 1.5 s"
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 blocks"), (1, "1 block"), (2, "2 blocks")])
+def test_a_count_chooses_the_form(count: int, text: str) -> None:
+    assert str(plural("{count} block", "{count} blocks", count=count)) == text
+
+
+def test_a_language_translates_messages_within_messages_and_rows_of_them() -> None:
+    inner = plural("{count} block", "{count} blocks", count=3)
+    assert CHINESE.text(message("{blocks}, seed {seed}", blocks=inner, seed=7)) == "种子 7，3 个区组"
+    assert CHINESE.text(listed(["a", inner, "c"], last=AND)) == "a、3 个区组和c"
+    assert ENGLISH.text(listed(["a", "b", "c"], last=AND)) == "a, b and c"
+    assert ENGLISH.text(listed(["a", "b"], SEMICOLON)) == "a; b"
+    assert ENGLISH.text(listed([])) == ""
+
+
+def test_what_a_catalog_lacks_or_has_broken_is_english() -> None:
+    assert CHINESE.text(message("no such {thing}", thing="x")) == "no such x"
+    assert CHINESE.text(message("broken {seed}", seed=7)) == "broken 7"
+
+
+def test_braces_in_an_argument_are_text() -> None:
+    assert str(BadInput("{value!r} is not a port.", value="{x}")) == "'{x}' is not a port."
+    assert str(verbatim("{0.__class__}")) == "{0.__class__}"
+
+
+def test_a_template_from_a_file_cannot_reach_into_its_arguments() -> None:
+    stored = {"msgid": "{text.__class__}", "args": {"text": "x"}}
+    with pytest.raises(KeyError):
+        str(Message.from_json(stored))
+
+
+def test_a_message_comes_back_from_json_and_translates_as_before() -> None:
+    made = message(
+        "{blocks}, seed {seed}",
+        code="blocks",
+        blocks=listed([plural("{count} block", "{count} blocks", count=2), "x"], last=AND),
+        seed=7,
+    )
+    back = Message.from_json(json.loads(json.dumps(made.to_json())))
+    assert (str(back), back.code) == ("2 blocks and x, seed 7", "blocks")
+    assert CHINESE.text(back) == "种子 7，2 个区组和x"
+
+
+def test_plain_text_of_an_older_file_is_shown_as_it_is() -> None:
+    assert str(Message.from_json("the {old} text")) == "the {old} text"
+    assert not Message.from_json("")
+
+
+def test_an_unknown_language_is_refused_by_name() -> None:
+    with pytest.raises(BadInput, match="'xx' is not a language; accepted are en, zh"):
+        language("xx")
