@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from core.errors import BadInput
-from core.messages import Arg, Listed, Message, formatted, joined
+from core.messages import Arg, Message, formatted
 
 CATALOGS = Path(__file__).parent / "locale"
 LANGUAGES = ("en", *sorted(path.stem for path in CATALOGS.glob("*.po")))
@@ -25,12 +25,10 @@ class Language:
         return f"Language({self.name!r})"
 
     def text(self, value: Arg) -> str:
-        """A message, a row of them or a plain value as text.
+        """A message or a plain value as text.
 
         A msgid that the catalog does not have, or whose translation wants an argument that is not there, is English.
         """
-        if isinstance(value, Listed):
-            return joined(value, self.text)
         if not isinstance(value, Message):
             return str(value)
         template = self._template(value)

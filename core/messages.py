@@ -5,12 +5,12 @@
 The msgid is the English text. `make messages` collects all of them for the translators (docs/architecture.md).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any, Union
 
-Arg = Union[str, int, float, bool, None, "Message", "Listed"]
+Arg = Union[str, int, float, bool, None, "Message"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,18 +63,6 @@ class Message:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listed:
-    """Several arguments in a row. joint: the message that puts `end` behind `start`; `last` does so for the last."""
-
-    items: tuple[Arg, ...]
-    joint: Message
-    last: Message
-
-    def __str__(self) -> str:
-        return joined(self, formatted_message)
-
-
 def message(msgid: str, /, *, code: str = "", **args: Arg) -> Message:
     """A message; msgid is a literal, so that it can be collected for translation."""
     return Message(msgid=msgid, args=args, code=code)
@@ -98,26 +86,16 @@ OR = message("{start} or {end}")
 SENTENCES = message("{start} {end}")
 
 
-def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = None) -> Listed:
+def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = None) -> Message:
     """Items in a row: listed(names) "a, b, c"; listed(names, last=AND) "a, b and c"; listed(clauses, SEMICOLON)."""
-    return Listed(items=tuple(items), joint=joint, last=last or joint)
-
-
-def joined(row: Listed, text_of: Any) -> str:
-    """The text of a row, item by item; text_of: what makes text of an argument (of one template: of its message)."""
-    texts = [text_of(item) for item in row.items]
-    if not texts:
-        return ""
-    text: str = texts[0]
-    for place, end in enumerate(texts[1:], start=2):
-        joint = row.last if place == len(texts) else row.joint
-        text = text_of(Message(msgid=joint.msgid, args={"start": text, "end": end}))
-    return text
-
-
-def formatted_message(value: Arg) -> str:
-    """The English text of an argument."""
-    return str(value)
+    row = [item if isinstance(item, Message) else verbatim(str(item)) for item in items]
+    if not row:
+        return NOTHING
+    joints = [joint] * (len(row) - 2) + [last or joint]
+    whole = row[0]
+    for end, between in zip(row[1:], joints, strict=False):
+        whole = Message(msgid=between.msgid, args={"start": whole, "end": end})
+    return whole
 
 
 class _PlainFields(Formatter):
@@ -132,29 +110,22 @@ class _PlainFields(Formatter):
 _FORMATTER = _PlainFields()
 
 
-def formatted(template: str, args: Mapping[str, Arg], text_of: Any = formatted_message) -> str:
+def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message], str] = str) -> str:
     """*template* with its arguments. Raises KeyError for a field that has none, ValueError for a bad format.
 
     text_of: what makes text of arguments that are messages themselves
     """
     if not args:
         return template
-    texts = {name: text_of(value) if isinstance(value, Message | Listed) else value for name, value in args.items()}
+    texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
     return _FORMATTER.vformat(template, (), texts)
 
 
 def _arg_to_json(value: Arg) -> Any:
-    if isinstance(value, Message):
-        return value.to_json()
-    if isinstance(value, Listed):
-        return {"items": [_arg_to_json(item) for item in value.items], "joint": [value.joint.msgid, value.last.msgid]}
-    return value
+    return value.to_json() if isinstance(value, Message) else value
 
 
 def _arg_from_json(stored: Any) -> Arg:
-    if isinstance(stored, Mapping) and "items" in stored:
-        joint, last = (Message(msgid=str(msgid)) for msgid in stored["joint"])
-        return Listed(items=tuple(map(_arg_from_json, stored["items"])), joint=joint, last=last)
     if isinstance(stored, Mapping):
         return Message.from_json(stored)
     return stored if isinstance(stored, int | float) or stored is None else str(stored)

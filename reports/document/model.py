@@ -1,0 +1,281 @@
+"""A report before it is rendered: sections of sentences, tables and figures, all made of facts.
+
+Every renderer (terminal, Markdown, HTML) takes these and knows no topic. Whatever is measured names the cells it
+comes from, as groups (reports/document/traces.py).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.languages import Language
+from core.messages import NOTHING, Message, verbatim
+
+ABSENT = "-"
+Form = Callable[[float], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traced(Message):
+    """Words that come from cells: an argument of a sentence, or a whole sentence. figure: which of their figures."""
+
+    cells: str = ""
+    figure: str = ""
+
+    __hash__ = Message.__hash__
+
+
+def traced(words: Message | str, cells: str, figure: str = "") -> Message:
+    """*words* with the cells that they come from; as they are where there are none."""
+    text = verbatim(words) if isinstance(words, str) else words
+    return Traced(**{**vars(text), "cells": cells, "figure": figure}) if cells else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A point of a plot. tip: what pointing at it shows; low, high: its interval along y; left, right: along x."""
+
+    x: float
+    y: float
+    tip: str = ""
+    cells: str = ""
+    low: float | None = None
+    high: float | None = None
+    left: float | None = None
+    right: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A bar of a plot: from *start* to *end* along x, at *y*, so high that neighbours 1 apart just do not touch."""
+
+    y: float
+    start: float
+    end: float
+    tip: str = ""
+    cells: str = ""
+    height: float = 0.62
+    faint: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """What a plot shows of one arm: a line, marks, bars. look: place of the arm among the looks of the report."""
+
+    name: str
+    look: int
+    line: tuple[tuple[float, float], ...] = ()
+    marks: tuple[Mark, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """ticks: values with their texts; without any, round values are chosen. label: with the unit."""
+
+    label: Message
+    low: float
+    high: float
+    is_log: bool = False
+    ticks: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One plot of a figure. across, up: its axes; level: a value of y, or of x where *upright*, with its own line."""
+
+    title: Message = NOTHING
+    across: Axis
+    up: Axis
+    curves: tuple[Curve, ...] = ()
+    level: float | None = None
+    upright: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Panels of one kind, drawn once by matplotlib, for the page and for plots/. key: its id and file name.
+
+    table: the figures that it shows; folded up on the page
+    """
+
+    key: str
+    title: Message
+    caption: Message
+    panels: tuple[Panel, ...]
+    table: "Table | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """A drawing within a line of a table: bars between values, marks, an interval, on the scale *low* to *high*.
+
+    bars: (start, end, class); marks: values with the arm's sign; whisker: (low, high); dot: value and class
+    band: a range of no meaning; lines: upright lines (value, class); tip: what it shows, for a screen reader
+    """
+
+    low: float
+    high: float
+    is_log: bool = False
+    bars: tuple[tuple[float, float, str], ...] = ()
+    marks: tuple[float, ...] = ()
+    whisker: tuple[float, float] | None = None
+    dot: tuple[float, str] | None = None
+    band: tuple[float, float] | None = None
+    lines: tuple[tuple[float, str], ...] = ()
+    ticks: tuple[tuple[float, str], ...] = ()
+    look: int | None = None
+    tip: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Datum:
+    """One cell of a table: words, or a number that *form* shows, with its interval; or a strip.
+
+    cells, figure: where it comes from, and which of their figures it is; leads: whether it is a link to these cells
+    look: of an arm's name; state: its class in the style sheet (passed, faster, ...); hint: more of it on pointing
+    code: whether it is a command; raw: what a table is sorted by
+    """
+
+    words: Message = NOTHING
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    form: Form | None = None
+    strip: Strip | None = None
+    cells: str = ""
+    figure: str = ""
+    leads: bool = False
+    look: int | None = None
+    state: str = ""
+    hint: Message = NOTHING
+    code: bool = False
+    raw: str = ""
+
+    def text(self, language: Language) -> str:
+        """What it says."""
+        if self.form is None:
+            return language.text(self.words) if self.words else ""
+        if self.value is None:
+            return ABSENT
+        if self.low is None or self.high is None:
+            return self.form(self.value)
+        return interval(self.value, self.low, self.high, self.form)
+
+
+def interval(value: float, low: float, high: float, form: Form) -> str:
+    """A value with its interval, wherever one is shown: '1.31 [1.26, 1.37]'."""
+    return f"{form(value)} [{form(low)}, {form(high)}]"
+
+
+Line = tuple[Datum, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """head: with the unit; brief, over: on a terminal, where neighbours share the line *over* theirs.
+
+    rank: where there is too little room the highest is dropped first; 0 never is
+    """
+
+    head: Message
+    is_number: bool = False
+    is_strip: bool = False
+    brief: Message = NOTHING
+    over: Message = NOTHING
+    rank: int = 0
+    strip: Strip | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Lines that belong together. head: what they have in common, or nothing."""
+
+    lines: tuple[Line, ...]
+    head: Message = NOTHING
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """name: what it is called, also for a screen reader. The first datum of a line is its head.
+
+    kind: its class in the style sheet; caption: below it; keys: (class, words) of the parts of its strips
+    folded: whether the page shows its name alone until asked
+    """
+
+    name: Message
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+    kind: str = ""
+    key: str = ""
+    caption: Message = NOTHING
+    keys: tuple[tuple[str, Message], ...] = ()
+    folded: bool = False
+    titled: bool = False
+
+    def __bool__(self) -> bool:
+        return any(group.lines for group in self.groups)
+
+    @property
+    def lines(self) -> list[Line]:
+        """Those of all groups."""
+        return [line for group in self.groups for line in group.lines]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A topic of a report: what it says, shows and lists, in this order; then its parts.
+
+    key: its anchor on the page and what gaps are found by; answer: sentences in large type
+    terminal: what a terminal shows of it (sentences and tables); elsewhere it is all
+    """
+
+    key: str
+    title: Message
+    answer: tuple[Message, ...] = ()
+    sentences: tuple[Message, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    notes: tuple[Message, ...] = ()
+    parts: tuple["Section", ...] = ()
+    folded: bool = False
+    terminal: tuple[Message | Table, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.answer or self.sentences or any(self.tables) or self.figures or any(self.parts) or any(self.terminal)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """What is rendered: a title, lines about it, and sections. name: of the run or plan, for the browser's tab."""
+
+    name: str
+    title: Message
+    about: tuple[Message, ...]
+    sections: tuple[Section, ...]
+    foot: Message = NOTHING
+
+
+def words(text: Message | str, **more: Any) -> Datum:
+    """A datum of words."""
+    return Datum(words=verbatim(text) if isinstance(text, str) else text, **more)
+
+
+def number(value: float | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
+    """A datum of a number; '-' where there is none."""
+    return Datum(value=value, form=form, cells=cells, figure=figure if value is not None else "", **more)
+
+
+def arm(name: str, look: int | None, cells: str = "") -> Datum:
+    """An arm's name with its sign, which leads to its cells."""
+    return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
+
+
+def plain_table(name: Message, heads: tuple[Message, ...], lines: Any, **more: Any) -> Table:
+    """A table of words: messages or texts."""
+    made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
+    return Table(
+        name=name, columns=tuple(Column(head=head) for head in heads), groups=(Group(lines=made),), **more
+    )

@@ -1,0 +1,68 @@
+"""A saved run as reports look at it: everything that is derived from it, worked out once."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from core.result import CellResult, Run
+from reports.document.settings import Settings
+from reports.document.traces import Traces
+from reports.rows.arrangement import groups
+from reports.rows.comparisons import Comparison, compare
+from reports.rows.series import arms
+from reports.rows.summary import Row, rows
+
+
+class View:
+    """A run as it was when the view was made: what comes later is not in it. titles: of systems, by number or name."""
+
+    def __init__(self, run: Run, titles: Mapping[str, str] | None = None) -> None:
+        self.run = run
+        self.titles = dict(titles or {})
+
+    def __repr__(self) -> str:
+        return f"View({self.run.run_id!r})"
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """One per system, parameters and arm, in the plan's order."""
+        return tuple(rows(self.run))
+
+    @cached_property
+    def groups(self) -> list[list[Row]]:
+        """Rows that differ in the arm alone, together."""
+        return groups(self.rows)
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """All that the arms allow, those over all settings last."""
+        return tuple(compare(self.run))
+
+    @cached_property
+    def compared(self) -> list[Comparison]:
+        """Those that rest on cells."""
+        return [comparison for comparison in self.comparisons if self.traces.of(comparison)]
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The names of its settings."""
+        return Settings(self.rows, self.titles)
+
+    @cached_property
+    def traces(self) -> Traces:
+        """The cells that its comparisons rest on."""
+        return Traces(self.run, self.rows)
+
+    @cached_property
+    def looks(self) -> dict[str, int]:
+        """{arm: its place among the looks}; the same in every plot and table."""
+        return {arm: place for place, arm in enumerate(arms(self.run))}
+
+    @cached_property
+    def is_timed(self) -> bool:
+        """Whether cells were timed for a duration, not for a number of requests."""
+        return bool(self.run.plan.get("method", {}).get("duration_s"))
+
+    @cached_property
+    def ok_cells(self) -> list[CellResult]:
+        """Those that no gate stopped."""
+        return [cell for cell in self.run.cells if cell.status == "ok"]
