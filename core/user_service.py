@@ -1,0 +1,114 @@
+"""A user's service as a run's plan keeps it: a command that starts it, an application on a server, or its address."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from core.request_plan import RequestPlan
+
+START_DEADLINE_S = 30.0
+HTTP, FRAMED = "http", "framed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command line that starts the service.
+
+    command: with {python}, {host}, {port}, {socket}, {workers}, {threads}, which are filled in
+    directory: where it is started. environment: variables that are added to its environment
+    requirements: a file, or ""
+    first_port: of the first service, the others have the next ones; 0 for free ports
+    start_deadline_s: how long the command may take until it answers
+    """
+
+    command: str
+    directory: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    requirements: str = ""
+    packages: tuple[str, ...] = ()
+    first_port: int = 0
+    start_deadline_s: float = START_DEADLINE_S
+
+    @property
+    def forks(self) -> bool:
+        """Whether one command starts all processes of the service: it takes their number."""
+        return "{workers}" in self.command
+
+    @property
+    def threaded(self) -> bool:
+        """Whether it takes the number of threads."""
+        return "{threads}" in self.command
+
+
+@dataclass(frozen=True, kw_only=True)
+class App(Command):
+    """An application (module:name) on a server that gilscope knows; command and packages are the server's."""
+
+    app: str
+    server: str
+    interface: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A service that already runs. address: host:port, or a Unix path. prefix: of the path of every request."""
+
+    name: str
+    url: str
+    protocol: str = HTTP
+    address: str = ""
+    prefix: str = ""
+
+
+Start = Command | App | tuple[Target, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserService:
+    """name: what reports call it. start: how it is started, or where it runs already.
+
+    requests: what clients send, and the answers they expect
+    """
+
+    name: str
+    start: Start
+    protocol: str = HTTP
+    requests: RequestPlan = RequestPlan()  # noqa: RUF009 - frozen
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The services that already run; empty where gilscope starts it."""
+        return self.start if isinstance(self.start, tuple) else ()
+
+    @property
+    def command(self) -> Command | None:
+        """How gilscope starts it; None where it runs already."""
+        return None if isinstance(self.start, tuple) else self.start
+
+    def to_json(self) -> dict[str, Any]:
+        """As result.json keeps it: the keys of its start beside its own."""
+        start = {"targets": [asdict(target) for target in self.targets]} if self.targets else asdict(self._started)
+        return {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "UserService":
+        """What to_json wrote, or an earlier version, whose services had an empty command beside their targets."""
+        return cls(
+            name=stored["name"],
+            start=_start(stored),
+            protocol=stored.get("protocol", HTTP),
+            requests=RequestPlan.from_json(stored["requests"]),
+        )
+
+    @property
+    def _started(self) -> Command:
+        assert self.command is not None
+        return self.command
+
+
+def _start(stored: Mapping[str, Any]) -> Start:
+    if stored.get("targets"):
+        return tuple(Target(**target) for target in stored["targets"])
+    kind = App if "app" in stored else Command
+    known = {name: stored[name] for name in kind.__dataclass_fields__ if name in stored}
+    return kind(**{**known, "packages": tuple(known.get("packages", ()))})
