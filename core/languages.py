@@ -19,7 +19,7 @@ class Language:
 
     def __init__(self, name: str, catalog: gettext.NullTranslations) -> None:
         self.name = name
-        self._catalog = catalog
+        self.catalog = catalog
 
     def __repr__(self) -> str:
         return f"Language({self.name!r})"
@@ -43,9 +43,9 @@ class Language:
         """The translation; None where there is none."""
         if value.plural:
             count = value.args.get("count")
-            found = self._catalog.ngettext(value.msgid, value.plural, count if isinstance(count, int) else 0)
+            found = self.catalog.ngettext(value.msgid, value.plural, count if isinstance(count, int) else 0)
         else:
-            found = self._catalog.gettext(value.msgid) if value.msgid else ""
+            found = self.catalog.gettext(value.msgid) if value.msgid else ""
         return None if found in (value.msgid, value.plural) else found
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from core.result import CellResult, Run
+from core.saved import Machine, SavedPlan
 from reports.document.settings import Settings
 from reports.document.traces import Traces
 from reports.rows.arrangement import groups
@@ -58,9 +59,19 @@ class View:
         return {arm: place for place, arm in enumerate(arms(self.run))}
 
     @cached_property
+    def plan(self) -> SavedPlan:
+        """What was to be measured."""
+        return SavedPlan.from_json(self.run.plan)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """What the run knows of the machine."""
+        return Machine.from_json(self.run.machine)
+
+    @cached_property
     def is_timed(self) -> bool:
         """Whether cells were timed for a duration, not for a number of requests."""
-        return bool(self.run.plan.get("method", {}).get("duration_s"))
+        return bool(self.plan.method.duration_s)
 
     @cached_property
     def ok_cells(self) -> list[CellResult]:

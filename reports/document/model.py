@@ -134,7 +134,7 @@ class Datum:
 
     cells, figure: where it comes from, and which of their figures it is; leads: whether it is a link to these cells
     look: of an arm's name; state: its class in the style sheet (passed, faster, ...); hint: more of it on pointing
-    code: whether it is a command; raw: what a table is sorted by
+    code: whether it is a command; raw: what a table is sorted by; anchor: id of its line on the page
     """
 
     words: Message = NOTHING
@@ -151,6 +151,7 @@ class Datum:
     hint: Message = NOTHING
     code: bool = False
     raw: str = ""
+    anchor: str = ""
 
     def text(self, language: Language) -> str:
         """What it says."""
@@ -200,7 +201,8 @@ class Table:
     """name: what it is called, also for a screen reader. The first datum of a line is its head.
 
     kind: its class in the style sheet; caption: below it; keys: (class, words) of the parts of its strips
-    folded: whether the page shows its name alone until asked
+    folded: whether the page shows its name alone until asked; titled: whether its name stands above it
+    filters: (name, column) of what a reader chooses lines by; such a table can also be sorted
     """
 
     name: Message
@@ -212,6 +214,7 @@ class Table:
     keys: tuple[tuple[str, Message], ...] = ()
     folded: bool = False
     titled: bool = False
+    filters: tuple[tuple[str, int], ...] = ()
 
     def __bool__(self) -> bool:
         return any(group.lines for group in self.groups)
@@ -227,6 +230,7 @@ class Section:
     """A topic of a report: what it says, shows and lists, in this order; then its parts.
 
     key: its anchor on the page and what gaps are found by; answer: sentences in large type
+    notes: how to read it, in small type, last; texts: preformatted, line by line as they are
     terminal: what a terminal shows of it (sentences and tables); elsewhere it is all
     """
 
@@ -237,6 +241,7 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[Message, ...] = ()
+    texts: tuple[Message, ...] = ()
     parts: tuple["Section", ...] = ()
     folded: bool = False
     terminal: tuple[Message | Table, ...] = ()
@@ -276,6 +281,4 @@ def arm(name: str, look: int | None, cells: str = "") -> Datum:
 def plain_table(name: Message, heads: tuple[Message, ...], lines: Any, **more: Any) -> Table:
     """A table of words: messages or texts."""
     made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
-    return Table(
-        name=name, columns=tuple(Column(head=head) for head in heads), groups=(Group(lines=made),), **more
-    )
+    return Table(name=name, columns=tuple(Column(head=head) for head in heads), groups=(Group(lines=made),), **more)

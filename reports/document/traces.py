@@ -4,14 +4,13 @@ A cell's line in the table of cells has an id; a figure over blocks names groups
 begin with.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from core.result import CellResult
+from core.result import CellResult, Run
 from core.runtime import NATIVE
 from reports.rows.arms import addresses, group_name
 from reports.rows.comparisons import OVER_ALL, Comparison
 from reports.rows.summary import Row, setting_key
-from reports.rows.view import View
 
 
 def slug(arm: str) -> str:
@@ -39,16 +38,21 @@ def of_rows(rows: Iterable[Row]) -> str:
     return of_cells(cell for row in rows for cell in row.cells)
 
 
+def together(groups: Iterable[str]) -> str:
+    """Groups of cells of several figures, each once."""
+    return " ".join(dict.fromkeys(group for groups_ in groups for group in groups_.split()))
+
+
 class Traces:
     """Finds the cells that a comparison rests on."""
 
-    def __init__(self, view: View) -> None:
-        self._groups = {(*setting_key(row.system, row.params), row.runtime): of_rows([row]) for row in view.rows}
-        if addresses(view.run):  # services are compared, under the name of all of them
-            name = group_name(view.run)
+    def __init__(self, run: Run, rows: Sequence[Row]) -> None:
+        self._groups = {(*setting_key(row.system, row.params), row.runtime): of_rows([row]) for row in rows}
+        if addresses(run):  # services are compared, under the name of all of them
+            name = group_name(run)
             self._groups |= {
                 (*setting_key(name, row.params), row.system if row.runtime == NATIVE else row.runtime): of_rows([row])
-                for row in view.rows
+                for row in rows
             }
 
     def of(self, one: Comparison) -> str:

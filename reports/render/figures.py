@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from html import escape
 from io import StringIO
-from itertools import count
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ MOST_COLUMNS = 3
 DOTS_PER_INCH = 110
 LINK = "#cells:"
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "WenQuanYi Zen Hei", "sans-serif")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 8.5, "font.family": list(FONTS[:1]), "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["soft"],
     "axes.edgecolor": LIGHT["soft"], "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
     "axes.axisbelow": True, "axes.grid": True, "axes.grid.axis": "y", "grid.color": LIGHT["hair"],
@@ -112,9 +112,7 @@ def _page_svg(panel: Panel, key: str, language: Language) -> str:
 
 def _description(panel: Panel, language: Language) -> str:
     """The axes, and where each line begins and ends, for those who do not see it."""
-    ends = [
-        f"{curve.name}: {curve.line[0][1]:,.4g} - {curve.line[-1][1]:,.4g}" for curve in panel.curves if curve.line
-    ]
+    ends = [f"{curve.name}: {curve.line[0][1]:,.4g} - {curve.line[-1][1]:,.4g}" for curve in panel.curves if curve.line]
     return f"{language.text(panel.up.label)} / {language.text(panel.across.label)}. {'; '.join(ends)}"
 
 
@@ -222,12 +220,11 @@ def _area(sign: Look) -> float:
 def _names(axes: Axes, panel: Panel) -> None:
     """Each arm's name beside the end of its line, moved so far that none covers another."""
     to_axes = axes.transData + axes.transAxes.inverted()
-    ended = sorted(
-        ((to_axes.transform(curve.line[-1])[1], number, curve) for number, curve in zip(count(), panel.curves) if curve.line),
-        key=lambda entry: entry[:2],
-    )
+    named = [curve for curve in panel.curves if curve.line]
+    ends = {id(curve): float(to_axes.transform(curve.line[-1])[1]) for curve in named}
+    ended = sorted(named, key=lambda curve: ends[id(curve)])
     gap = NAME_GAP * HEIGHT / max(0.5, HEIGHT - 0.6)
-    for place, (_, _, curve) in zip(spread([place for place, _, _ in ended], gap), ended, strict=True):
+    for place, curve in zip(spread([ends[id(curve)] for curve in ended], gap), ended, strict=True):
         axes.text(
             1.03, place, curve.name, transform=axes.transAxes, va="center", fontsize=8,
             color=LIGHT[f"r{curve.look % COUNT}"],
@@ -249,5 +246,3 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
 def tip(name: str, value: str) -> str:
     """What pointing at a mark shows, without signs that a link could not hold."""
     return f"{name}: {value}".replace("|", "/")
-
-

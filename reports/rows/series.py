@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 from core.cell import Value
+from core.messages import Message, listed, message, verbatim
 from core.result import CellResult, Run
 from reports.rows.arrangement import value_text
 from reports.rows.summary import requests_per_s, runtimes, setting_key
@@ -62,24 +63,24 @@ def arms(run: Run) -> list[str]:
     return list(dict.fromkeys([*runtimes(run), *(cell.arm for cell in run.cells)]))
 
 
-def labels(every: Sequence[Series], system: str = "system {system}") -> list[str]:
-    """What tells each from the others: 'system 2, PAYLOAD_BYTES 0'; empty if nothing does. system: how it is named."""
+def labels(every: Sequence[Series]) -> list[Message]:
+    """What tells each from the others: 'system 2, PAYLOAD_BYTES 0'; nothing where nothing does."""
     names = list(dict.fromkeys(name for one in every for name in one.params))
     telling = [name for name in names if len({value_text(one.params[name]) for one in every if name in one.params}) > 1]
     systems = len({one.system for one in every}) > 1
     return [
-        ", ".join(
-            [system.format(system=one.system)] * systems
-            + [f"{name} {value_text(one.params[name])}" for name in telling if name in one.params]
+        listed(
+            [message("system {system}", system=one.system)] * systems
+            + [verbatim(f"{name} {value_text(one.params[name])}") for name in telling if name in one.params]
         )
         for one in every
     ]
 
 
-def about(*labels_: str) -> str:
-    """The beginning of a sentence on what *labels_* name, those that are not empty: 'system 2, 3.14t: '."""
-    text = ", ".join(filter(None, labels_))
-    return f"{text[0].upper()}{text[1:]}: " if text else ""
+def about(sentence: Message, *subjects: Message | str) -> Message:
+    """*sentence* with what it is about before it, those *subjects* that are not empty: 'system 2, 3.14t: ...'."""
+    named = [subject for subject in subjects if subject]
+    return message("{about}: {sentence}", about=listed(named), sentence=sentence) if named else sentence
 
 
 def number(cell: CellResult, name: str) -> int:

@@ -2,10 +2,11 @@
 (function () {
   "use strict";
   const table = document.getElementById("cell-table");
+  if (!table) { return; }
   const body = table.tBodies[0];
   const lines = Array.from(body.rows);
-  const inputs = ["text", "system", "arm", "status"].map((name) => document.getElementById("filter-" + name));
-  const [words, system, arm, status] = inputs;
+  const words = document.getElementById("filter-text");
+  const choices = Array.from(document.querySelectorAll("#filters select"));
   const count = document.getElementById("filter-count");
   const texts = lines.map((line) => line.textContent.toLowerCase());
   let groups = [];
@@ -17,8 +18,8 @@
   function fits(line, text) {
     const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
     return isIn(line) && wanted.every((word) => text.includes(word)) &&
-      [["system", system], ["arm", arm], ["status", status]].every(
-        ([name, choice]) => choice.value === "" || line.dataset[name] === choice.value);
+      choices.every((choice) =>
+        choice.value === "" || line.cells[Number(choice.dataset.column)].textContent.trim() === choice.value);
   }
 
   function filter() {
@@ -63,7 +64,7 @@
   Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
     head.querySelector("button").addEventListener("click", () => sort(column, head));
   });
-  inputs.forEach((input) => input.addEventListener("input", filter));
+  [words, ...choices].forEach((input) => input.addEventListener("input", filter));
   document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("filters").addEventListener("reset", () => {
     groups = [];

@@ -1,4 +1,4 @@
-"""Memory of a service and of its clients against the number of clients, with a slope. Pure."""
+"""Memory of services and of clients against the number of clients, with a slope: facts of a memory run. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,15 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from core.messages import Message
 from core.result import CellResult, Run
-from reports.rows.series import Series, about, is_proportional, labels, memory_bytes, number, series
+from reports.rows.series import Series, is_proportional, labels, memory_bytes, number, series
 from reports.statistics.scaling import line_fit
 from reports.statistics.stats import CONFIDENCE, Estimate
-from reports.words.markdown import escaped, markdown_table
-from reports.words.told import Told, texts
 
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS = 3
 FEWEST_POINTS = 5
-KIB = 2**10
-MIB = 2**20
 
 Side = Literal["services", "clients"]
 SIDES: tuple[Side, ...] = ("services", "clients")
@@ -37,7 +34,7 @@ class Growth:
     cells: those that the points come from
     """
 
-    label: str
+    label: Message
     arm: str
     side: Side
     services: int
@@ -73,7 +70,7 @@ def grown(run: Run) -> list[Series]:
     return [one for one in series(run, (CLIENTS,)) if len(one.values(CLIENTS)) >= FEWEST_COUNTS]
 
 
-def _growths(one: Series, label: str) -> Iterator[Growth]:
+def _growths(one: Series, label: Message) -> Iterator[Growth]:
     services = one.params["NUM_API_SERVICES"]
     assert isinstance(services, int)
     for arm in one.arms:
@@ -123,70 +120,3 @@ def fit(points: Sequence[tuple[int, int]], services: int | None) -> tuple[Estima
     error = sqrt(left * float(np.linalg.inv(columns.T @ columns)[1, 1]))
     reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
     return Estimate(value=slope, low=slope - reach, high=slope + reach, count=clients.size), fixed, shared
-
-
-def sentences(run: Run) -> list[str]:
-    """A sentence for each setting and arm: what each further client costs the services, and what a client takes."""
-    return texts(told(run))
-
-
-def told(run: Run) -> list[Told]:
-    """The sentences, each with its cells."""
-    found: dict[tuple[str, str], list[Growth]] = {}
-    for growth in growths(run):
-        found.setdefault((growth.label, growth.arm), []).append(growth)
-    return [
-        Told(
-            text=f"{about(*key)}{'; '.join(map(_words, both))}.",
-            cells=tuple(cell for one in both for cell in one.cells),
-        )
-        for key, both in found.items()
-    ]
-
-
-def _words(growth: Growth) -> str:
-    slope = growth.slope
-    span = f"{size_text(slope.low)} to {size_text(slope.high)}"
-    if growth.side == "clients":
-        return f"a client takes {size_text(slope.value)} ({span})"
-    sizes = " and ".join(f"{size_text(growth.measured(count))} at {_clients(count)}" for count in growth.ends)
-    who = "the service takes" if growth.services == 1 else f"the {growth.services} services together take"
-    if slope.low <= 0 <= slope.high:
-        return f"{who} {sizes}: no growth can be told ({span} for each further client)"
-    return f"{who} {sizes}: {size_text(slope.value)} ({span}) for each further client"
-
-
-def _clients(count: int) -> str:
-    return f"{count} client{'s' * (count != 1)}"
-
-
-def size_text(size_bytes: float) -> str:
-    """Bytes for people: 512 B, 12.1 KiB, 24.3 MiB."""
-    if abs(size_bytes) < KIB:
-        return f"{size_bytes:.0f} B"
-    return f"{size_bytes / KIB:,.1f} KiB" if abs(size_bytes) < MIB else f"{size_bytes / MIB:,.1f} MiB"
-
-
-def markdown(run: Run) -> str:
-    """A line for each setting, arm and side; empty where no run of client numbers was measured."""
-    found = growths(run)
-    if not found:
-        return ""
-    lines = "\n".join(f"- {escaped(line)}" for line in [*sentences(run), _NOTE])
-    heads = ["setting", "runtime", "memory of", *_SIZE_HEADS, "cells"]
-    rows = [[growth.label or "-", growth.arm, f"all {growth.side}", *_figures(growth)] for growth in found]
-    return f"## Memory against the number of clients\n\n{lines}\n\n{markdown_table(heads, rows, {*heads[3:]})}\n"
-
-
-_SIZE_HEADS = ("at fewest clients [MiB]", "at most clients [MiB]", "per client [KiB]", "low [KiB]", "high [KiB]")
-_NOTE = (
-    "Memory is the proportional set size at the end of a cell, with all connections open, or the peak resident set "
-    "where the system does not tell that. The slope is that of all cells, one point each, with its 95 % interval; what "
-    "ends with the first clients (the interpreter's pages shared among more processes, first buffers) is fitted apart."
-)
-
-
-def _figures(growth: Growth) -> list[str]:
-    sizes = [growth.measured(count) / MIB for count in growth.ends]
-    slopes = [value / KIB for value in (growth.slope.value, growth.slope.low, growth.slope.high)]
-    return [*(f"{value:,.1f}" for value in (*sizes, *slopes)), str(len(growth.points))]

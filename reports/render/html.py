@@ -1,0 +1,185 @@
+"""A document as one HTML page that needs nothing else. The templates know tables, figures and sentences, no topic."""
+
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from core.languages import Language
+from core.messages import Arg, Message, message
+from reports.document.looks import COUNT, DARK, LIGHT
+from reports.document.model import Datum, Document, Figure, Strip, Table, Traced
+from reports.render.figures import page_panels
+from reports.render.strips import drawn
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+HTML_LANGUAGES = {"zh": "zh-Hans"}
+_START, _BETWEEN, _END = "\ue000", "\ue001", "\ue002"
+
+
+class _Linking(Language):
+    """Texts of a language in which the words that come from cells are between signs, to become links."""
+
+    def __init__(self, language: Language) -> None:
+        super().__init__(language.name, language.catalog)
+
+    def text(self, value: Arg) -> str:
+        plain = super().text(value)
+        if not isinstance(value, Traced):
+            return plain
+        return f"{_START}{value.cells}{_BETWEEN}{value.figure}{_BETWEEN}{plain}{_END}"
+
+
+def page(document: Document, language: Language, template: str = "page.html") -> str:
+    """The document as HTML. Whatever it holds is escaped here, once."""
+    made: str = (
+        _environment()
+        .get_template(template)
+        .render(
+            document=document,
+            lang=HTML_LANGUAGES.get(language.name, language.name),
+            words=_Words(language),
+            colours={"light": LIGHT, "dark": DARK},
+        )
+    )
+    return made
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+class _Words:
+    """What the templates ask for: everything of a document as mark-up in one language."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self._linking = _Linking(language)
+
+    def text(self, words: Message) -> Markup:
+        """Words without links, whose long names may break behind an underscore."""
+        return soft(self.language.text(words))
+
+    def plain(self, words: Message) -> str:
+        """Words for an attribute."""
+        return self.language.text(words)
+
+    def linked(self, words: Message) -> Markup:
+        """Words in which those that come from cells lead there."""
+        return _links(self._linking.text(words))
+
+    def datum(self, datum: Datum) -> Markup:
+        """What a cell of a table shows."""
+        if datum.strip is not None:
+            return drawn(datum.strip)
+        text = datum.text(self.language)
+        if datum.code:
+            return Markup("<code>{}</code>").format(unbroken(text))
+        named = Markup("").join([sign(datum.look) if datum.look is not None else "", soft(text)])
+        if datum.state.startswith("word "):
+            mark, _, word = text.partition(" ")
+            named = Markup('<span aria-hidden="true">{}</span><span class="long"> {}</span>').format(mark, word)
+        if datum.leads and datum.cells:
+            return Markup('<a href="#cells" data-show="{}">{}</a>').format(datum.cells, named)
+        return named
+
+    def attributes(self, datum: Datum, is_number: bool) -> Markup:
+        """The attributes of a cell of a table."""
+        pairs = {
+            "class": " ".join(
+                filter(None, ["number" if is_number else "", "plot" if datum.strip else "", datum.state])
+            ),
+            "data-cells": "" if datum.leads else datum.cells,
+            "data-figure": datum.figure,
+            "data-raw": datum.raw,
+            "title": self.language.text(datum.hint) if datum.hint else "",
+        }
+        return Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in pairs.items() if value)
+
+    def heading(self, strip: Strip) -> Markup:
+        """The scale above the strips of a column."""
+        return drawn(strip)
+
+    def choices(self, table: Table, column: int) -> list[str]:
+        """The different texts of a column, to choose from."""
+        return list(dict.fromkeys(line[column].text(self.language) for line in table.lines))
+
+    def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
+        """Title and drawing of each panel."""
+        return [(title, Markup(svg)) for title, svg in page_panels(figure, self.language)]
+
+    def of_page(self, key: str) -> Markup:
+        """One of the page's own few texts."""
+        return self.text(OF_PAGE[key])
+
+
+OF_PAGE = {
+    "skip": message("Skip to the verdict"),
+    "contents": message("Contents"),
+    "data": message("The figures"),
+    "filter": message("Filter by text"),
+    "any": message("any"),
+    "show_all": message("Show all"),
+    "shown": message("{shown} of {all} cells"),
+}
+
+
+def soft(text: str) -> Markup:
+    """Text whose long names may break behind an underscore."""
+    return Markup(escape(text).replace("_", "_<wbr>"))
+
+
+def unbroken(command: str) -> Markup:
+    """A command whose words stay whole: a flag that breaks at its hyphen is hard to read."""
+    return Markup(" ").join(Markup("<span>{}</span>").format(word) for word in command.split())
+
+
+def sign(look: int) -> Markup:
+    """An arm's marker, to stand beside its name."""
+    return Markup(
+        '<svg class="sign" width="12" height="12" aria-hidden="true" focusable="false">'
+        '<use href="#m{0}" x="6" y="6" class="mark r{0}"/></svg>'
+    ).format(look % COUNT)
+
+
+def _links(text: str) -> Markup:
+    """Text with a link for each part that comes from cells; one within another is plain, the outer leads."""
+    parts: list[Markup] = []
+    depth = 0
+    for piece in _split(text):
+        if piece == _END:
+            depth -= 1
+            if depth == 0:
+                parts.append(Markup("</a>"))
+        elif piece.startswith(_START):
+            depth += 1
+            cells, figure = piece[1:].split(_BETWEEN)
+            if depth == 1:
+                kind = Markup(' data-figure="{}"').format(figure) if figure else ""
+                parts.append(Markup('<a class="lead" href="#cells" data-cells="{}"{}>').format(cells, kind))
+        else:
+            parts.append(soft(piece))
+    return Markup("").join(parts)
+
+
+def _split(text: str) -> list[str]:
+    """The text between signs, and the signs with what they say."""
+    pieces: list[str] = []
+    for start in text.split(_START):
+        head, between, rest = start.partition(_BETWEEN)
+        if between:
+            figure, _, body = rest.partition(_BETWEEN)
+            pieces.append(f"{_START}{head}{_BETWEEN}{figure}")
+        else:
+            body = head
+        for number, plain in enumerate(body.split(_END)):
+            pieces += ([_END] if number else []) + ([plain] if plain else [])
+    return pieces

@@ -1,0 +1,75 @@
+"""A document, or a part of it, as Markdown. Escaped here, once."""
+
+from collections.abc import Iterable, Sequence
+
+from core.languages import Language
+from core.messages import Message
+from reports.document.model import Document, Section, Table
+
+PICTURE = "plots/{key}.png"
+
+
+def markdown(document: Document, language: Language) -> str:
+    """Title, and every section with its sentences and tables; figures as the pictures that stand beside the file."""
+    parts = [f"# {_escaped(document.name)}"]
+    parts += [_escaped(language.text(line)) for line in document.about if line]
+    parts += [text for section in document.sections for text in _section(section, language, 2)]
+    parts += [_escaped(language.text(document.foot))] if document.foot else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(section: Section, language: Language, level: int) -> list[str]:
+    def texts(messages: Iterable[Message]) -> list[str]:
+        return [_escaped(language.text(words)) for words in messages if words]
+
+    listed = texts([*section.answer, *section.sentences])
+    pictures = [
+        f"![{_escaped(language.text(figure.title or figure.caption))}]({PICTURE.format(key=figure.key)})"
+        for figure in section.figures
+    ]
+    body = [
+        *(["\n".join(f"- {line}" for line in listed)] if listed else []),
+        *pictures,
+        *(text for made in section.tables if made for text in _table(made, language, level + 1)),
+        *(text for part in section.parts if part for text in _section(part, language, level + 1)),
+        *(f"```\n{language.text(block)}\n```" for block in section.texts),
+        *texts(section.notes),
+    ]
+    head = _escaped(language.text(section.title))
+    return [*([f"{'#' * level} {head}"] if head else []), *body] if body else []
+
+
+def _table(made: Table, language: Language, level: int) -> list[str]:
+    """A table for each group, since Markdown has no lines across."""
+    kept = [index for index, column in enumerate(made.columns) if not (column.is_strip or column.strip)]
+    heads = [language.text(made.columns[index].head) for index in kept]
+    numeric = [made.columns[index].is_number for index in kept]
+    parts = [f"{'#' * level} {_escaped(language.text(made.name))}"] if made.titled else []
+    for group in made.groups:
+        lines = [[line[index].text(language) if index < len(line) else "" for index in kept] for line in group.lines]
+        if lines:
+            parts += [f"**{_escaped(language.text(group.head))}**"] if group.head else []
+            parts.append(aligned(heads, lines, numeric))
+    return [*parts, *([_escaped(language.text(made.caption))] if made.caption else [])]
+
+
+def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
+    """A table whose source is aligned too."""
+    rows = [[_escaped(text) for text in line] for line in (heads, *lines)]
+    widths = [max(3, *(len(row[column]) for row in rows)) for column in range(len(heads))]
+    rule = [f"{'-' * (width - 1)}:" if right else "-" * width for width, right in zip(widths, numeric, strict=True)]
+    padded = [_padded(row, widths, numeric) for row in (rows[0], rule, *rows[1:])]
+    return "\n".join(f"| {' | '.join(row)} |" for row in padded)
+
+
+def _padded(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> list[str]:
+    columns = zip(row, widths, numeric, strict=True)
+    return [text.rjust(width) if right else text.ljust(width) for text, width, right in columns]
+
+
+def _escaped(text: str) -> str:
+    """Text that stands in a table cell or a list as it is: one line, and no mark-up of its own."""
+    line = " ".join(text.split())
+    for mark in ("\\", "|", "<", "*", "`", "["):
+        line = line.replace(mark, f"\\{mark}")
+    return line

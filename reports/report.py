@@ -1,0 +1,27 @@
+"""The report of a run as a document: every topic that the run has something to say on, in their order."""
+
+from core.messages import message, verbatim
+from reports.document.model import Document
+from reports.sections import sections
+from reports.view import View
+
+
+def report(view: View) -> Document:
+    """The whole report."""
+    plan = view.plan
+    return Document(
+        name=f"{plan.name}: {view.run.run_id}",
+        title=message("What the runtimes do"),
+        about=(
+            verbatim((plan.description or plan.name).replace("`", "")),
+            verbatim(" · ".join([view.machine.cpu or "?", f"{_minute(view.run.started_at)} UTC", view.run.run_id])),
+        ),
+        sections=tuple(sections(view)),
+        foot=message(
+            "Every figure here comes from {file}; a runtime's name in a table leads to its cells.", file="result.json"
+        ),
+    )
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")

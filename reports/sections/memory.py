@@ -1,0 +1,199 @@
+"""Memory: of every setting and arm, and against the number of clients where that was swept."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural
+from core.result import CellResult
+from reports.document.model import (
+    Axis,
+    Column,
+    Curve,
+    Datum,
+    Figure,
+    Group,
+    Line,
+    Mark,
+    Panel,
+    Section,
+    Strip,
+    Table,
+    arm,
+    number,
+    traced,
+    words,
+)
+from reports.document.traces import of_cells, of_rows
+from reports.document.values import MIB, kib, mib, size
+from reports.render.figures import tip
+from reports.rows.growth import CLIENTS, SIDES, Growth, Side, growths
+from reports.rows.series import about, memory_bytes
+from reports.rows.summary import Row
+from reports.view import View
+
+PLACE = 110
+CURVE_POINTS = 60
+NAMES: Mapping[Side, Message] = {"services": message("services"), "clients": message("clients")}
+RUNTIME, SETTING = message("Runtime"), message("Setting")
+
+
+def section(view: View) -> Section:
+    """Sizes of every row, and the slope of each sweep of clients."""
+    swept = growths(view.run)
+    return Section(
+        key="memory",
+        title=message("Memory"),
+        sentences=tuple(_sentences(swept)),
+        figures=tuple(_figure(side, swept, view) for side in SIDES if swept),
+        tables=(_sizes(view),),
+        notes=(_how(),) if swept else (),
+        terminal=tuple(_sentences(swept)),
+    )
+
+
+def _how() -> Message:
+    return message(
+        "Memory is the proportional set size at the end of a cell, with all connections open, or the peak resident set "
+        "size where the system does not report that. The slope is fitted to all cells, one point each, with its 95 % "
+        "interval; what ends with the first clients (pages shared among more processes, first buffers) is fitted apart."
+    )
+
+
+def _sentences(swept: Sequence[Growth]) -> list[Message]:
+    """What each further client costs the services, and what a client takes, for each setting and arm."""
+    by_arm: dict[tuple[Message, str], list[Growth]] = {}
+    for growth in swept:
+        by_arm.setdefault((growth.label, growth.arm), []).append(growth)
+    return [
+        traced(
+            about(message("{sizes}.", sizes=listed(map(_size_words, sides), SEMICOLON)), *subject),
+            of_cells(cell for growth in sides for cell in growth.cells),
+        )
+        for subject, sides in by_arm.items()
+    ]
+
+
+def _size_words(growth: Growth) -> Message:
+    slope, low, high = (size(value) for value in (growth.slope.value, growth.slope.low, growth.slope.high))
+    if growth.side == "clients":
+        return message("a client takes {slope} ({low} to {high})", slope=slope, low=low, high=high)
+    few, many = growth.ends
+    taken = message(
+        "{who} {least} at {few} and {most} at {many}",
+        who=plural("the service takes", "the {count} services together take", count=growth.services),
+        least=size(growth.measured(few)),
+        few=plural("{count} client", "{count} clients", count=few),
+        most=size(growth.measured(many)),
+        many=plural("{count} client", "{count} clients", count=many),
+    )
+    if growth.slope.low <= 0 <= growth.slope.high:
+        return message(
+            "{taken}: no growth is shown ({low} to {high} for each further client)", taken=taken, low=low, high=high
+        )
+    return message(
+        "{taken}: {slope} ({low} to {high}) for each further client", taken=taken, slope=slope, low=low, high=high
+    )
+
+
+def _figure(side: Side, swept: Sequence[Growth], view: View) -> Figure:
+    """A panel for each setting whose clients were swept."""
+    mine = [growth for growth in swept if growth.side == side]
+    most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
+    counts = [end for growth in mine for end in growth.ends] or [0, 1]
+    room = 0.04 * (max(counts) - min(counts))
+    panels = tuple(
+        Panel(
+            title=label,
+            across=Axis(label=message("NUM_CLIENTS"), low=min(counts) - room, high=max(counts) + room),
+            up=Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most),
+            curves=tuple(_curve(growth, view) for growth in mine if growth.label == label),
+        )
+        for label in dict.fromkeys(growth.label for growth in mine)
+    )
+    return Figure(
+        key=f"memory-{side}",
+        title=message("Memory of all {side} against the number of clients", side=NAMES[side]),
+        caption=message("Marks: single cells. Line: the fit whose slope is given."),
+        panels=panels,
+        table=_slopes(mine, side, view),
+    )
+
+
+def _curve(growth: Growth, view: View) -> Curve:
+    low, high = growth.ends
+    counts = [low + (high - low) * step / CURVE_POINTS for step in range(CURVE_POINTS + 1)]
+    marks = [
+        Mark(x=count, y=size_bytes / MIB, tip=tip(growth.arm, f"{mib(size_bytes)} MiB"), cells=_at(growth, count))
+        for count, size_bytes in growth.points
+    ]
+    line = tuple((count, growth.at(count) / MIB) for count in counts)
+    return Curve(name=growth.arm, look=view.looks[growth.arm], line=line, marks=tuple(marks))
+
+
+def _at(growth: Growth, clients: int) -> str:
+    """The cells with so many clients."""
+    return of_cells(cell for cell in growth.cells if cell.params[CLIENTS] == clients)
+
+
+def _slopes(mine: Sequence[Growth], side: Side, view: View) -> Table:
+    lines = tuple(_slope(growth, side, view) for growth in mine)
+    heads = (message("at fewest clients [MiB]"), message("at most clients [MiB]"), message("KiB / client [95 %]"))
+    columns = (Column(head=RUNTIME), Column(head=SETTING), *(Column(head=head, is_number=True) for head in heads))
+    return Table(name=message("Memory of {side}", side=NAMES[side]), columns=columns, groups=(Group(lines=lines),))
+
+
+def _slope(growth: Growth, side: Side, view: View) -> Line:
+    cells, slope = of_cells(growth.cells), growth.slope
+    ends = (number(growth.measured(end), mib, _at(growth, end), f"memory {side} at one count") for end in growth.ends)
+    return (
+        arm(growth.arm, view.looks[growth.arm], cells),
+        words(growth.label),
+        *ends,
+        number(slope.value, kib, cells, "memory slope", low=slope.low, high=slope.high),
+    )
+
+
+def _sizes(view: View) -> Table:
+    """Memory of all services and of all clients of every row: a bar for the services."""
+    groups = []
+    for rows in view.groups:
+        known = [(row, {side: _median(row, side) for side in SIDES}) for row in rows if _median(row, "services")]
+        most = max((sizes["services"] or 0.0 for _, sizes in known), default=1.0)
+        lines = tuple(_line(row, sizes, most, view) for row, sizes in known)
+        groups.append(Group(head=view.settings.name(rows[0].system, rows[0].params), lines=lines))
+    return Table(
+        name=message("Memory"),
+        columns=(
+            Column(head=RUNTIME),
+            Column(head=NOTHING, is_strip=True),
+            Column(head=message("Services [MiB]"), is_number=True),
+            Column(head=message("Clients [MiB]"), is_number=True),
+        ),
+        groups=tuple(groups),
+        kind="bars",
+        key="memory-sizes",
+        caption=message("Proportional set size of each side at the end of a cell, median over the blocks."),
+    )
+
+
+def _median(row: Row, side: Side) -> float | None:
+    sizes = [size_bytes for cell in row.good if (size_bytes := memory_bytes(_processes(cell, side)))]
+    return median(sizes) if sizes else None
+
+
+def _processes(cell: CellResult, side: Side) -> Sequence[Mapping[str, Any]]:
+    return cell.services if side == "services" else cell.clients
+
+
+def _line(row: Row, sizes: Mapping[Side, float | None], most: float, view: View) -> Line:
+    cells, look = of_rows([row]), view.looks[row.runtime]
+    length = sizes["services"] or 0.0
+    strip = Strip(
+        low=0.0, high=most, bars=((0.0, length, f"bar r{look} p{look}"),), tip=f"{row.runtime}: {mib(length)} MiB"
+    )
+    return (
+        arm(row.runtime, look, cells),
+        Datum(strip=strip, cells=cells),
+        *(number(sizes[side], mib, cells, f"memory {side}") for side in SIDES),
+    )
