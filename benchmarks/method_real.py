@@ -59,7 +59,7 @@ def _repeat(cell: Cell, bench: Bench, blocks: int, order: random.Random) -> Verd
 
 def _span(verdict: Verdict) -> str:
     if verdict.ratio is None or verdict.low is None or verdict.high is None:
-        return verdict.why
+        return str(verdict.why)
     return f"{verdict.ratio:.3f} [{verdict.low:.3f}, {verdict.high:.3f}]  p {verdict.p:.3f}"
 
 

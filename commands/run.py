@@ -95,7 +95,7 @@ def _enough(plan: Plan) -> Enough:
     """Whether a run has all the blocks it needs, by the plan's `until`."""
 
     def enough(saved: Run, spent_ns: int) -> bool:
-        from reports.findings.findings import widest
+        from reports.rows.comparisons import widest
 
         until = plan.until
         if until.seconds and spent_ns >= until.seconds * 1e9:

@@ -1,8 +1,9 @@
 """The report of a run as a document: every topic that the run has something to say on, in their order."""
 
 from core.messages import message, verbatim
-from reports.document.model import Document
+from reports.document.model import Document, Figure, Section
 from reports.sections import sections
+from reports.sections.machine import size_line
 from reports.view import View
 
 
@@ -14,6 +15,7 @@ def report(view: View) -> Document:
         title=message("What the runtimes do"),
         about=(
             verbatim((plan.description or plan.name).replace("`", "")),
+            size_line(view),
             verbatim(" · ".join([view.machine.cpu or "?", f"{_minute(view.run.started_at)} UTC", view.run.run_id])),
         ),
         sections=tuple(sections(view)),
@@ -25,3 +27,12 @@ def report(view: View) -> Document:
 
 def _minute(time: str) -> str:
     return time[:16].replace("T", " ")
+
+
+def figures(document: Document) -> list[Figure]:
+    """All figures of a document, in its order."""
+    return [figure for section in document.sections for figure in _figures(section)]
+
+
+def _figures(section: Section) -> list[Figure]:
+    return [*section.figures, *(figure for part in section.parts for figure in _figures(part))]

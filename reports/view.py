@@ -5,6 +5,7 @@ from functools import cached_property
 
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
+from reports.document.model import Section
 from reports.document.settings import Settings
 from reports.document.traces import Traces
 from reports.rows.arrangement import groups
@@ -14,11 +15,15 @@ from reports.rows.summary import Row, rows
 
 
 class View:
-    """A run as it was when the view was made: what comes later is not in it. titles: of systems, by number or name."""
+    """A run as it was when the view was made: what comes later is not in it.
+
+    titles: of systems, by number or name; sections: those of its report that have been made (reports/sections)
+    """
 
     def __init__(self, run: Run, titles: Mapping[str, str] | None = None) -> None:
         self.run = run
         self.titles = dict(titles or {})
+        self.sections: dict[str, Section] = {}
 
     def __repr__(self) -> str:
         return f"View({self.run.run_id!r})"

@@ -2,16 +2,16 @@
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
-from core.result import Run
-from reports.exports.csv_sheets import cells_sheet, rows_sheet
-from reports.exports.texts import markdown_files
-from reports.page.build import page
-from reports.page.several.build import page_of_several
-from reports.rows.view import View, view_of
+from core.languages import ENGLISH, Language
+from core.messages import SENTENCES, Message, listed, message
+from reports.exports.texts import csv_files, markdown_files
+from reports.render.figures import save
+from reports.render.html import page
+from reports.report import figures, report
+from reports.view import View
 
 PAGE = "report.html"
 PLOTS = "plots"
@@ -20,44 +20,51 @@ PLOTS = "plots"
 class PartsLost(GilscopeError):
     """Files of a report that could not be made. paths: of all the others, which are written."""
 
-    def __init__(self, paths: Sequence[Path], reasons: Sequence[str]) -> None:
-        super().__init__(" ".join(reasons))
+    def __init__(self, paths: Sequence[Path], reasons: Sequence[Message]) -> None:
+        super().__init__(listed(reasons, SENTENCES))
         self.paths = list(paths)
         self.reasons = list(reasons)
 
 
-def write_all(run: Run | View, folder: Path, titles: Mapping[str, str] | None = None, lang: str = "en") -> list[Path]:
+def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Path]:
     """Write page, tables, findings, plots, and record.md where the run has the seed's rows; the paths of all.
 
-    titles: of the systems, by number or name, where *run* is no view that has them. lang: of page and record, en or zh
-    Raises BadInput if *folder* cannot be written, and PartsLost when all but some is written: a part that cannot be
-    made, which is a fault of ours, loses no other.
+    Raises BadInput if *folder* cannot be written, and PartsLost when some parts could not be made: that is our bug,
+    and loses no other part.
     """
-    view = view_of(run, titles)
-    paths: list[Path] = []
-    lost: list[str] = []
-    for name, write in _parts(view, folder, lang).items():
+    document = report(view)
+    texts = {PAGE: lambda: page(document, language), **markdown_files(view, document, language), **csv_files(view)}
+    paths, lost = _written(texts, folder)
+    plots = folder / PLOTS
+    for figure in figures(document):
         try:
-            paths += write()
+            plots.mkdir(exist_ok=True)
+            paths += save(figure, plots, language)
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise _unwritable(plots, error) from error
         except Exception as error:
-            lost.append(_lost(name, error))
+            lost.append(_lost(f"{PLOTS}/{figure.key}", error))
     if lost:
         raise PartsLost(paths, lost)
     return paths
 
 
-def _lost(name: str, error: Exception) -> str:
-    """What could not be made, why, and where in our code, for whoever mends it."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(last.filename).name}:{last.lineno}"
-    return f"{name} could not be made ({type(error).__name__}: {error}, in {where}); please report that as a bug."
+def _written(texts: Mapping[str, Callable[[], str]], folder: Path) -> tuple[list[Path], list[Message]]:
+    """The paths of the files that were written, and why others were not."""
+    paths: list[Path] = []
+    lost: list[Message] = []
+    for name, make in texts.items():
+        try:
+            text = make()
+        except Exception as error:
+            lost.append(_lost(name, error))
+            continue
+        paths.append(write_text(folder / name, text))
+    return paths, lost
 
 
-def write_several(views: Sequence[View], path: Path, lang: str = "en") -> Path:
-    """Write the page of several runs to *path*, and give that back. Raises BadInput if it cannot be written."""
-    text = page_of_several(views, lang=lang)
+def write_text(path: Path, text: str) -> Path:
+    """Write *text*; its path. Raises BadInput if it cannot be written."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -65,30 +72,15 @@ def write_several(views: Sequence[View], path: Path, lang: str = "en") -> Path:
     return path
 
 
-def _unwritable(where: Path, error: OSError) -> BadInput:
-    return BadInput(f"{where} cannot be written: {error.strerror or error}; make room or give write access.")
+def _lost(name: str, error: Exception) -> Message:
+    """What could not be made, why, and where in our code, for whoever mends it."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return message(
+        "{name} could not be made ({kind}: {cause}, in {where}); please report that as a bug.",
+        name=name, kind=type(error).__name__, cause=str(error), where=f"{Path(last.filename).name}:{last.lineno}",
+    )  # fmt: skip
 
 
-def _parts(view: View, folder: Path, lang: str) -> dict[str, Callable[[], list[Path]]]:
-    """What writes each part of a report, by its name; it gives back the paths."""
-    texts: dict[str, Callable[[], str]] = {
-        PAGE: lambda: page(view, lang=lang),
-        **markdown_files(view, lang),
-        "table.csv": lambda: rows_sheet(view.rows),
-        "cells.csv": lambda: cells_sheet(view.run),
-    }
-    parts = {name: partial(_write_text, make, folder / name) for name, make in texts.items()}
-    return {**parts, PLOTS: partial(_write_plots, view, folder / PLOTS)}
-
-
-def _write_text(make: Callable[[], str], path: Path) -> list[Path]:
-    path.write_text(make(), encoding="utf-8")
-    return [path]
-
-
-def _write_plots(view: View, folder: Path) -> list[Path]:
-    from reports.plots.draw import figures, save
-
-    folder.mkdir(exist_ok=True)
-    made = figures(view.run, view.rows, view.titles)
-    return [path for name, figure in made.items() for path in save(figure, name, folder)]
+def _unwritable(path: Path, error: OSError) -> BadInput:
+    cause = str(error.strerror or error)
+    return BadInput("{path} cannot be written: {cause}; make room or give write access.", path=str(path), cause=cause)

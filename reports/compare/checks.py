@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from core.messages import Message, message
 from reports.compare.runs import CellComparison, open_cells, slower_cells
-from reports.compare.samples import cell_text, varying
-from reports.compare.text import time_text
+from reports.compare.samples import cell_name, varying
+from reports.compare.section import WORDS, thousandths, time_text
+from reports.document.model import interval
 
 Outcome = Literal["passed", "slower", "open"]
 
@@ -16,32 +18,37 @@ class Check:
     """One cell: what came out, and a sentence on it. outcome `open`: the threshold says nothing of it."""
 
     comparison: CellComparison
-    name: str
+    name: Message
     outcome: Outcome
-    sentence: str
+    sentence: Message
 
 
 def checks(comparisons: Sequence[CellComparison], share: float | None) -> list[Check]:
     """A check for each. share: the threshold, 0.05 for 5 %; without one none fails."""
     slower = slower_cells(comparisons, share) if share is not None else []
     without = open_cells(comparisons) if share is not None else []
-    names = varying(one.sample for one in comparisons)
+    names = varying(comparison.sample for comparison in comparisons)
     return [
         Check(
-            comparison=one,
-            name=cell_text(one.sample, names, one.sample.arm),
-            outcome="slower" if one in slower else "open" if one in without else "passed",
-            sentence=_sentence(one, one in without and one not in slower),
+            comparison=comparison,
+            name=cell_name(comparison.sample, names, comparison.sample.arm),
+            outcome="slower" if comparison in slower else "open" if comparison in without else "passed",
+            sentence=_sentence(comparison, comparison in without and comparison not in slower),
         )
-        for one in comparisons
+        for comparison in comparisons
     ]
 
 
-def _sentence(one: CellComparison, is_open: bool) -> str:
-    times = " -> ".join(time_text(time) for time in one.medians_fs)
+def _sentence(comparison: CellComparison, is_open: bool) -> Message:
+    times = " -> ".join(time_text(time) for time in comparison.medians_fs)
+    seen = comparison.verdict
     if is_open:
-        return f"no verdict to pass or fail by ({times}): {one.open_why.rstrip('.')}."
-    seen = one.verdict
-    ratio = "" if seen.ratio is None else f", ratio {seen.ratio:.3f}"
-    span = "" if seen.low is None else f" [{seen.low:.3f}, {seen.high:.3f}]"
-    return f"{seen.verdict}: {times}{ratio}{span}; {seen.why}."
+        why = comparison.open_why
+        return message("no verdict to pass or fail by ({times}): {why}.", times=times, why=why)
+    word, why = WORDS[seen.verdict], seen.why
+    if seen.ratio is None:
+        return message("{word}: {times}; {why}.", word=word, times=times, why=why)
+    ratio = f"{seen.ratio:.3f}"
+    if seen.low is not None and seen.high is not None:
+        ratio = interval(seen.ratio, seen.low, seen.high, thousandths)
+    return message("{word}: {times}, ratio {ratio}; {why}.", word=word, times=times, ratio=ratio, why=why)

@@ -4,79 +4,84 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from core.messages import SEMICOLON, Message, listed, message, verbatim
 from core.method import Method, Warmup
 from reports.compare.samples import Saved
-from reports.words.notes import differences
+from reports.rows.differences import UNKNOWN, differences, packages
 
 # What was measured elsewhere, or in another way, says nothing about the services.
 MACHINE = {
-    "cpu": "the CPU",
-    "cores": "the number of cores",
-    "cores_usable": "the number of usable cores",
-    "cores_quota": "the cores' worth of time granted",
+    "cpu": message("the CPU"),
+    "cores": message("the number of cores"),
+    "cores_usable": message("the number of usable cores"),
+    "cores_quota": message("the CPU quota, in cores"),
 }
-SURROUNDINGS = {"os": "The operating system", "kernel": "The kernel", "governor": "The frequency governor"}
+SURROUNDINGS = {
+    "os": message("the operating system"),
+    "kernel": message("the kernel"),
+    "governor": message("the frequency governor"),
+}
 _METHOD = {
-    "warmup": "the warm-up",
-    "duration_s": "the duration in seconds",
-    "client_runtime": "the clients' runtime",
-    "pin_services": "the services' CPUs",
-    "pin_clients": "the clients' CPUs",
+    "warmup": message("the warm-up"),
+    "duration_s": message("the duration in seconds"),
+    "client_runtime": message("the clients' runtime"),
+    "pin_services": message("the services' CPUs"),
+    "pin_clients": message("the clients' CPUs"),
 }
+NONE = message("none")
 
 
-def obstacles(a: Saved, b: Saved) -> list[str]:
+def obstacles(a: Saved, b: Saved) -> list[Message]:
     """Why the two must not be compared: 'the CPU is X in A and Y in B'; empty if they may."""
-    method = [one.name for one in fields(Method)]
-    unlike_method = [
-        _unlike(_METHOD.get(name, name), getattr(a.method, name), getattr(b.method, name)) for name in method
-    ]
-    return [*_unlike_facts(MACHINE, a, b), *filter(None, unlike_method)]
+    in_a, in_b = conditions(a.machine, a.method), conditions(b.machine, b.method)
+    return [line for label in in_a if (line := _unlike(label, in_a[label], in_b[label]))]
 
 
-def conditions(machine: Mapping[str, Any], method: Method) -> dict[str, str]:
-    """What runs must have in common to be compared, in words: {'the CPU': 'EPYC', 'the warm-up': 'none', ...}."""
-    facts = {label: _words(machine.get(name)) for name, label in MACHINE.items()}
-    return facts | {_METHOD.get(one.name, one.name): _words(getattr(method, one.name)) for one in fields(Method)}
+def conditions(machine: Mapping[str, Any], method: Method) -> dict[Message, Message]:
+    """What runs must have in common to be compared: {the CPU: EPYC, the warm-up: none, ...}."""
+    facts = {label: _value(machine.get(name)) for name, label in MACHINE.items()}
+    names = [field.name for field in fields(Method)]
+    return facts | {_METHOD.get(name, verbatim(name)): _value(getattr(method, name)) for name in names}
 
 
-def remarks(a: Saved, b: Saved) -> list[str]:
+def remarks(a: Saved, b: Saved) -> list[Message]:
     """What differs and may: interpreters, packages, surroundings; a sentence each."""
     names = [name for name in a.runtimes if name in b.runtimes]
-    found = [(name, _unlike_interpreters(a.runtimes[name], b.runtimes[name])) for name in names]
+    unlike = {name: _unlike_interpreters(a.runtimes[name], b.runtimes[name]) for name in names}
     runtimes = [
-        f"{name} is not the same in both, which may be what is compared: {'; '.join(how)}."
-        for name, how in found
-        if how
+        message(
+            "{name} is not the same in both, which may be what is compared: {differences}.",
+            name=name,
+            differences=listed(lines, SEMICOLON),
+        )
+        for name, lines in unlike.items()
+        if lines
     ]
-    return [*runtimes, *(f"{line}." for line in _unlike_facts(SURROUNDINGS, a, b))]
+    surroundings = [
+        _unlike(label, _value(a.machine.get(name)), _value(b.machine.get(name))) for name, label in SURROUNDINGS.items()
+    ]
+    return [*runtimes, *(message("Also, {difference}.", difference=line) for line in surroundings if line)]
 
 
-def _unlike_facts(labels: Mapping[str, str], a: Saved, b: Saved) -> list[str]:
-    lines = [_unlike(label, a.machine.get(name), b.machine.get(name)) for name, label in labels.items()]
-    return [line for line in lines if line]
+def _unlike(label: Message, a: Message, b: Message) -> Message | None:
+    return None if a == b else message("{label} is {a} in A and {b} in B", label=label, a=a, b=b)
 
 
-def _unlike(label: str, a: Any, b: Any) -> str:
-    return "" if a == b else f"{label} is {_words(a)} in A and {_words(b)} in B"
-
-
-def _words(value: Any) -> str:
+def _value(value: Any) -> Message:
     if isinstance(value, Warmup):
-        return f"{100 * value.share:g} %" if value.share else f"{value.seconds:g} s" if value.seconds else "none"
+        text = f"{100 * value.share:g} %" if value.share else f"{value.seconds:g} s" if value.seconds else ""
+        return verbatim(text) or NONE
     if isinstance(value, tuple):
-        return ", ".join(str(one) for one in value) or "none"
-    return "unknown" if value is None else "none" if value == 0 else str(value)
+        return verbatim(", ".join(map(str, value))) or NONE
+    return UNKNOWN if value is None else NONE if value == 0 else verbatim(str(value))
 
 
-def _unlike_interpreters(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+def _unlike_interpreters(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Message]:
     """Version, compiler and flags; the build's own name where these are alike; packages."""
-    build = _unlike("build", a.get("build"), b.get("build"))
-    found = differences({"A": a, "B": b}) or ([build] if build else [])
-    installed_a, installed_b = _packages(a), _packages(b)
-    names = sorted(installed_a.keys() & installed_b.keys())
-    return found + list(filter(None, (_unlike(name, installed_a[name], installed_b[name]) for name in names)))
-
-
-def _packages(facts: Mapping[str, Any]) -> dict[str, str]:
-    return {name: version for one in facts.get("packages", {}).values() for name, version in one.items()}
+    build = _unlike(message("build"), _value(a.get("build")), _value(b.get("build")))
+    in_a, in_b = packages(a), packages(b)
+    unlike = [
+        *(differences({"A": a, "B": b}) or [build]),
+        *(_unlike(verbatim(name), verbatim(in_a[name]), verbatim(in_b[name])) for name in sorted({*in_a} & {*in_b})),
+    ]
+    return [line for line in unlike if line]

@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from core.errors import BadInput
+from core.languages import Language
 from reports.compare.checks import Check
 from reports.compare.runs import Compared
 from reports.compare.samples import FS_PER_S
@@ -17,16 +18,19 @@ SUITE = "gilscope compare"
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(compared: Compared, checks: Sequence[Check], path: Path) -> None:
+def write_junit(compared: Compared, checks: Sequence[Check], path: Path, language: Language) -> None:
     """Write junit() to *path*, making its folder. Raises BadInput."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(junit(compared, checks), encoding="utf-8")
+        path.write_text(junit(compared, checks, language), encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"--junit {path} cannot be written: {error.strerror}; name another file.") from error
+        cause = str(error.strerror)
+        raise BadInput(
+            "--junit {path} cannot be written: {cause}; name another file.", path=str(path), cause=cause
+        ) from error
 
 
-def junit(compared: Compared, checks: Sequence[Check]) -> str:
+def junit(compared: Compared, checks: Sequence[Check], language: Language) -> str:
     """The XML. A case's time is the median time of B in seconds."""
     failures, errors = (str(sum(check.outcome == outcome for check in checks)) for outcome in ("slower", "open"))
     counts = {"tests": str(len(checks)), "failures": failures, "errors": errors, "skipped": "0"}
@@ -36,23 +40,23 @@ def junit(compared: Compared, checks: Sequence[Check]) -> str:
     for letter, name in zip("AB", compared.names, strict=True):
         ET.SubElement(properties, "property", {"name": letter, "value": _clean(name)})
     for check in checks:
-        _add_case(suite, check)
-    told = ET.SubElement(suite, "system-out")
-    told.text = _clean("\n".join([*compared.troubles, *compared.notes]))
+        _add_case(suite, check, language)
+    notes = ET.SubElement(suite, "system-out")
+    notes.text = _clean("\n".join(map(language.text, [*compared.troubles, *compared.notes])))
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
-def _add_case(suite: ET.Element, check: Check) -> None:
+def _add_case(suite: ET.Element, check: Check, language: Language) -> None:
     sample = check.comparison.sample
     system = f"system {sample.system}" if sample.system.isdigit() else sample.system
-    about = {"classname": f"gilscope.{system}", "name": check.name, "time": f"{_time_s(check):.6f}"}
+    about = {"classname": f"gilscope.{system}", "name": language.text(check.name), "time": f"{_time_s(check):.6f}"}
     case = ET.SubElement(suite, "testcase", {key: _clean(value) for key, value in about.items()})
     if check.outcome == "passed":
-        ET.SubElement(case, "system-out").text = _clean(check.sentence)
+        ET.SubElement(case, "system-out").text = _clean(language.text(check.sentence))
         return
     kind = "failure" if check.outcome == "slower" else "error"
-    ET.SubElement(case, kind, {"type": check.outcome, "message": _clean(check.sentence)})
+    ET.SubElement(case, kind, {"type": check.outcome, "message": _clean(language.text(check.sentence))})
 
 
 def _time_s(check: Check) -> float:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.messages import SEMICOLON, Message, listed, message
 from reports.compare.samples import Sample, Saved
 from reports.rows.arrangement import value_text
 
@@ -33,16 +34,24 @@ class Pair:
         return [one.request_fs if self.per_request else one.completion_fs for one in sample.times]
 
     @property
-    def gate(self) -> str:
-        """Why no verdict is possible, or empty."""
-        return "; ".join(f"in {where} {one.gate}" for where, one in (("A", self.a), ("B", self.b)) if one.gate)
+    def gate(self) -> Message:
+        """Why no verdict is possible, or nothing."""
+        gates = {"A": self.a.gate, "B": self.b.gate}
+        return listed([in_run(run, gate) for run, gate in gates.items() if gate], SEMICOLON)
 
     @property
-    def unlike(self) -> str:
-        """Parameters that differ, in words, or empty."""
+    def unlike(self) -> Message:
+        """Parameters that differ, or nothing."""
         names = dict.fromkeys([*self.a.params, *self.b.params])
         values = {name: (_value(self.a, name), _value(self.b, name)) for name in names}
-        return ", ".join(f"{name} is {a} in A and {b} in B" for name, (a, b) in values.items() if a != b)
+        return listed(
+            message("{name} is {a} in A and {b} in B", name=name, a=a, b=b) for name, (a, b) in values.items() if a != b
+        )
+
+
+def in_run(run: str, what: Message) -> Message:
+    """'in B it failed'. run: A or B"""
+    return message("in {run} {what}", run=run, what=what)
 
 
 def _value(sample: Sample, name: str) -> str:

@@ -13,12 +13,13 @@ from statistics import median
 from typing import Any
 
 from core.errors import BadInput
+from core.messages import NOTHING, message, verbatim
 from core.result import FILE_NAME, load
 from reports.compare.samples import FS_PER_S, BlockTime, Sample, Saved, method_of, of_run
 
 VERSIONS = (6, "1.0")
 MOST_S = 1e9
-READING = "A run of pyperf (one process) counts as one block: the median of its values."
+READING = message("A run of pyperf (one process) counts as one block: the median of its values.")
 
 
 def saved_at(path: Path) -> Saved:
@@ -43,32 +44,39 @@ def _read(path: Path) -> Any:
         content = path.read_bytes()
         return json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
     except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+        cause = str(getattr(error, "strerror", None) or error)
+        raise BadInput("{path} cannot be read: {cause}.", path=str(path), cause=cause) from error
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is not JSON ({error}); it must be a file that pyperf or gilscope wrote.") from error
+        raise BadInput(
+            "{path} is not JSON ({cause}); it must be a file that pyperf or gilscope wrote.",
+            path=str(path),
+            cause=str(error),
+        ) from error
 
 
 def _checked(stored: Any, path: Path) -> Saved:
     if not isinstance(stored, dict) or "benchmarks" not in stored:
-        raise BadInput(f"{path} has no benchmarks; it must be a file that pyperf wrote with --output.")
+        raise BadInput("{path} has no benchmarks; it must be a file that pyperf wrote with --output.", path=str(path))
     if stored.get("version") not in VERSIONS:
         raise BadInput(
-            f"{path} has version {stored.get('version')!r} of pyperf's format; accepted are 6 and 1.0. "
-            "Convert it with: python -m pyperf convert --output NEW.json"
+            "{path} has version {version!r} of pyperf's format; accepted are 6 and 1.0. Convert it with: "
+            "python -m pyperf convert --output NEW.json",
+            path=str(path),
+            version=str(stored.get("version")),
         )
     try:
         return _saved(stored)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        raise BadInput(f"{path} is not a whole pyperf file: {error}.") from error
+        raise BadInput("{path} is not a complete pyperf file: {cause}.", path=str(path), cause=str(error)) from error
 
 
 def _saved(stored: Mapping[str, Any]) -> Saved:
     common = stored.get("metadata") or {}
     found = [_sample(one, common) for one in stored["benchmarks"]]
-    left_out = [f"{one.system}: {one.gate}" for one in found if one.gate]
-    samples = tuple(one for one in found if not one.gate)
+    left_out = [message("{name}: {why}", name=sample.system, why=sample.gate) for sample in found if sample.gate]
+    samples = tuple(sample for sample in found if not sample.gate)
     if not samples:
-        raise ValueError(f"no benchmark in it has times ({'; '.join(left_out) or 'it is empty'})")
+        raise ValueError(f"no benchmark in it has times ({'; '.join(map(str, left_out)) or 'it is empty'})")
     twice = [name for name, count in Counter(one.system for one in samples).items() if count > 1]
     if twice:
         raise ValueError(f"there are two benchmarks called {twice[0]!r}")
@@ -79,7 +87,7 @@ def _saved(stored: Mapping[str, Any]) -> Saved:
         method=method_of(json.loads(method) if method else None),
         runtimes={"Python": _facts(known)},
         samples=samples,
-        reading=known.get("gilscope_value", READING),
+        reading=verbatim(known["gilscope_value"]) if "gilscope_value" in known else READING,
         left_out=tuple(left_out),
     )
 
@@ -111,7 +119,9 @@ def _sample(benchmark: Mapping[str, Any], common: Mapping[str, Any]) -> Sample:
         raise TypeError(f"a benchmark is called {name!r}; a name must be text")
     runs = [run["values"] for run in benchmark["runs"] if run.get("values")] if unit == "second" else []
     times = tuple(_block_time(block, values, name) for block, values in enumerate(runs, start=1))
-    gate = f"it is measured in {unit}, not in seconds" if unit != "second" else "it has no values" if not times else ""
+    gate = NOTHING if times else message("it has no values")
+    if unit != "second":
+        gate = message("it is measured in {unit}, not in seconds", unit=str(unit))
     return Sample(system=name, params={}, arm="", runtime="Python", times=times, gate=gate)
 
 

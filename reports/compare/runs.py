@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from core.errors import BadInput
+from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from core.result import Run
 from reports.compare.comparable import obstacles, remarks
 from reports.compare.notes import nothing_in_common, readings, troubles
-from reports.compare.pairs import Pair, pairs
+from reports.compare.pairs import Pair, in_run, pairs
 from reports.compare.samples import Sample, Saved, of_run
 from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired
@@ -34,12 +35,11 @@ class CellComparison:
     numerator: str
     medians_fs: tuple[float | None, float | None]
     verdict: Verdict
-    unlike: str = ""
-    open_why: str = ""
+    unlike: Message = NOTHING
+    open_why: Message = NOTHING
 
     def to_json(self) -> dict[str, Any]:
         """As an element of comparisons in result.json, with the runtime and the arm."""
-        why = "; ".join(filter(None, [self.verdict.why, self.unlike]))
         return {
             "system": self.sample.system,
             "params": dict(self.sample.params),
@@ -48,8 +48,8 @@ class CellComparison:
             "numerator": self.numerator,
             "denominator": self.denominator,
             "step": "other",
-            **asdict(self.verdict),
-            "why": why,
+            **self.verdict.to_json(),
+            "why": listed((why for why in (self.verdict.why, self.unlike) if why), SEMICOLON).to_json(),
         }
 
 
@@ -63,8 +63,8 @@ class Compared:
 
     names: tuple[str, str]
     comparisons: tuple[CellComparison, ...]
-    troubles: tuple[str, ...]
-    notes: tuple[str, ...]
+    troubles: tuple[Message, ...]
+    notes: tuple[Message, ...]
 
 
 def compare_runs(
@@ -82,9 +82,9 @@ def compare_runs(
     against = obstacles(a, b)
     if against and not anyway:
         raise BadInput(
-            f"{names[0]} (A) and {names[1]} (B) must not be compared: {'; '.join(against)}. "
-            "--anyway compares them all the same."
-        )
+            "{a} (A) and {b} (B) must not be compared: {obstacles}. --anyway compares them all the same.",
+            a=names[0], b=names[1], obstacles=listed(against, SEMICOLON),
+        )  # fmt: skip
     found = pairs(a, b, loose=anyway)
     if not found:
         raise BadInput(nothing_in_common(a, b, names))
@@ -120,16 +120,19 @@ def _comparison(pair: Pair, names: tuple[str, str], verdict: Verdict, fewest: in
     )
 
 
-def _open_why(pair: Pair, verdict: Verdict, fewest: int) -> str:
+def _open_why(pair: Pair, verdict: Verdict, fewest: int) -> Message:
     """What of B is not measured, or why no verdict could have come out; fewest: blocks that `slower` takes."""
     if pair.gate:
         return pair.gate
     if pair.b.trouble:
-        return f"in B {pair.b.trouble}"
-    blocks = [len(times) for times in pair.times_fs]
-    if min(blocks) >= fewest or verdict.verdict != "inconclusive":
-        return ""
-    return f"A has {blocks[0]} and B {blocks[1]} blocks; `slower` takes {fewest} in each for so many cells"
+        return in_run("B", pair.b.trouble)
+    in_a, in_b = (len(times) for times in pair.times_fs)
+    if min(in_a, in_b) >= fewest or verdict.verdict != "inconclusive":
+        return NOTHING
+    return message(
+        "A has {in_a} and B {in_b} blocks; `slower` takes {fewest} in each for so many cells",
+        in_a=in_a, in_b=in_b, fewest=fewest,
+    )  # fmt: skip
 
 
 def slower_cells(comparisons: Iterable[CellComparison], share: float) -> list[CellComparison]:
@@ -148,7 +151,8 @@ def parse_share(text: str) -> float:
     percent = float(match[1]) if match else 0.0
     if not 0 < percent <= MOST_PERCENT:
         raise BadInput(
-            f"--fail-if-slower is {text}; it must be a share of more time, above 0 % and at most {MOST_PERCENT} %, "
-            "such as 5% or 0.5%."
-        )
+            "--fail-if-slower is {text}; it must be a share of more time, above 0 % and at most {most} %, such as "
+            "5% or 0.5%.",
+            text=text, most=MOST_PERCENT,
+        )  # fmt: skip
     return percent / 100

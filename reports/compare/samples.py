@@ -7,16 +7,18 @@ from typing import Any
 
 from core.cell import PARAMETERS
 from core.errors import BadInput
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import Method
 from core.result import CellResult, Run
+from reports.document.settings import parameter_values
 from reports.rows.arrangement import value_text
-from reports.rows.comparisons import SHORTEST_WINDOW_NS
+from reports.rows.gates import SHORTEST_WINDOW_NS
 from reports.rows.summary import Row, completion_ns, rows, setting_key
 
 FS_PER_NS = 1_000_000
 FS_PER_S = 10**15
-COMPLETION = "Completion time: what a client took for all of its requests, median over the clients."
-PER_REQUEST = "Time per request: wall time over requests."
+COMPLETION = message("Completion time: how long a client took for all of its requests, median over the clients.")
+PER_REQUEST = message("Time per request: wall time over requests.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +52,8 @@ class Sample:
     runtime: str
     times: tuple[BlockTime, ...]
     title: str = ""
-    trouble: str = ""
-    gate: str = ""
+    trouble: Message = NOTHING
+    gate: Message = NOTHING
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -73,8 +75,8 @@ class Saved:
     method: Method
     runtimes: Mapping[str, Mapping[str, Any]]
     samples: tuple[Sample, ...]
-    reading: str
-    left_out: tuple[str, ...] = ()
+    reading: Message
+    left_out: tuple[Message, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -90,7 +92,9 @@ def of_run(run: Run) -> Saved:
             titles={key: one["title"] for key, one in run.plan.get("outside", {}).items()},
         )
     except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        raise BadInput(f"Run {run.run_id} is not whole: {error}; measure it again.") from error
+        raise BadInput(
+            "Run {run} is incomplete: {cause}; measure it again.", run=run.run_id, cause=str(error)
+        ) from error
 
 
 def method_of(stored: Mapping[str, Any] | None) -> Method:
@@ -120,13 +124,16 @@ def _block_time(cell: CellResult) -> BlockTime:
     )
 
 
-def _gate(row: Row) -> str:
+def _gate(row: Row) -> Message:
     if not row.good:
         return row.trouble
     window_ns = median(cell.wall_ns for cell in row.good)
-    if window_ns < SHORTEST_WINDOW_NS:
-        return f"it was timed for {window_ns / 1e9:.2g} s; a verdict takes 1 s: more requests, or --duration 1"
-    return ""
+    if window_ns >= SHORTEST_WINDOW_NS:
+        return NOTHING
+    return message(
+        "it was timed for {window_s:.2g} s; a verdict takes 1 s: more requests, or --duration 1",
+        window_s=window_ns / 1e9,
+    )
 
 
 def varying(samples: Iterable[Sample]) -> list[str]:
@@ -141,21 +148,22 @@ def varying(samples: Iterable[Sample]) -> list[str]:
 
 def setting_text(sample: Sample, names: Iterable[str]) -> str:
     """The cell's title, or those of its parameters that are called *names*, with their values; or empty."""
-    some = (f"{name} {value_text(sample.params[name])}" for name in names if name in sample.params)
-    return sample.title or ", ".join(some)
+    return sample.title or parameter_values(sample.params, names)
 
 
-def cell_text(sample: Sample, names: Iterable[str], arms: str) -> str:
-    """System, setting and arms in words: 'system 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
-    system = f"system {sample.system}" if sample.system.isdigit() else sample.system
-    text = ", ".join(filter(None, [system, setting_text(sample, names)]))
-    return f"{text} ({arms})" if arms else text
+def cell_name(sample: Sample, names: Iterable[str], arms: str) -> Message:
+    """System, setting and arms: 'system 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
+    system = message("system {system}", system=sample.system) if sample.system.isdigit() else verbatim(sample.system)
+    name = listed(part for part in (system, setting_text(sample, names)) if part)
+    return message("{name} ({arms})", name=name, arms=arms) if arms else name
 
 
-def listed(samples: Iterable[Sample], names: Iterable[str]) -> str:
-    """All *samples* in words, arms of the same cell together."""
+def cell_names(samples: Iterable[Sample], names: Iterable[str]) -> Message:
+    """All *samples*, arms of the same cell together."""
     shown = [*names]
-    arms: dict[tuple[str, ...], list[Sample]] = {}
+    cells: dict[tuple[str, ...], list[Sample]] = {}
     for sample in samples:
-        arms.setdefault(sample.key[:-1], []).append(sample)
-    return "; ".join(cell_text(some[0], shown, ", ".join(one.arm for one in some)) for some in arms.values())
+        cells.setdefault(sample.key[:-1], []).append(sample)
+    return listed(
+        (cell_name(arms[0], shown, ", ".join(sample.arm for sample in arms)) for arms in cells.values()), SEMICOLON
+    )

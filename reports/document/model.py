@@ -6,10 +6,12 @@ comes from, as groups (reports/document/traces.py).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from core.languages import Language
 from core.messages import NOTHING, Message, verbatim
+from reports.statistics.stats import Estimate
 
 ABSENT = "-"
 Form = Callable[[float], str]
@@ -37,7 +39,7 @@ class Mark:
 
     x: float
     y: float
-    tip: str = ""
+    tip: str | Message = ""
     cells: str = ""
     low: float | None = None
     high: float | None = None
@@ -47,22 +49,26 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A bar of a plot: from *start* to *end* along x, at *y*, so high that neighbours 1 apart just do not touch."""
+    """A bar of a plot: from *start* to *end* along x, at *y*, so high that neighbours 1 apart just do not touch.
+
+    text: beside the plot, at the height of the bar
+    """
 
     y: float
     start: float
     end: float
-    tip: str = ""
+    tip: str | Message = ""
     cells: str = ""
     height: float = 0.62
     faint: bool = False
+    text: str | Message = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
     """What a plot shows of one arm: a line, marks, bars. look: place of the arm among the looks of the report."""
 
-    name: str
+    name: str | Message
     look: int
     line: tuple[tuple[float, float], ...] = ()
     marks: tuple[Mark, ...] = ()
@@ -77,7 +83,7 @@ class Axis:
     low: float
     high: float
     is_log: bool = False
-    ticks: tuple[tuple[float, str], ...] = ()
+    ticks: tuple[tuple[float, str | Message], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,8 +171,18 @@ class Datum:
 
 
 def interval(value: float, low: float, high: float, form: Form) -> str:
-    """A value with its interval, wherever one is shown: '1.31 [1.26, 1.37]'."""
-    return f"{form(value)} [{form(low)}, {form(high)}]"
+    """A value with its interval, wherever one is shown: '1.31 [1.26, 1.37]'; alone where that has no end."""
+    return f"{form(value)} {bounds(low, high, form)}" if isfinite(low) and isfinite(high) else form(value)
+
+
+def bounds(low: float, high: float, form: Form) -> str:
+    """An interval alone: '[1.26, 1.37]'."""
+    return f"[{form(low)}, {form(high)}]"
+
+
+def estimate(of: Estimate, form: Form) -> str:
+    """An estimate with its interval."""
+    return interval(of.value, of.low, of.high, form)
 
 
 Line = tuple[Datum, ...]
@@ -254,13 +270,17 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """What is rendered: a title, lines about it, and sections. name: of the run or plan, for the browser's tab."""
+    """What is rendered: a title, lines about it, and sections. name: of the run or plan, for the browser's tab.
+
+    has_cells: whether there is a table of all cells, to which figures lead
+    """
 
     name: str
     title: Message
     about: tuple[Message, ...]
     sections: tuple[Section, ...]
     foot: Message = NOTHING
+    has_cells: bool = True
 
 
 def words(text: Message | str, **more: Any) -> Datum:
@@ -271,6 +291,11 @@ def words(text: Message | str, **more: Any) -> Datum:
 def number(value: float | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
     """A datum of a number; '-' where there is none."""
     return Datum(value=value, form=form, cells=cells, figure=figure if value is not None else "", **more)
+
+
+def estimated(of: Estimate | None, form: Form, cells: str = "", figure: str = "") -> Datum:
+    """A datum of an estimate with its interval; '-' where there is none."""
+    return number(of.value, form, cells, figure, low=of.low, high=of.high) if of else number(None, form, cells)
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:

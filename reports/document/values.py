@@ -37,6 +37,11 @@ def hundredths(value: float) -> str:
     return f"{value:.2f}"
 
 
+def thousandths(value: float) -> str:
+    """Three decimals, always: 0.981."""
+    return f"{value:.3f}"
+
+
 def ratio(value: float) -> str:
     """A ratio with as many digits as it bears: 2.04, 0.057."""
     return f"{value:.2f}" if value >= SMALL else f"{value:.2g}"
@@ -50,6 +55,11 @@ def times(value: float) -> str:
 def percent(value: float) -> str:
     """A share of 1: 6.2%."""
     return f"{value:.1%}"
+
+
+def whole_percent(value: float) -> str:
+    """A share of 1, roughly: 6%."""
+    return f"{value:.0%}"
 
 
 def probability(value: float) -> str:

@@ -9,7 +9,7 @@ from core.cell import PARAMETERS
 from core.result import CellResult, Run
 from reports.rows.arrangement import value_text
 from reports.rows.columns import COLUMNS
-from reports.rows.summary import Row, completion_max_ns, completion_ns, cpu_ns
+from reports.rows.summary import Row, as_message, completion_max_ns, completion_ns, cpu_ns
 
 _LATENCIES = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
 _SUMS = ("voluntary_switches", "involuntary_switches")
@@ -22,7 +22,7 @@ _IDENTITY: dict[str, Callable[[CellResult], Any]] = {
     "arm": lambda cell: cell.arm,
     "client_runtime": lambda cell: cell.client_runtime or cell.runtime,
     "status": lambda cell: cell.status,
-    "reason": lambda cell: " ".join(cell.reason.split()),
+    "reason": lambda cell: " ".join(str(as_message(cell.reason)).split()),
 }
 _COUNTS: dict[str, Callable[[CellResult], Any]] = {
     "requests": lambda cell: cell.requests,
@@ -78,9 +78,9 @@ def _usage(side: str, processes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the operating system counted for all processes of one side; of memory, the largest of them."""
     usage: dict[str, Any] = {f"{side}_cpu_{kind}_ns": cpu_ns(processes, kind) for kind in ("user", "system")}
     for name in _SUMS:
-        usage[f"{side}_{name}"] = sum(one[name] for one in processes if name in one) if processes else None
+        usage[f"{side}_{name}"] = sum(process.get(name, 0) for process in processes) if processes else None
     usage[f"{side}_max_rss_bytes"] = max(
-        (one["max_rss_bytes"] for one in processes if "max_rss_bytes" in one), default=None
+        (process["max_rss_bytes"] for process in processes if "max_rss_bytes" in process), default=None
     )
     return usage
 
@@ -91,11 +91,11 @@ def _head(row: Row) -> dict[str, Any]:
 
 def _figures(row: Row) -> dict[str, Any]:
     figures = {column.name: column.value(row) for column in COLUMNS}
-    return {**figures, "blocks_not_ok": len(row.bad), "blocks_planned": row.planned, "trouble": row.trouble}
+    return {**figures, "blocks_not_ok": len(row.bad), "blocks_planned": row.planned, "trouble": str(row.trouble)}
 
 
 def _parameter_names(params: Iterable[Mapping[str, Any]]) -> list[str]:
-    used = dict.fromkeys(name for one in params for name in one)
+    used = dict.fromkeys(name for each in params for name in each)
     return [name for name in PARAMETERS if name in used] + [name for name in used if name not in PARAMETERS]
 
 
@@ -104,12 +104,12 @@ def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
 
 
 def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:
-    made = list(lines)
+    records = list(lines)
     text = io.StringIO()
-    if made:
-        writer = csv.DictWriter(text, made[0], lineterminator="\n")
+    if records:
+        writer = csv.DictWriter(text, records[0], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({name: _plain(value) for name, value in line.items()} for line in made)
+        writer.writerows({name: _plain(value) for name, value in record.items()} for record in records)
     return text.getvalue()
 
 

@@ -3,21 +3,12 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from core.result import Run
 from reports.exports import hgrm, parquet, pyperf_files, texts
 from reports.exports.writing import Exported
+from reports.view import View
 
-Export = Callable[[Run, Mapping[str, str], Path], Exported]
-
-
-def pyperf(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
-    """pyperf JSON: a file for each arm in the folder *to*, or NAME.json. Raises BadInput."""
-    paths, left_out = pyperf_files.export(run, to)
-    return Exported(paths=tuple(paths), left_out=tuple(left_out))
-
-
-FORMATS: Mapping[str, Export] = {
-    "pyperf": pyperf,
+FORMATS: Mapping[str, Callable[[View, Path], Exported]] = {
+    "pyperf": pyperf_files.export,
     "parquet": parquet.export,
     "csv": texts.csv,
     "hgrm": hgrm.export,

@@ -5,16 +5,17 @@ PercentileIterator, with 5 ticks for each halving of the distance to 100 %.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import floor, log2, sqrt
 from pathlib import Path
 
 from core.errors import BadInput
 from core.histogram import SUB_BITS, Histogram, bounds_ns
-from core.result import Run
+from core.messages import message
 from reports.exports.writing import Exported, written
 from reports.rows.arrangement import value_text, varying
-from reports.rows.summary import Row, rows
+from reports.rows.summary import Row
+from reports.view import View
 
 TICKS_PER_HALVING = 5
 NS_PER_US = 1000
@@ -23,18 +24,17 @@ LARGEST_BITS = 42
 HEAD = f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}\n\n"
 
 
-def export(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
+def export(view: View, to: Path) -> Exported:
     """Write a file for each row that has latencies into the folder *to*; all blocks together, in us.
 
     Raises BadInput if there is no latency, or nowhere to write.
     """
-    every = rows(run)
-    names = varying(every)
-    timed = [row for row in every if row.latency.count]
+    names = varying(view.rows)
+    timed = [row for row in view.rows if row.latency.count]
     if not timed:
-        raise BadInput(f"Run {run.run_id} has no latencies, so there is nothing to export.")
+        raise BadInput("Run {run} has no latencies, so there is nothing to export.", run=view.run.run_id)
     texts = {to / file_name(row, names): distribution(row.latency) for row in timed}
-    left_out = [f"{_label(row, names)}: {row.state}, no latencies" for row in every if not row.latency.count]
+    left_out = [message("{row} has no latencies", row=_label(row, names)) for row in view.rows if not row.latency.count]
     return Exported(paths=written(texts), left_out=tuple(left_out))
 
 

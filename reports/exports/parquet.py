@@ -1,7 +1,7 @@
 """The cells of a run as one Parquet file, which pandas, polars, DuckDB, Spark and R open."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +12,26 @@ from core.errors import BadInput
 from core.result import Run
 from reports.exports.flat import flat_cells
 from reports.exports.writing import Exported, writable
+from reports.view import View
 
 FILE_NAME = "cells.parquet"
 SUFFIX = ".parquet"
 _FACTS = ("run_id", "started_at", "finished_at", "seed", "command", "plan", "machine", "runtimes")
 
 
-def export(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
-    """Write the cells of *run*; facts of the run are the file's metadata, as JSON.
+def export(view: View, to: Path) -> Exported:
+    """Write the cells of a run; facts of the run are the file's metadata, as JSON.
 
     to: a folder, for cells.parquet; or NAME.parquet
     Raises BadInput if there is no cell, or nowhere to write.
     """
-    if not run.cells:
-        raise BadInput(f"Run {run.run_id} has no cells, so there is nothing to export.")
+    if not view.run.cells:
+        raise BadInput("Run {run} has no cells, so there is nothing to export.", run=view.run.run_id)
     path = to if to.suffix == SUFFIX else to / FILE_NAME
     with writable():
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "wb") as file:
-            pq.write_table(table(run), file)
+            pq.write_table(table(view.run), file)
     return Exported(paths=(path,))
 
 

@@ -13,28 +13,36 @@ from typing import Any
 
 from core.cell import PARAMETERS
 from core.errors import BadInput
+from core.messages import message
 from core.result import Run
 from reports.compare.comparable import MACHINE, SURROUNDINGS
 from reports.compare.samples import FS_PER_S, PER_REQUEST, BlockTime, Sample, Saved, of_run
+from reports.exports.writing import Exported, written
 from reports.rows.arrangement import value_text
+from reports.view import View
 
 VERSION = "1.0"
 
 
-def export(run: Run, path: Path) -> tuple[list[Path], list[str]]:
-    """Write *run* for pyperf; the paths, and a line for each benchmark or block that was left out.
+def export(view: View, to: Path) -> Exported:
+    """Write the run for pyperf; blocks that are not ok are left out.
 
-    path: a folder, for a file ARM.json of each arm; or NAME.json, which is NAME-ARM.json where there are several
+    to: a folder, for a file ARM.json of each arm; or NAME.json, which is NAME-ARM.json where there are several
     Values are completion times in seconds; where a duration was set, seconds per request.
     Raises BadInput if there is no block that is ok, or nowhere to write.
     """
-    saved = of_run(run)
+    run, saved = view.run, of_run(view.run)
     arms = dict.fromkeys(sample.arm for sample in saved.samples if sample.times)
     if not arms:
-        raise BadInput(f"Run {run.run_id} has no block that is ok, so there is nothing to export.")
-    files = {_path_of(arm, path, len(arms)): _document(run, saved, arm) for arm in arms}
-    _write(files)
-    return [*files], [f"{_name(one)} ({one.arm}): {one.trouble}" for one in saved.samples if one.trouble]
+        raise BadInput("Run {run} has no block that is ok, so there is nothing to export.", run=run.run_id)
+    files = {_path_of(arm, to, len(arms)): _document(run, saved, arm) for arm in arms}
+    texts = {path: json.dumps(document, indent=1, ensure_ascii=False) + "\n" for path, document in files.items()}
+    left_out = (
+        message("{name} ({arm}): {trouble}", name=_name(sample), arm=sample.arm, trouble=sample.trouble)
+        for sample in saved.samples
+        if sample.trouble
+    )
+    return Exported(paths=written(texts), left_out=tuple(left_out))
 
 
 def _path_of(arm: str, path: Path, arms: int) -> Path:
@@ -44,21 +52,12 @@ def _path_of(arm: str, path: Path, arms: int) -> Path:
     return path if arms == 1 else path.with_name(f"{path.stem}-{safe}.json")
 
 
-def _write(files: Mapping[Path, Any]) -> None:
-    try:
-        for path, document in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{error.filename} cannot be written: {error.strerror}; name another place.") from error
-
-
 def _document(run: Run, saved: Saved, arm: str) -> dict[str, Any]:
     samples = [sample for sample in saved.samples if sample.arm == arm and sample.times]
     timed = bool(saved.method.duration_s)
     return {
         "version": VERSION,
-        "metadata": _told(_common(run, saved, samples[0], timed)),
+        "metadata": _one_line(_common(run, saved, samples[0], timed)),
         "benchmarks": [_benchmark(sample, timed) for sample in samples],
     }
 
@@ -81,7 +80,7 @@ def _common(run: Run, saved: Saved, sample: Sample, timed: bool) -> dict[str, An
         "gilscope_run": run.run_id,
         "gilscope_arm": sample.arm,
         "gilscope_runtime": sample.runtime,
-        "gilscope_value": PER_REQUEST if timed else saved.reading,
+        "gilscope_value": str(PER_REQUEST if timed else saved.reading),
         "gilscope_machine": json.dumps({name: saved.machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
         "gilscope_method": json.dumps(saved.method.to_json(), sort_keys=True),
     }
@@ -93,9 +92,9 @@ def _benchmark(sample: Sample, timed: bool) -> dict[str, Any]:
         "gilscope_system": sample.system,
         "gilscope_title": sample.title,
         "gilscope_params": json.dumps(dict(sample.params), sort_keys=True),
-        "gilscope_left_out": sample.trouble,
+        "gilscope_left_out": str(sample.trouble),
     }
-    return {"metadata": _told(metadata), "runs": [_run(one, timed) for one in sample.times]}
+    return {"metadata": _one_line(metadata), "runs": [_run(one, timed) for one in sample.times]}
 
 
 def _run(one: BlockTime, timed: bool) -> dict[str, Any]:
@@ -103,7 +102,7 @@ def _run(one: BlockTime, timed: bool) -> dict[str, Any]:
     return {"metadata": {"gilscope_block": one.block}, "values": [value_fs / FS_PER_S]}
 
 
-def _told(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Metadata as pyperf accepts it: texts of one line, nothing that is empty or unknown."""
     lines = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in metadata.items()}
     return {name: value for name, value in lines.items() if value not in (None, "")}

@@ -1,46 +1,56 @@
 """A run as CSV and as Markdown: the same files that its folder holds, written elsewhere."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from core.result import Run
-from reports.contests.kinds import record_of
+from core.languages import ENGLISH, Language
+from reports.document.model import Document
 from reports.exports.csv_sheets import cells_sheet, rows_sheet
 from reports.exports.writing import Exported, written
-from reports.findings import findings
-from reports.page.texts import TITLES
-from reports.record.record import covers_the_seed, record_page
-from reports.rows.summary import rows
-from reports.rows.view import View, view_of
-from reports.words.markdown import table_page
+from reports.render.markdown import markdown as rendered
+from reports.report import report
+from reports.seed.record import covers_the_seed, record
+from reports.view import View
+
+Texts = dict[str, Callable[[], str]]
+TABLE = "results"
 
 
-def csv(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
+def csv(view: View, to: Path) -> Exported:
     """cells.csv and table.csv in the folder *to*. Raises BadInput if it cannot be written."""
-    texts = {"cells.csv": cells_sheet(run), "table.csv": rows_sheet(rows(run))}
-    return _in(to, texts)
+    return _in(to, csv_files(view))
 
 
-def markdown(run: Run, titles: Mapping[str, str], to: Path) -> Exported:
+def markdown(view: View, to: Path) -> Exported:
     """table.md, findings.md and the record that the plan asks for, in the folder *to*. Raises BadInput."""
-    return _in(to, {name: make() for name, make in markdown_files(view_of(run, titles)).items()})
+    return _in(to, markdown_files(view, report(view), ENGLISH))
 
 
-def markdown_files(view: View, lang: str = "en") -> dict[str, Callable[[], str]]:
-    """What makes each Markdown file of a run, by file name. lang: of record.md, en or zh."""
-    run, rows = view.run, view.rows
-    files: dict[str, Callable[[], str]] = {
-        "table.md": lambda: table_page(run, rows, view.titles),
-        "findings.md": lambda: findings.markdown(view),
+def csv_files(view: View) -> Texts:
+    """What makes each CSV file of a run, by file name."""
+    return {"table.csv": lambda: rows_sheet(view.rows), "cells.csv": lambda: cells_sheet(view.run)}
+
+
+def markdown_files(view: View, document: Document, language: Language) -> Texts:
+    """What makes each Markdown file of a run, by file name. document: its report
+
+    findings.md is the whole report; table.md and VIEW.md (echo.md, ...) are single topics of it.
+    """
+    files: Texts = {
+        "findings.md": lambda: rendered(document, language),
+        "table.md": lambda: rendered(_topic(document, TABLE), language),
     }
-    record = record_of(view)
-    if record is not None:
-        files[f"{run.plan['view']}.md"] = lambda: record.page(run, rows, view.titles)
-    if run.plan["name"] == "record" or covers_the_seed(rows):
-        titles = {**view.titles, **TITLES.get(lang, {})}
-        files["record.md"] = lambda: record_page(run, rows, titles, lang)
+    if view.plan.view:
+        files[f"{view.plan.view}.md"] = lambda: rendered(_topic(document, view.plan.view), language)
+    if view.plan.name == "record" or covers_the_seed(view.rows):
+        files["record.md"] = lambda: rendered(record(view), language)
     return files
 
 
-def _in(folder: Path, texts: Mapping[str, str]) -> Exported:
-    return Exported(paths=written({folder / name: text for name, text in texts.items()}))
+def _topic(document: Document, key: str) -> Document:
+    return replace(document, sections=tuple(section for section in document.sections if section.key == key))
+
+
+def _in(folder: Path, files: Texts) -> Exported:
+    return Exported(paths=written({folder / name: make() for name, make in files.items()}))

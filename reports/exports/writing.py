@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
+from core.messages import Message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +14,7 @@ class Exported:
     """paths: of the files that were written. left_out: a line for each part of the run that is in none of them."""
 
     paths: tuple[Path, ...]
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Message, ...] = ()
 
 
 @contextmanager
@@ -22,7 +23,8 @@ def writable() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise BadInput(f"{error.filename} cannot be written: {error.strerror}; name another place.") from error
+        path, cause = str(error.filename), str(error.strerror or error)
+        raise BadInput("{path} cannot be written: {cause}; name another place.", path=path, cause=cause) from error
 
 
 def written(texts: Mapping[Path, str]) -> tuple[Path, ...]:

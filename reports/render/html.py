@@ -39,7 +39,7 @@ def page(document: Document, language: Language, template: str = "page.html") ->
         .render(
             document=document,
             lang=HTML_LANGUAGES.get(language.name, language.name),
-            words=_Words(language),
+            words=_Words(language, has_cells=document.has_cells),
             colours={"light": LIGHT, "dark": DARK},
         )
     )
@@ -60,8 +60,9 @@ def _environment() -> Environment:
 class _Words:
     """What the templates ask for: everything of a document as mark-up in one language."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: Language, *, has_cells: bool) -> None:
         self.language = language
+        self._has_cells = has_cells
         self._linking = _Linking(language)
 
     def text(self, words: Message) -> Markup:
@@ -74,7 +75,7 @@ class _Words:
 
     def linked(self, words: Message) -> Markup:
         """Words in which those that come from cells lead there."""
-        return _links(self._linking.text(words))
+        return _links(self._linking.text(words), is_linked=self._has_cells)
 
     def datum(self, datum: Datum) -> Markup:
         """What a cell of a table shows."""
@@ -87,7 +88,7 @@ class _Words:
         if datum.state.startswith("word "):
             mark, _, word = text.partition(" ")
             named = Markup('<span aria-hidden="true">{}</span><span class="long"> {}</span>').format(mark, word)
-        if datum.leads and datum.cells:
+        if datum.leads and datum.cells and self._has_cells:
             return Markup('<a href="#cells" data-show="{}">{}</a>').format(datum.cells, named)
         return named
 
@@ -97,7 +98,7 @@ class _Words:
             "class": " ".join(
                 filter(None, ["number" if is_number else "", "plot" if datum.strip else "", datum.state])
             ),
-            "data-cells": "" if datum.leads else datum.cells,
+            "data-cells": "" if datum.leads and self._has_cells else datum.cells,
             "data-figure": datum.figure,
             "data-raw": datum.raw,
             "title": self.language.text(datum.hint) if datum.hint else "",
@@ -134,7 +135,7 @@ OF_PAGE = {
 
 def soft(text: str) -> Markup:
     """Text whose long names may break behind an underscore."""
-    return Markup(escape(text).replace("_", "_<wbr>"))
+    return Markup(str(escape(text)).replace("_", "_<wbr>"))
 
 
 def unbroken(command: str) -> Markup:
@@ -150,7 +151,7 @@ def sign(look: int) -> Markup:
     ).format(look % COUNT)
 
 
-def _links(text: str) -> Markup:
+def _links(text: str, *, is_linked: bool) -> Markup:
     """Text with a link for each part that comes from cells; one within another is plain, the outer leads."""
     parts: list[Markup] = []
     depth = 0
@@ -158,13 +159,14 @@ def _links(text: str) -> Markup:
         if piece == _END:
             depth -= 1
             if depth == 0:
-                parts.append(Markup("</a>"))
+                parts.append(Markup("</a>") if is_linked else Markup("</span>"))
         elif piece.startswith(_START):
             depth += 1
             cells, figure = piece[1:].split(_BETWEEN)
             if depth == 1:
                 kind = Markup(' data-figure="{}"').format(figure) if figure else ""
-                parts.append(Markup('<a class="lead" href="#cells" data-cells="{}"{}>').format(cells, kind))
+                start = '<a class="lead" href="#cells" data-cells="{}"{}>' if is_linked else '<span data-cells="{}"{}>'
+                parts.append(Markup(start).format(cells, kind))
         else:
             parts.append(soft(piece))
     return Markup("").join(parts)

@@ -4,16 +4,20 @@ from collections.abc import Iterable, Sequence
 
 from core.languages import Language
 from core.messages import Message
-from reports.document.model import Document, Section, Table
+from reports.document.model import Document, Line, Section, Table
 
 PICTURE = "plots/{key}.png"
 
 
 def markdown(document: Document, language: Language) -> str:
-    """Title, and every section with its sentences and tables; figures as the pictures that stand beside the file."""
-    parts = [f"# {_escaped(document.name)}"]
+    """Title, and every section with its sentences and tables; figures as the pictures that stand beside the file.
+
+    A table that readers filter is for them alone: its figures are in cells.csv.
+    """
+    parts = [f"# {_escaped(language.text(document.title))}"]
     parts += [_escaped(language.text(line)) for line in document.about if line]
-    parts += [text for section in document.sections for text in _section(section, language, 2)]
+    shown = (section for section in document.sections if not any(table.filters for table in section.tables))
+    parts += [text for section in shown for text in _section(section, language, 2)]
     parts += [_escaped(language.text(document.foot))] if document.foot else []
     return "\n\n".join(parts) + "\n"
 
@@ -27,10 +31,11 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
         f"![{_escaped(language.text(figure.title or figure.caption))}]({PICTURE.format(key=figure.key)})"
         for figure in section.figures
     ]
+    tables = [*(figure.table for figure in section.figures if figure.table), *section.tables]
     body = [
-        *(["\n".join(f"- {line}" for line in listed)] if listed else []),
+        *(["\n".join(f"- {line}" for line in listed)] if len(listed) > 1 else listed),
         *pictures,
-        *(text for made in section.tables if made for text in _table(made, language, level + 1)),
+        *(text for made in tables if made for text in _table(made, language, level + 1)),
         *(text for part in section.parts if part for text in _section(part, language, level + 1)),
         *(f"```\n{language.text(block)}\n```" for block in section.texts),
         *texts(section.notes),
@@ -44,13 +49,21 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
     kept = [index for index, column in enumerate(made.columns) if not (column.is_strip or column.strip)]
     heads = [language.text(made.columns[index].head) for index in kept]
     numeric = [made.columns[index].is_number for index in kept]
-    parts = [f"{'#' * level} {_escaped(language.text(made.name))}"] if made.titled else []
+    parts = [f"{'#' * level} {_escaped(language.text(made.name))}"] if made.titled or made.folded else []
     for group in made.groups:
-        lines = [[line[index].text(language) if index < len(line) else "" for index in kept] for line in group.lines]
+        lines = [_texts(line, kept, language) for line in group.lines]
         if lines:
             parts += [f"**{_escaped(language.text(group.head))}**"] if group.head else []
             parts.append(aligned(heads, lines, numeric))
     return [*parts, *([_escaped(language.text(made.caption))] if made.caption else [])]
+
+
+def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
+    """Of the columns that are kept; what a short line ends with, in place of a strip, moves to the next of them."""
+    texts = {index: datum.text(language) for index, datum in enumerate(line) if datum.strip is None}
+    last = max(texts)
+    texts = {next((index for index in kept if index >= place), last): text for place, text in texts.items()}
+    return [texts.get(index, "") for index in kept]
 
 
 def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:

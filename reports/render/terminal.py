@@ -1,20 +1,26 @@
 """Sections on a terminal, by rich: sentences in lines, tables that fit its width, with bars where there is room."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, JustifyMethod
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from core.languages import Language
 from core.messages import Message
-from reports.document.model import Column, Datum, Section, Table
+from reports.document.model import Column, Datum, Group, Section, Strip, Table
+from reports.render.strips import place
 from reports.terminal.console import shows_unicode, wrapped
 from reports.terminal.textbars import bar
 
-GAP = 2
+GAPS = (2, 1)
 LEAST_BAR, MOST_BAR = 8, 24
+BAR_RANK = 6
+INDENT = 2
 STYLES = {"faster": "green", "slower": "red", "failed": "red", "trouble": "red", "passed": "green"}
 
 
@@ -36,36 +42,118 @@ def print_table(table: Table, console: Console, language: Language) -> None:
     """The table with as many columns as there is room for, numbers never broken; a bar in what is left."""
     if not table:
         return
-    kept, bar_width = _fitting(table, console.width, language)
-    made = RichTable(
-        box=None, pad_edge=False, padding=(0, GAP, 0, 0), show_edge=False, header_style="dim",
-        title=language.text(table.name) if table.titled else None, title_justify="left", title_style="bold",
-    )  # fmt: skip
-    for index in kept:
-        column = table.columns[index]
-        made.add_column(
-            _head(column, language), justify="right" if column.is_number else "left",
-            no_wrap=index > 0 or column.is_number, overflow="fold",
-        )  # fmt: skip
-    if bar_width:
-        made.add_column("", no_wrap=True)
-    longest = _longest(table)
+    layout = _layout(table, console.width, language)
+    if table.titled:
+        print_sentence(table.name, console, language, "bold")
+    for heads in _heads(table, layout, language):
+        console.print(Text(heads, style="dim"))
     for group in table.groups:
         if group.head and group.lines:
-            made.add_section()
-            made.add_row(Text(printable(language.text(group.head)), style="bold"))
-        for line in group.lines:
-            texts = [_cell(line, index, language) for index in kept]
-            bars = [bar(_length(line) / longest, bar_width, unicode=shows_unicode(console))] if bar_width else []
-            made.add_row(*texts, *bars)
-    console.print(made)
+            print_sentence(group.head, console, language, "bold")
+        if group.lines:
+            console.print(_rows(table, group, layout, console, language))
     if table.caption:
         print_sentence(table.caption, console, language, "dim")
 
 
-def _head(column: Column, language: Language) -> str:
-    brief = language.text(column.brief or column.head)
-    return f"{language.text(column.over)}\n{brief}" if column.over else brief
+@dataclass(frozen=True, kw_only=True)
+class _Layout:
+    """indent: of lines that stand under a head; widths: of the columns that are shown, by index
+
+    bar: the width of the bars, 0 for none
+    """
+
+    indent: int
+    widths: Mapping[int, int]
+    gap: int
+    bar: int
+
+
+def _layout(table: Table, width: int, language: Language) -> _Layout:
+    """The columns that fit, those of the highest rank dropped first; a bar is worth those above BAR_RANK."""
+    indent = INDENT if any(group.head for group in table.groups) else 0
+    every = [index for index, column in enumerate(table.columns) if not (column.is_strip or column.strip)]
+    has_bars = any(_strip(line) for line in table.lines)
+    shown = list(every)
+    while True:
+        for gap in GAPS:
+            widths = _widths(table, shown, gap, language)
+            room = width - indent - sum(widths.values()) - gap * (len(widths) - 1)
+            if room >= (LEAST_BAR + gap if has_bars else 0):
+                return _Layout(indent=indent, widths=widths, gap=gap, bar=min(MOST_BAR, room - gap) * has_bars)
+        last = max(shown, key=lambda index: table.columns[index].rank)
+        if table.columns[last].rank > (BAR_RANK if has_bars else 0):
+            shown.remove(last)
+        elif has_bars:
+            has_bars, shown = False, list(every)
+        else:
+            widths = _widths(table, shown, GAPS[-1], language)
+            return _narrowed(_Layout(indent=indent, widths=widths, gap=GAPS[-1], bar=0), width)
+
+
+def _narrowed(layout: _Layout, width: int) -> _Layout:
+    """Columns none of which can be dropped: the first is broken."""
+    first, *others = layout.widths
+    room = width - layout.indent - sum(layout.widths[index] + layout.gap for index in others)
+    return replace(layout, widths={**layout.widths, first: max(1, room)})
+
+
+def _widths(table: Table, shown: Sequence[int], gap: int, language: Language) -> dict[int, int]:
+    """Of each column, so that its texts and its share of the head over it and its neighbours fit."""
+    widths = {}
+    for over, indices in _under_one_head(table, shown):
+        for index in indices:
+            texts = [line[index].text(language) for line in table.lines if index < len(line)]
+            widths[index] = max(map(cell_len, [_brief(table.columns[index], language), *texts]))
+        joint = sum(widths[index] for index in indices) + gap * (len(indices) - 1)
+        widths[indices[0]] += max(0, cell_len(language.text(over)) - joint) if over else 0
+    return widths
+
+
+def _under_one_head(table: Table, shown: Sequence[int]) -> list[tuple[Message, list[int]]]:
+    return [(over, list(indices)) for over, indices in groupby(shown, lambda index: table.columns[index].over)]
+
+
+def _brief(column: Column, language: Language) -> str:
+    return language.text(column.brief or column.head)
+
+
+def _heads(table: Table, layout: _Layout, language: Language) -> list[str]:
+    """Both lines of the heads, or one where no neighbours share any."""
+    gap, upper = " " * layout.gap, []
+    for over, indices in _under_one_head(table, list(layout.widths)):
+        room = sum(layout.widths[index] for index in indices) + layout.gap * (len(indices) - 1)
+        text = language.text(over) if over else ""
+        before = (room - cell_len(text)) // (1 if len(indices) == 1 else 2)
+        upper.append(" " * before + text + " " * (room - cell_len(text) - before))
+    lower = [
+        _aligned(_brief(table.columns[index], language), width, is_right=table.columns[index].is_number)
+        for index, width in layout.widths.items()
+    ]
+    lines = (" " * layout.indent + gap.join(line) for line in (upper, lower))
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+def _aligned(text: str, width: int, *, is_right: bool) -> str:
+    space = " " * (width - cell_len(text))
+    return space + text if is_right else text + space
+
+
+def _rows(table: Table, group: Group, layout: _Layout, console: Console, language: Language) -> Padding:
+    grid = RichTable.grid(padding=(0, layout.gap, 0, 0))
+    for index, width in layout.widths.items():
+        justify: JustifyMethod = "right" if table.columns[index].is_number else "left"
+        grid.add_column(width=width, justify=justify, overflow="fold")
+    for line in group.lines:
+        strip = _strip(line)
+        length = bar(place(strip, strip.bars[0][1]) / 100, layout.bar, unicode=shows_unicode(console)) if strip else ""
+        grid.add_row(*(_cell(line, index, language) for index in layout.widths), *[length] * bool(layout.bar))
+    return Padding(grid, (0, 0, 0, layout.indent))
+
+
+def _strip(line: Sequence[Datum]) -> Strip | None:
+    """The strip of a line that has a bar."""
+    return next((datum.strip for datum in line if datum.strip and datum.strip.bars), None)
 
 
 def _cell(line: Sequence[Datum], index: int, language: Language) -> Text:
@@ -74,37 +162,6 @@ def _cell(line: Sequence[Datum], index: int, language: Language) -> Text:
     datum = line[index]
     style = next((style for state, style in STYLES.items() if state in datum.state.split()), "")
     return Text(printable(datum.text(language)), style=style)
-
-
-def _fitting(table: Table, width: int, language: Language) -> tuple[list[int], int]:
-    """Indices of the columns that fit, those of the highest rank dropped first, and the width of the bars."""
-    shown = [index for index, column in enumerate(table.columns) if not (column.is_strip or column.strip)]
-    widths = {index: _width(table, index, language) for index in shown}
-    has_bars = _longest(table) > 0
-    while sum(widths[index] + GAP for index in shown) > width:
-        droppable = [index for index in shown if table.columns[index].rank]
-        if not droppable:
-            break
-        shown.remove(max(droppable, key=lambda index: table.columns[index].rank))
-    room = min(MOST_BAR, width - sum(widths[index] + GAP for index in shown))
-    return shown, room if has_bars and room >= LEAST_BAR else 0
-
-
-def _width(table: Table, index: int, language: Language) -> int:
-    column = table.columns[index]
-    texts = [*_head(column, language).split("\n")]
-    texts += [line[index].text(language) for line in table.lines if index < len(line)]
-    return max(map(cell_len, texts))
-
-
-def _longest(table: Table) -> float:
-    return max((_length(line) for line in table.lines), default=0.0)
-
-
-def _length(line: Sequence[Datum]) -> float:
-    """How long the bar of a line is: that of its strip."""
-    strip = next((datum.strip for datum in line if datum.strip), None)
-    return max((end for _, end, _ in strip.bars), default=0.0) if strip else 0.0
 
 
 def printable(text: str) -> str:

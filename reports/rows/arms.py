@@ -15,11 +15,6 @@ def addresses(run: Run) -> dict[str, str]:
     return {one["name"]: one["url"] for one in own.get("targets", ())}
 
 
-def are_arms(denominator: str) -> bool:
-    """Whether a comparison with this denominator is between services: their names begin with a letter."""
-    return denominator[:1].isalpha()
-
-
 def group_name(run: Run) -> str:
     """What comparisons between arms have in place of a system."""
     return str(run.plan["own"]["name"])

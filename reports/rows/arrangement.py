@@ -1,6 +1,6 @@
 """How rows are shown together: side by side, by system, with the parameters that vary. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from core.cell import PARAMETERS, Value
@@ -17,14 +17,27 @@ def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
     return [(system, list(group)) for system, group in groupby(all_rows, lambda row: row.system)]
 
 
+def alike(all_rows: Sequence[Row]) -> list[Sequence[Row]]:
+    """The rows in parts whose completion times can be compared: all, or those of a system, or of a setting."""
+    if has_same_work(all_rows):
+        return [all_rows]
+    systems = [rows for _, rows in by_system(all_rows)]
+    return [part for rows in systems for part in ([rows] if has_same_work(rows) else groups(rows))]
+
+
+def has_same_work(all_rows: Iterable[Row]) -> bool:
+    """Whether every cell had as many requests, so that completion times can be compared between all rows."""
+    return len({cell.requests for row in all_rows for cell in row.cells}) <= 1
+
+
 def varying(all_rows: Iterable[Row]) -> list[str]:
     """Names of the parameters with more than one value in *all_rows*, in the order of declaration."""
-    values: dict[str, set[str]] = {}
+    texts: dict[str, set[str]] = {}
     for row in all_rows:
         for name, value in row.params.items():
-            values.setdefault(name, set()).add(value_text(value))
+            texts.setdefault(name, set()).add(value_text(value))
     order = list(PARAMETERS)
-    names = (name for name, some in values.items() if len(some) > 1)
+    names = (name for name, values in texts.items() if len(values) > 1)
     return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
 
@@ -38,9 +51,3 @@ def value_text(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return "none" if value is None else str(value)
-
-
-def system_head(system: str, titles: Mapping[str, str]) -> str:
-    """'System 4: Multi-socket pool'; a system without a number goes by its name."""
-    name = f"System {system}" if system.isdigit() else system
-    return f"{name}: {titles[system]}" if system in titles else name

@@ -1,137 +1,151 @@
-"""The columns of the table, declared once: heads, the text of each figure, and what a narrow terminal drops."""
+"""The columns of the table of rows, declared once: for CSV files, for people, for a narrow terminal."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from core.messages import NOTHING, Message, message
+from reports.document.model import Column, Datum, Form, number
+from reports.document.values import hundredths, microseconds, seconds, whole
 from reports.rows.summary import Figures, Row
-
-ABSENT = "-"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
-    """name: its head in a CSV file, with the unit. head: in Markdown.
+class RowColumn:
+    """name: in a CSV file, with the unit. head: for people; over, brief, rank: on a terminal, as Column has them.
 
-    lines: the two lines of it on a terminal; neighbours with the same first line share it
-    value: the raw figure of a row; None if there is none
-    text: that figure for people
-    rank: what is dropped first where there is too little room has the highest
+    value: the raw figure of a row; None if there is none. form: how people see it
+    figure: what a page names it by
     """
 
     name: str
-    head: str
-    lines: tuple[str, str]
+    head: Message
+    brief: Message
+    over: Message = NOTHING
     value: Callable[[Row], float | None]
-    text: Callable[[float], str]
+    form: Form
     rank: int
+    figure: str
 
-    def of(self, row: Row) -> str:
-        """The row's figure for people."""
-        value = self.value(row)
-        return ABSENT if value is None else self.text(value)
+    @property
+    def column(self) -> Column:
+        """Its column in a table."""
+        return Column(head=self.head, is_number=True, brief=self.brief, over=self.over, rank=self.rank)
 
-
-def seconds(value_ns: float) -> str:
-    """Nanoseconds as seconds, with as many digits as a measurement bears."""
-    value_s = value_ns / 1e9
-    return f"{value_s:.3f}" if value_s < 100 else f"{value_s:,.1f}"
-
-
-def microseconds(value_ns: float) -> str:
-    """Nanoseconds as microseconds."""
-    value_us = value_ns / 1e3
-    return f"{value_us:.1f}" if value_us < 100 else f"{value_us:,.0f}"
+    def datum(self, row: Row, cells: str) -> Datum:
+        """The row's figure. cells: where it comes from"""
+        return number(self.value(row), self.form, cells, self.figure)
 
 
 def _figure(read: Callable[[Figures], float | None]) -> Callable[[Row], float | None]:
     return lambda row: read(row.figures) if row.figures else None
 
 
+_TIME, _LATENCY, _CPU = message("completion s"), message("latency us"), message("CPU us/request")
+
 COLUMNS = (
-    Column(
+    RowColumn(
         name="completion_median_ns",
-        head="completion median [s]",
-        lines=("completion time s", "median"),
+        head=message("Completion [s]"),
+        over=_TIME,
+        brief=message("median"),
         value=_figure(lambda figures: figures.completion_ns),
-        text=seconds,
+        form=seconds,
         rank=0,
+        figure="completion_s",
     ),
-    Column(
+    RowColumn(
         name="completion_max_ns",
-        head="completion max [s]",
-        lines=("completion time s", "max"),
+        head=message("Slowest client [s]"),
+        over=_TIME,
+        brief=message("max"),
         value=_figure(lambda figures: figures.completion_max_ns),
-        text=seconds,
+        form=seconds,
         rank=2,
+        figure="completion_max_s",
     ),
-    Column(
+    RowColumn(
         name="wall_ns",
-        head="wall [s]",
-        lines=("wall", "s"),
+        head=message("Wall [s]"),
+        over=message("wall"),
+        brief=message("s"),
         value=_figure(lambda figures: figures.wall_ns),
-        text=seconds,
+        form=seconds,
         rank=9,
+        figure="wall",
     ),
-    Column(
+    RowColumn(
         name="requests_per_s",
-        head="requests/s",
-        lines=("requests", "per s"),
+        head=message("Requests/s"),
+        over=message("requests"),
+        brief=message("per s"),
         value=_figure(lambda figures: figures.requests_per_s),
-        text=lambda value: f"{value:,.0f}",
+        form=whole,
         rank=3,
+        figure="requests_per_s",
     ),
-    Column(
+    RowColumn(
         name="p50_ns",
-        head="p50 [us]",
-        lines=("latency us", "p50"),
+        head=message("p50 [us]"),
+        over=_LATENCY,
+        brief=message("p50"),
         value=_figure(lambda figures: figures.p50_ns),
-        text=microseconds,
+        form=microseconds,
         rank=5,
+        figure="row p50",
     ),
-    Column(
+    RowColumn(
         name="p99_ns",
-        head="p99 [us]",
-        lines=("latency us", "p99"),
+        head=message("p99 [us]"),
+        over=_LATENCY,
+        brief=message("p99"),
         value=_figure(lambda figures: figures.p99_ns),
-        text=microseconds,
+        form=microseconds,
         rank=4,
+        figure="row p99",
     ),
-    Column(
+    RowColumn(
         name="service_cpu_ns_per_request",
-        head="service CPU [us/request]",
-        lines=("CPU us/request", "service"),
+        head=message("Service CPU [us/request]"),
+        over=_CPU,
+        brief=message("service"),
         value=_figure(lambda figures: figures.service_cpu_ns),
-        text=microseconds,
+        form=microseconds,
         rank=6,
+        figure="service_cpu",
     ),
-    Column(
+    RowColumn(
         name="client_cpu_ns_per_request",
-        head="client CPU [us/request]",
-        lines=("CPU us/request", "client"),
+        head=message("Client CPU [us/request]"),
+        over=_CPU,
+        brief=message("client"),
         value=_figure(lambda figures: figures.client_cpu_ns),
-        text=microseconds,
+        form=microseconds,
         rank=7,
+        figure="client_cpu",
     ),
-    Column(
+    RowColumn(
         name="ratio_to_first_runtime",
-        head="ratio",
-        lines=("ratio", ""),
+        head=message("Ratio"),
+        brief=message("ratio"),
         value=lambda row: row.ratio,
-        text=lambda value: f"{value:.2f}",
+        form=hundredths,
         rank=1,
+        figure="ratio_to_first",
     ),
-    Column(
+    RowColumn(
         name="blocks_ok",
-        head="blocks ok",
-        lines=("blocks", "ok"),
+        head=message("Blocks ok"),
+        over=message("blocks"),
+        brief=message("ok"),
         value=lambda row: len(row.good),
-        text=lambda value: f"{value:.0f}",
+        form=whole,
         rank=8,
+        figure="blocks_ok",
     ),
 )
 
 
-def columns(rows: Sequence[Row]) -> list[Column]:
+def columns(rows: Sequence[Row]) -> list[RowColumn]:
     """The columns that say something: no ratio where there is one runtime."""
     several = len({row.runtime for row in rows}) > 1
     return [column for column in COLUMNS if several or column.name != "ratio_to_first_runtime"]

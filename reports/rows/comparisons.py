@@ -1,23 +1,21 @@
 """The comparisons of a run: every step of every system and setting, and over all of them, with verdicts. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import expm1
-from statistics import median
 from typing import Any
 
+from core.messages import NOTHING, Message, listed, message
 from core.result import CellResult, Run
 from reports.rows.arms import addresses, arm_cells, arm_settings, arm_steps
-from reports.rows.costs import saturation
-from reports.rows.steps import Step, confounds, steps
-from reports.rows.summary import completion_ns, reasons, runtimes, setting_key
+from reports.rows.gates import disturbances, gate, median_saturation, saturated
+from reports.rows.steps import NAMES, Step, confounds, steps
+from reports.rows.summary import completion_ns, runtimes, setting_key
 from reports.statistics.evidence import equivalence_margin
+from reports.statistics.significance import fewest_blocks
 from reports.statistics.stats import Estimate, effect, log_ratios, mean_over_cells
 from reports.statistics.verdict import Verdict, judge_family
 
-SHORTEST_WINDOW_NS = 1_000_000_000
-MOST_SATURATION = 0.8
-MOST_DISTURBED = 0.25
 OVER_ALL = "all"
 
 Setting = tuple[str, str]  # system, parameters as text
@@ -35,6 +33,7 @@ class Comparison:
     saturation: share of the cores they could have had that the clients used, median over the cells; None if not known
     disturbed: share of the cells in which the machine was not quiet; None without cells
     settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did
+    between_services: its arms are services that already ran, not runtimes
     """
 
     system: str
@@ -47,20 +46,45 @@ class Comparison:
     high: float | None
     p: float | None
     verdict: str
-    why: str
+    why: Message
     blocks: int = 0
     noise_floor: float | None = None
-    confounds: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    obstacle: str = ""
+    confounds: list[Message] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
+    obstacle: Message = NOTHING
     blocks_needed: int | None = None
     saturation: float | None = None
     disturbed: float | None = None
     settings: list[dict[str, Any]] = field(default_factory=list)
+    between_services: bool = False
+
+    @property
+    def label(self) -> Message:
+        """'lock: 3.14t+gil → 3.14t'."""
+        return message(
+            "{step}: {denominator} → {numerator}",
+            step=NAMES[self.step], denominator=self.denominator, numerator=self.numerator,
+        )  # fmt: skip
+
+    @property
+    def limits(self) -> list[Message]:
+        """What limits it: what else differs between the builds, busy clients, a machine that was not quiet."""
+        confound = message("confound: {confounds}", confounds=listed(self.confounds))
+        return [*([confound] if self.confounds else []), *self.notes]
 
     def to_json(self) -> dict[str, Any]:
         """For result.json."""
-        return asdict(self)
+        return {name: _json(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
+        """Of to_json(), and of what earlier versions kept. Raises TypeError where keys are missing."""
+        known = {name: value for name, value in stored.items() if name in cls.__dataclass_fields__}
+        for name in ("why", "obstacle"):
+            known[name] = Message.from_json(known.get(name, ""))
+        for name in ("confounds", "notes"):
+            known[name] = [Message.from_json(text) for text in known.get(name, ())]
+        return cls(**known)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +97,7 @@ class _Pair:
     denominator: Mapping[int, CellResult]
     numerator: Mapping[int, CellResult]
     ratios: Mapping[int, float]
-    gate: str = ""
+    gate: Message = NOTHING
     over: tuple["_Pair", ...] = ()
 
     @property
@@ -142,16 +166,16 @@ def is_timed(run: Run) -> bool:
 
 
 def _pair(run: Run, setting: Setting, params: Mapping[str, Any], step: Step) -> _Pair:
-    one, other = (_cells(run, setting, params, arm) for arm in (step.denominator, step.numerator))
+    before, after = (_cells(run, setting, params, arm) for arm in (step.denominator, step.numerator))
     timed = is_timed(run) or bool(addresses(run))  # arms are told by requests/s
     return _Pair(
         setting=setting,
         params=params,
         step=step,
-        denominator=one,
-        numerator=other,
-        ratios=log_ratios(_times(one, timed), _times(other, timed)),
-        gate=_gate([*one.values(), *other.values()]),
+        denominator=before,
+        numerator=after,
+        ratios=log_ratios(_times(before, timed), _times(after, timed)),
+        gate=gate([*before.values(), *after.values()]),
     )
 
 
@@ -167,21 +191,6 @@ def _times(cells: Mapping[int, CellResult], timed: bool) -> dict[int, int]:
     return {block: time_ns(cell, timed) for block, cell in cells.items() if cell.status == "ok" and cell.clients}
 
 
-def _gate(cells: Sequence[CellResult]) -> str:
-    """The gate that these cells do not pass, in words; empty if they pass all."""
-    invalid = next((cell for cell in cells if cell.status == "invalid"), None)
-    if invalid is not None:
-        return f"{invalid.arm} in block {invalid.block}: {reasons([invalid])[0]}"
-    failed = [cell for cell in cells if cell.status == "failed"]
-    if failed:
-        return f"{len(failed)} of {len(cells)} cells failed: {reasons(failed)[0]}"
-    windows_ns = [cell.wall_ns for cell in cells if cell.clients]
-    if windows_ns and median(windows_ns) < SHORTEST_WINDOW_NS:
-        seconds = median(windows_ns) / 1e9
-        return f"the timed window is {seconds:.2f} s; a verdict wants at least 1 s: more requests, or --duration 1"
-    return ""
-
-
 def _over_all(pairs: Sequence[_Pair]) -> _Pair:
     """The geometric mean over the settings that passed their gates."""
     passed = [pair for pair in pairs if not pair.gate and pair.ratios]
@@ -192,7 +201,7 @@ def _over_all(pairs: Sequence[_Pair]) -> _Pair:
         denominator={},
         numerator={},
         ratios=mean_over_cells(pair.ratios for pair in passed),
-        gate="" if passed else "no setting passed its gates",
+        gate=NOTHING if passed else message("no setting passed its gates"),
         over=tuple(passed or pairs),
     )
 
@@ -209,40 +218,51 @@ def _judged(pairs: Sequence[_Pair], floors: Mapping[Setting, Estimate], seed: in
 
 def _comparison(run: Run, pair: _Pair, verdict: Verdict, floor: Estimate | None) -> Comparison:
     bounded = floor is not None and floor.count > 2
-    used = _saturation(pair.cells, run)
+    used = median_saturation(pair.cells, run)
     return Comparison(
         system=pair.setting[0],
         params=dict(pair.params),
         numerator=pair.step.numerator,
         denominator=pair.step.denominator,
         step=pair.step.name,
-        **asdict(verdict),
+        **vars(verdict),
         blocks=len(pair.ratios),
         noise_floor=expm1(floor.half_width) if floor is not None and bounded else None,
         confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
-        notes=[*_saturated(used), *_disturbances(pair.cells)],
+        notes=[*saturated(used), *disturbances(pair.cells)],
         saturation=used,
         disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
         settings=[{"system": one.setting[0], "params": dict(one.params)} for one in pair.over],
+        between_services=bool(addresses(run)),
     )
 
 
-def _saturation(cells: Sequence[CellResult], run: Run) -> float | None:
-    pinned = len(run.plan.get("method", {}).get("pin_clients", ()))
-    shares = [share for cell in cells if (share := saturation(cell, run.machine, pinned)) is not None]
-    return median(shares) if shares else None
+def widest(run: Run) -> float:
+    """Width of the widest interval of the steps, as a share of its ratio; infinite while one can have no verdict.
+
+    That takes an interval, and so many blocks that p can be small enough for the family. Infinite where nothing is
+    compared at all. Invalid comparisons do not count, since more blocks would not help them; 0 where all are.
+    """
+    compared = [comparison for comparison in compare(run) if comparison.step != "aa"]
+    if not compared:
+        return float("inf")
+    family = [comparison for comparison in compared if comparison.verdict != "invalid"]
+    fewest = fewest_blocks(max(1, len(family)))
+    return max((_width(comparison, fewest) for comparison in family if comparison.system != OVER_ALL), default=0.0)
 
 
-def _saturated(used: float | None) -> list[str]:
-    if used is None or used <= MOST_SATURATION:
-        return []
-    return [f"the clients used {used:.0%} of the cores they could have had: the service's figures are a lower bound"]
+def _width(comparison: Comparison, fewest: int) -> float:
+    if comparison.low is None or comparison.high is None or not comparison.ratio or comparison.blocks < fewest:
+        return float("inf")
+    return (comparison.high - comparison.low) / comparison.ratio
 
 
-def _disturbances(cells: Sequence[CellResult]) -> list[str]:
-    """In how many cells the machine was not quiet, and why, where that is the case in many of them."""
-    disturbed = [cell.disturbances for cell in cells if cell.disturbances]
-    if len(disturbed) <= len(cells) * MOST_DISTURBED:
-        return []
-    names = dict.fromkeys(text.partition(":")[0] for texts in disturbed for text in texts)
-    return [f"the machine was not quiet in {len(disturbed)} of {len(cells)} cells: {', '.join(names)}"]
+def answering(compared: Sequence[Comparison]) -> list[Comparison]:
+    """Those that the verdict is on: over all settings, or of the only setting there is."""
+    return [comparison for comparison in compared if comparison.system == OVER_ALL] or list(compared)
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_json(item) for item in value]
+    return value.to_json() if isinstance(value, Message) else value

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from statistics import median
 from typing import Any
 
+from core.messages import AND, Message, listed, message
 from core.result import CellResult
 
 
@@ -36,15 +37,15 @@ class Costs:
     client_pss: float | None
 
 
-WORDS = {
-    "calc": "the calc loop",
-    "waiting": "waiting for a worker",
-    "service_user": "the service's user time",
-    "service_system": "the service's kernel time",
-    "service_run_queue": "the service's wait for a core",
-    "client_user": "the clients' user time",
-    "client_system": "the clients' kernel time",
-    "client_run_queue": "the clients' wait for a core",
+TIMES: Mapping[str, Message] = {
+    "calc": message("the calc loop"),
+    "waiting": message("waiting for a worker"),
+    "service_user": message("the service's user time"),
+    "service_system": message("the service's kernel time"),
+    "service_run_queue": message("the service's wait for a core"),
+    "client_user": message("the clients' user time"),
+    "client_system": message("the clients' kernel time"),
+    "client_run_queue": message("the clients' wait for a core"),
 }
 LEAST_US = 0.5
 
@@ -86,19 +87,18 @@ def median_costs(cells: Iterable[CellResult]) -> Costs | None:
     return Costs(**{name: median(known) if known else None for name, known in values.items()})
 
 
-def what_moved(before: Costs, after: Costs) -> str:
-    """Which parts of a request changed most from *before* to *after*, in a sentence; empty if none did."""
-    changes = {
-        name: (one, other)
-        for name in WORDS
-        if (one := getattr(before, name)) is not None and (other := getattr(after, name)) is not None
-    }
-    moved = sorted(changes, key=lambda name: -abs(changes[name][1] - changes[name][0]))
-    told = [name for name in moved[:2] if abs(changes[name][1] - changes[name][0]) >= LEAST_US]
-    if not told:
-        return ""
-    parts = [f"{WORDS[name]} {changes[name][0]:.1f} -> {changes[name][1]:.1f} us" for name in told]
-    return f"What moved most, per request: {' and '.join(parts)}."
+def what_moved(before: Costs, after: Costs) -> Message:
+    """Which two times of a request changed most from *before* to *after*; nothing if none did."""
+    known = {name: (getattr(before, name), getattr(after, name)) for name in TIMES}
+    changes = {name: (old, new) for name, (old, new) in known.items() if old is not None and new is not None}
+    most = sorted(changes, key=lambda name: -abs(changes[name][1] - changes[name][0]))[:2]
+    moved = [
+        message("{time} {before:.1f} → {after:.1f} us", time=TIMES[name], before=old, after=new)
+        for name in most
+        for old, new in [changes[name]]
+        if abs(new - old) >= LEAST_US
+    ]
+    return listed(moved, last=AND)
 
 
 def saturation(cell: CellResult, machine: Mapping[str, Any], pinned: int = 0) -> float | None:

@@ -6,7 +6,9 @@ from math import exp, isfinite
 from statistics import median
 
 from core.cell import Value
+from core.messages import NOTHING, Message, listed, message, verbatim
 from core.result import CellResult
+from core.runtime import NATIVE
 from reports.rows.arrangement import value_text
 from reports.rows.summary import Row, cpu_ns
 from reports.statistics.stats import Estimate, effect, log_ratios
@@ -21,11 +23,14 @@ class Standing:
 
     name: system, own parameters and runtime, as far as they differ between contestants
     share: median over the blocks that both have, with its 95 % interval; None where no block has both
+    base: the reference's row; ranked: the rows of all contestants, the one with most requests/s first
     """
 
     row: Row
-    name: str
+    name: Message
     share: Estimate | None
+    base: Row
+    ranked: tuple[Row, ...]
 
     @property
     def requests_per_s(self) -> float:
@@ -35,30 +40,34 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """Contestants at one setting, the one with most requests/s first. reference: whose share is 1."""
+    """Contestants at one setting, the one with most requests/s first. reference: whose share is 1.
+
+    setting: the parameters that vary; about: what else they have in common, where that is not everything
+    """
 
     setting: Mapping[str, Value]
     standings: tuple[Standing, ...]
     reference: Standing
+    about: Message = NOTHING
 
     @property
-    def label(self) -> str:
-        """The setting in words; empty where there is only one."""
-        return ", ".join(f"{name} {value_text(value)}" for name, value in self.setting.items())
+    def label(self) -> Message:
+        """The setting; nothing where there is only one."""
+        return self.label_without("")
 
-
-@dataclass(frozen=True, kw_only=True)
-class Short:
-    """A table that fits a terminal: the first column is the contestant's name. rows: where each line is from."""
-
-    title: str
-    heads: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    rows: tuple[Row, ...] = ()
+    def label_without(self, parameter: str) -> Message:
+        """The setting but for one parameter."""
+        values = [f"{name} {value_text(value)}" for name, value in self.setting.items() if name != parameter]
+        return listed([*([self.about] if self.about else []), *values])
 
 
 def contests(
-    rows: Sequence[Row], titles: Mapping[str, str], *, reference: str = "", by_runtime: bool = False
+    rows: Sequence[Row],
+    titles: Mapping[str, str],
+    *,
+    reference: str = "",
+    by_runtime: bool = False,
+    about: Message = NOTHING,
 ) -> list[Contest]:
     """The rows with figures, by the parameters that all of them read and that vary.
 
@@ -67,11 +76,21 @@ def contests(
     """
     measured = [row for row in rows if row.figures]
     common = _common_and_varying(measured)
-    found: dict[tuple[str, ...], list[Row]] = {}
+    groups: dict[tuple[str, ...], list[Row]] = {}
     for row in measured:
-        runtime = [row.runtime] if by_runtime else []
-        found.setdefault((*runtime, *(value_text(row.params[name]) for name in common)), []).append(row)
-    return [_contest(group, common, titles, reference, by_runtime) for group in found.values()]
+        runtime = row.runtime if by_runtime else ""
+        groups.setdefault((runtime, *(value_text(row.params[name]) for name in common)), []).append(row)
+    return [
+        _contest(
+            group,
+            {name: group[0].params[name] for name in common},
+            titles,
+            reference,
+            message("runtime {runtime}", runtime=key[0]) if by_runtime else about,
+            by_runtime,
+        )
+        for key, group in groups.items()
+    ]
 
 
 def _common_and_varying(rows: Sequence[Row]) -> list[str]:
@@ -84,37 +103,50 @@ def _is_setting(name: str, rows: Sequence[Row]) -> bool:
     values: dict[str, set[str]] = {}
     for row in rows:
         values.setdefault(row.system, set()).add(value_text(row.params[name]))
-    choosing = [one for one in values.values() if len(one) > 1]
-    own = name in OWN_CHOICES and len(choosing) == 1 and len(values) > 1
-    return len(set().union(*values.values())) > 1 and not own
+    choosing = [texts for texts in values.values() if len(texts) > 1]
+    is_own = name in OWN_CHOICES and len(choosing) == 1 and len(values) > 1
+    return len(set().union(*values.values())) > 1 and not is_own
 
 
 def _contest(
-    group: Sequence[Row], common: Sequence[str], titles: Mapping[str, str], reference: str, by_runtime: bool
+    group: Sequence[Row],
+    setting: Mapping[str, Value],
+    titles: Mapping[str, str],
+    reference: str,
+    about: Message,
+    by_runtime: bool,
 ) -> Contest:
-    ordered = sorted(group, key=_rate, reverse=True)
-    base = next((row for row in ordered if row.system == reference), ordered[0])
-    setting = {name: base.params[name] for name in common}
+    ranked = tuple(sorted(group, key=_rate, reverse=True))
+    base = next((row for row in ranked if row.system == reference), ranked[0])
     standings = tuple(
-        Standing(row=row, name=_name(row, group, titles, by_runtime), share=rate_share(row, base)) for row in ordered
+        Standing(
+            row=row,
+            name=_name(row, group, titles, by_runtime),
+            share=rate_share(row, base),
+            base=base,
+            ranked=ranked,
+        )
+        for row in ranked
     )
-    return Contest(
-        setting={"runtime": base.runtime, **setting} if by_runtime else setting,
-        standings=standings,
-        reference=standings[ordered.index(base)],
-    )
+    return Contest(setting=setting, standings=standings, reference=standings[ranked.index(base)], about=about)
 
 
 def _rate(row: Row) -> float:
     return row.figures.requests_per_s if row.figures else 0.0
 
 
-def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], by_runtime: bool) -> str:
+def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], by_runtime: bool) -> Message:
     """The system's title; what its own rows differ in; the runtime where Python code is measured."""
     twins = [other for other in group if other.system == row.system and other.runtime == row.runtime]
     own = [name for name in row.params if len({value_text(other.params[name]) for other in twins}) > 1]
-    parts = [titles.get(row.system, row.system), *(f"{name} {value_text(row.params[name])}" for name in own)]
-    return ", ".join(parts if by_runtime or row.runtime == "native" else [*parts, row.runtime])
+    runtime = [] if by_runtime or row.runtime == NATIVE else [row.runtime]
+    values = (f"{name} {value_text(row.params[name])}" for name in own)
+    return listed([titled(row.system, titles), *values, *runtime])
+
+
+def titled(system: str, titles: Mapping[str, str]) -> Message:
+    """What a system is, or its name where nobody says."""
+    return Message(msgid=titles[system]) if system in titles else verbatim(system)
 
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
@@ -132,9 +164,9 @@ def _ratio(denominator_ns: Mapping[int, int], numerator_ns: Mapping[int, int]) -
     ratios = log_ratios(numerator_ns, denominator_ns)
     if not ratios:
         return None
-    found = effect([*ratios.values()])
-    low, high = (exp(end) if isfinite(end) else end for end in (found.low, found.high))
-    return Estimate(value=exp(found.value), low=max(0.0, low), high=high, count=found.count)
+    logarithm = effect([*ratios.values()])
+    low, high = (exp(end) if isfinite(end) else end for end in (logarithm.low, logarithm.high))
+    return Estimate(value=exp(logarithm.value), low=max(0.0, low), high=high, count=logarithm.count)
 
 
 def _times_ns(row: Row) -> dict[int, int]:
@@ -147,14 +179,6 @@ def _client_cpu_ns(row: Row) -> dict[int, int]:
     answering = [cell for cell in row.good if cell.answered]
     spent_ns = {cell.block: (cpu_ns(cell.clients) or 0) * PER_REQUESTS // cell.answered for cell in answering}
     return {block: time_ns for block, time_ns in spent_ns.items() if time_ns}
-
-
-def share_text(share: Estimate | None) -> str:
-    """0.87 [0.85, 0.90]; without an interval where there are too few blocks."""
-    if share is None:
-        return "-"
-    ends = f" [{share.low:.2f}, {share.high:.2f}]" if isfinite(share.high) else ""
-    return f"{share.value:.2f}{ends}"
 
 
 def mean_latency_ns(cells: Sequence[CellResult]) -> float | None:

@@ -5,19 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from core.messages import AND, COMMA, NOTHING, Arg, Message, listed, message
 from core.runtime import NATIVE, RuntimeName
 
 StepName = Literal["version", "build", "lock", "whole", "aa", "other"]
 INSTALLERS = {"pip", "setuptools", "wheel"}  # what an environment without uv has besides
 FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")
-WORDS = {
-    "version": "the newer version",
-    "build": "the free-threaded build with its GIL on",
-    "lock": "removing the GIL",
-    "whole": "the whole way",
-    "aa": "nothing (the same runtime twice)",
-    "other": "the mix of causes",
+NAMES: Mapping[str, Message] = {
+    "version": message("version"),
+    "build": message("build"),
+    "lock": message("lock"),
+    "whole": message("whole"),
+    "aa": message("A/A"),
+    "other": message("several"),
 }
+ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,14 +76,18 @@ def _step(denominator: RuntimeName, numerator: RuntimeName, name: StepName | Non
     )
 
 
-def not_separated(found: Sequence[Step]) -> list[str]:
-    """For each step with several causes, what it cannot separate and which runtime would, in words."""
+def not_separated(found: Sequence[Step]) -> list[Message]:
+    """For each step with several causes, what it cannot separate and which runtimes would."""
     return [
-        f"{step.denominator} -> {step.numerator} mixes {' and '.join(step.causes)}: nothing between them was "
-        f"measured. To separate them, add --runtime {','.join(_between(step))}."
+        message(
+            "{denominator} → {numerator} mixes {causes}: nothing between them was measured. To separate them, add "
+            "--runtime {runtimes}.",
+            denominator=step.denominator, numerator=step.numerator, runtimes=",".join(_between(step)),
+            causes=listed([NAMES[cause] for cause in step.causes], COMMA, AND),
+        )
         for step in found
         if step.name == "other"
-    ]
+    ]  # fmt: skip
 
 
 def _between(step: Step) -> list[str]:
@@ -95,39 +101,41 @@ def _between(step: Step) -> list[str]:
     return list(dict.fromkeys([*names, str(end)]))
 
 
-def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What else differs between the builds of a step than its cause, in words.
+def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
+    """What else differs between the builds of a step than its cause.
 
     Compiler, flags, minor version; versions of the packages in a user's own environment.
     """
-    one, other = runtimes.get(step.denominator), runtimes.get(step.numerator)
-    if one is None or other is None:
+    before, after = runtimes.get(step.denominator), runtimes.get(step.numerator)
+    if before is None or after is None:
         return []
-    differs = []
-    if one.get("compiler") != other.get("compiler"):
-        differs.append(f"compiler {one.get('compiler')} against {other.get('compiler')}")
-    differs += [
-        f"{flag} {_on(one, flag)} against {_on(other, flag)}" for flag in FLAGS if _on(one, flag) != _on(other, flag)
-    ]
-    if "version" not in step.causes and one.get("version") != other.get("version"):
-        differs.append(f"version {one.get('version')} against {other.get('version')}")
-    return differs + _other_packages(one.get("packages", {}), other.get("packages", {}))
+    facts = [(message("compiler"), "compiler")]
+    facts += [] if "version" in step.causes else [(message("version"), "version")]
+    differs = [_against(name, str(before.get(key)), str(after.get(key))) for name, key in facts]
+    differs[1:1] = [_against(flag, _on(before, flag), _on(after, flag)) for flag in FLAGS]
+    return [*filter(None, differs), *_other_packages(before.get("packages", {}), after.get("packages", {}))]
 
 
-def _other_packages(before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]]) -> list[str]:
+def _against(name: Arg, before: Arg, after: Arg) -> Message:
+    """What differs, on both sides; nothing where it does not."""
+    alike = before == after
+    return NOTHING if alike else message("{name} {before} against {after}", name=name, before=before, after=after)
+
+
+def _other_packages(before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]]) -> list[Message]:
     """Packages whose versions differ, or that only one has, by a user's requirements file.
 
     That stands there by its absolute path; our own files pin one version for every runtime.
     """
     return [
-        f"package {name} {one.get(name, 'missing')} against {other.get(name, 'missing')}"
+        _against(message("package {name}", name=name), mine.get(name, MISSING), theirs.get(name, MISSING))
         for file in before
         if file.startswith("/") and file in after
-        for one, other in [(before[file], after[file])]
-        for name in sorted({*one, *other} - INSTALLERS)
-        if one.get(name) != other.get(name)
+        for mine, theirs in [(before[file], after[file])]
+        for name in sorted({*mine, *theirs} - INSTALLERS)
+        if mine.get(name) != theirs.get(name)
     ]
 
 
-def _on(facts: Mapping[str, Any], flag: str) -> str:
-    return "on" if facts.get("flags", {}).get(flag) else "off"
+def _on(facts: Mapping[str, Any], flag: str) -> Message:
+    return ON if facts.get("flags", {}).get(flag) else OFF

@@ -5,14 +5,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from textwrap import shorten
-from typing import Any
+from typing import Any, Literal
 
 from core.cell import Value
 from core.histogram import Histogram
+from core.messages import SEMICOLON, Arg, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 
 REASON_CHARACTERS = 200
+NO_REASON = message("no reason given")
+
+State = Literal["ok", "failed", "invalid", "not measured"]
+STATES: Mapping[State, Message] = {
+    "ok": message("ok"),
+    "failed": message("failed"),
+    "invalid": message("invalid"),
+    "not measured": message("not measured"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,32 +75,79 @@ class Row:
         return [cell for cell in self.cells if cell.status != "ok"]
 
     @property
-    def state(self) -> str:
-        """ok (at least one block is), failed, invalid or not measured."""
+    def state(self) -> State:
+        """ok where at least one block is."""
         if self.good:
             return "ok"
         return self.bad[0].status if self.bad else "not measured"
 
     @property
-    def trouble(self) -> str:
-        """How many of its blocks are not ok, and the first reason; empty if all are."""
-        parts = []
-        for status in ("failed", "invalid"):
-            why = reasons(cell for cell in self.bad if cell.status == status)
-            count = sum(cell.status == status for cell in self.bad)
-            more = f" (and {len(why) - 1} more reasons, in cells.csv)" if len(why) > 1 else ""
-            parts += [f"{count} of {len(self.cells)} blocks {status}: {why[0]}{more}"] if why else []
-        return ". ".join(parts)
+    def trouble(self) -> Message:
+        """How many of its blocks are not ok, and the first reason of each kind; nothing if all are."""
+        by_status = {status: [cell for cell in self.bad if cell.status == status] for status in ("failed", "invalid")}
+        return listed(
+            (_trouble(status, cells, len(self.cells)) for status, cells in by_status.items() if cells), SEMICOLON
+        )
 
 
-def reasons(cells: Iterable[CellResult]) -> list[str]:
+def _trouble(status: str, cells: Sequence[CellResult], count: int) -> Message:
+    """count: of all cells of the row"""
+    bad, reason = len(cells), first_reason(cells)
+    if status == "failed":
+        return plural(
+            "{bad} of {count} block failed: {reason}",
+            "{bad} of {count} blocks failed: {reason}",
+            count=count,
+            bad=bad,
+            reason=reason,
+        )
+    return plural(
+        "{bad} of {count} block invalid: {reason}",
+        "{bad} of {count} blocks invalid: {reason}",
+        count=count,
+        bad=bad,
+        reason=reason,
+    )
+
+
+def as_message(value: Any) -> Message:
+    """A reason as a message; plain text, as earlier versions kept it, word for word."""
+    return value if isinstance(value, Message) else Message.from_json(value)
+
+
+def first_reason(cells: Iterable[CellResult]) -> Message:
+    """The first reason of cells that are not ok, and how many others there are."""
+    first, *others = reasons(cells)
+    if not others:
+        return first
+    return plural(
+        "{reason} (and {count} more reason, in cells.csv)",
+        "{reason} (and {count} more reasons, in cells.csv)",
+        count=len(others),
+        reason=first,
+    )
+
+
+def reasons(cells: Iterable[CellResult]) -> list[Message]:
     """The reasons of cells that are not ok, each once, in short: of several lines the first and the last."""
-    return list(dict.fromkeys(_short(cell.reason) for cell in cells))
+    return list(dict.fromkeys(_short(as_message(cell.reason)) or NO_REASON for cell in cells))
 
 
-def _short(reason: str) -> str:
-    said = "".join(one for one in reason if one.isprintable() or one.isspace())
-    lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()] or ["no reason given"]
+def _short(reason: Message) -> Message:
+    """The message with each of its texts in one line."""
+    args = {name: _short_arg(value) for name, value in reason.args.items()}
+    return replace(reason, args=args, stored=_short_text(reason.stored))
+
+
+def _short_arg(value: Arg) -> Arg:
+    if isinstance(value, Message):
+        return _short(value)
+    return _short_text(value) if isinstance(value, str) else value
+
+
+def _short_text(text: str) -> str:
+    printable = "".join(sign for sign in text if sign.isprintable() or sign.isspace())
+    lines = [" ".join(line.split()) for line in printable.splitlines() if line.strip()]
     ends = [lines[0], lines[-1]] if len(lines) > 1 else lines
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
 
@@ -111,22 +168,12 @@ def requests_per_s(cell: CellResult) -> float:
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
-def longest_s(all_rows: Iterable[Row]) -> float:
-    """The longest completion time of a block, in seconds; 1 if there is none."""
-    return max((completion_ns(cell) / 1e9 for row in all_rows for cell in row.good), default=1.0)
-
-
-def same_work(all_rows: Iterable[Row]) -> bool:
-    """Whether every cell had as many requests, so that completion times can be compared between all rows."""
-    return len({cell.requests for row in all_rows for cell in row.cells}) <= 1
-
-
 def cpu_ns(processes: Sequence[Mapping[str, Any]], kind: str = "") -> int | None:
     """CPU time of *processes* in all; kind is user or system, or "" for both. None if one does not say."""
     names = [f"cpu_{kind}_ns"] if kind else ["cpu_user_ns", "cpu_system_ns"]
-    if not processes or any(name not in one for one in processes for name in names):
+    if not processes or any(name not in process for process in processes for name in names):
         return None
-    spent_ns: list[int] = [one[name] for one in processes for name in names]
+    spent_ns: list[int] = [process[name] for process in processes for name in names]
     return sum(spent_ns)
 
 
@@ -142,20 +189,19 @@ def reference(run: Run) -> list[str]:
 
 def rows(run: Run) -> list[Row]:
     """Every row of the plan, system by system, measured or not, and whatever else the run holds."""
-    found: dict[tuple[str, str, str], list[CellResult]] = {}
+    by_arm: dict[tuple[str, str, str], list[CellResult]] = {}
     for cell in run.cells:
-        found.setdefault((*setting_key(cell.system, cell.params), cell.arm), []).append(cell)
-    settings = _settings(run)
-    first = reference(run)
-    made: list[Row] = []
+        by_arm.setdefault((*setting_key(cell.system, cell.params), cell.arm), []).append(cell)
+    timed = bool(run.plan.get("method", {}).get("duration_s"))
     planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
-    for setting, (params, title) in settings.items():
-        measured = [arm for *where, arm in found if tuple(where) == setting]
-        arms = _arms(run, planned.get(setting), measured)
+    made: list[Row] = []
+    for setting, (params, title) in _settings(run).items():
+        measured = [arm for *where, arm in by_arm if tuple(where) == setting]
         group = [
-            _row(setting[0], params, title, arm, found.get((*setting, arm), []), run.plan["blocks"]) for arm in arms
+            _row(setting[0], params, title, arm, by_arm.get((*setting, arm), []), run.plan["blocks"])
+            for arm in _arms(run, planned.get(setting), measured)
         ]
-        made += _with_ratios(group, first, bool(run.plan.get("method", {}).get("duration_s")))
+        made += _with_ratios(group, reference(run), timed)
     return made
 
 
@@ -170,7 +216,7 @@ def _settings(run: Run) -> dict[tuple[str, str], tuple[Mapping[str, Value], str]
     every = planned + [(cell.system, cell.params, "") for cell in run.cells]
     systems = list(dict.fromkeys(system for system, _, _ in every))
     settings: dict[tuple[str, str], tuple[Mapping[str, Value], str]] = {}
-    for system, params, title in sorted(every, key=lambda one: systems.index(one[0])):
+    for system, params, title in sorted(every, key=lambda setting: systems.index(setting[0])):
         settings.setdefault(setting_key(system, params), (params, title))
     return settings
 

@@ -23,12 +23,12 @@ class Sweep:
 
 def sweeps(rows: Sequence[Row]) -> Iterator[Sweep]:
     """Every numeric parameter that takes several values while the others of its system stay as they are."""
-    for system, some in by_system(rows):
-        names = varying(some)
+    for system, mine in by_system(rows):
+        names = varying(mine)
         for place, name in enumerate(names):
-            follows = [other for other in names if other != name and _determines(name, other, some)]
-            repeated = any(_determines(other, name, some) for other in names[:place] if other in follows)
-            panels = _panels(some, name, [other for other in names if other not in (name, *follows)])
+            follows = [other for other in names if other != name and _determines(name, other, mine)]
+            repeated = any(_determines(other, name, mine) for other in names[:place] if other in follows)
+            panels = _panels(mine, name, [other for other in names if other not in (name, *follows)])
             if _is_numeric(name) and panels and not repeated:
                 yield Sweep(system=system, name=name, follows=tuple(follows), panels=panels)
 
@@ -44,7 +44,7 @@ def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
 
 
 def _panels(rows: Sequence[Row], name: str, fixed: Sequence[str]) -> tuple[tuple[Row, ...], ...]:
-    found: dict[tuple[str, ...], list[Row]] = {}
+    panels: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        found.setdefault(tuple(shown(row, fixed).values()), []).append(row)
-    return tuple(tuple(some) for some in found.values() if len({row.params[name] for row in some}) > 1)
+        panels.setdefault(tuple(shown(row, fixed).values()), []).append(row)
+    return tuple(tuple(panel) for panel in panels.values() if len({row.params[name] for row in panel}) > 1)

@@ -5,9 +5,8 @@ from typing import Any
 
 from core.result import Run
 from core.runtime import NATIVE
+from reports.document.model import ABSENT
 from reports.rows.summary import Row
-
-NOT_SAID = "-"
 
 
 def service_version(run: Run, row: Row) -> str:
@@ -23,7 +22,7 @@ def service_version(run: Run, row: Row) -> str:
 
 def client_version(row: Row) -> str:
     """Of a load generator, its own; `-` where the run does not say."""
-    return _version(_program(row.good[0].clients)) if row.good else NOT_SAID
+    return _version(_program(row.good[0].clients)) if row.good else ABSENT
 
 
 def _program(processes: list[dict[str, Any]]) -> Mapping[str, Any]:
@@ -37,11 +36,11 @@ def _packages(program: Mapping[str, Any]) -> str:
 
 
 def _version(program: Mapping[str, Any]) -> str:
-    return program.get("version") or NOT_SAID
+    return program.get("version") or ABSENT
 
 
 def _python(facts: Mapping[str, Any], system: str) -> str:
     """The interpreter, and before it those packages that the system has its name from."""
-    installed = {name: version for some in facts.get("packages", {}).values() for name, version in some.items()}
+    installed = {name: version for listing in facts.get("packages", {}).values() for name, version in listing.items()}
     parts = [f"{name} {version}" for name, version in installed.items() if name in system]
-    return ", ".join([*parts, *([f"CPython {facts['version']}"] if facts.get("version") else [])]) or NOT_SAID
+    return ", ".join([*parts, *([f"CPython {facts['version']}"] if facts.get("version") else [])]) or ABSENT

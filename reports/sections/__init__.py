@@ -1,6 +1,12 @@
-"""The topics of a report: a file each, with PLACE (its order on the page) and section(view).
+"""The topics of a report: a file each. A file that is put here is part of every report: nothing else lists topics.
 
-A file that is put here is part of every report: nothing else lists topics.
+A topic has
+    PLACE: int                            its order in a report
+    section(view: View) -> Section        what the run has to say on it; empty where that is nothing
+and, where the report of a run without it shall say how to measure it,
+    WANTED: Message                       what it would show
+    COMMAND: str | Callable[[View], str]  the command that would measure it
+    is_measured(view: View) -> bool       whether the run has it; without this: whether the section is not empty
 """
 
 import pkgutil
@@ -8,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
+from core.messages import Message
 from reports.document.model import Section
 from reports.view import View
 
@@ -21,5 +28,25 @@ def topics() -> tuple[ModuleType, ...]:
 
 def sections(view: View) -> list[Section]:
     """What the run has something to say on."""
-    made = (topic.section(view) for topic in topics())
-    return [section for section in made if section]
+    return [section for topic in topics() if (section := _section(topic, view))]
+
+
+def lacking(view: View) -> list[tuple[Message, str]]:
+    """What the run does not have of that which reports can show, and the command that would measure it."""
+    wanted = [topic for topic in topics() if hasattr(topic, "WANTED")]
+    return [(topic.WANTED, _command(topic, view)) for topic in wanted if not _is_measured(topic, view)]
+
+
+def _section(topic: ModuleType, view: View) -> Section:
+    """The section of a topic, made once."""
+    if topic.__name__ not in view.sections:
+        view.sections[topic.__name__] = topic.section(view)
+    return view.sections[topic.__name__]
+
+
+def _is_measured(topic: ModuleType, view: View) -> bool:
+    return bool(topic.is_measured(view) if hasattr(topic, "is_measured") else _section(topic, view))
+
+
+def _command(topic: ModuleType, view: View) -> str:
+    return topic.COMMAND if isinstance(topic.COMMAND, str) else str(topic.COMMAND(view))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.result import CellResult
 from reports.document.model import (
     Axis,
@@ -20,6 +20,8 @@ from reports.document.model import (
     Strip,
     Table,
     arm,
+    estimate,
+    estimated,
     number,
     traced,
     words,
@@ -33,9 +35,16 @@ from reports.rows.summary import Row
 from reports.view import View
 
 PLACE = 110
+WANTED = message("Memory against the number of clients")
+COMMAND = "python runner.py --experiment memory"
 CURVE_POINTS = 60
 NAMES: Mapping[Side, Message] = {"services": message("services"), "clients": message("clients")}
 RUNTIME, SETTING = message("Runtime"), message("Setting")
+
+
+def is_measured(view: View) -> bool:
+    """Whether the number of clients was swept."""
+    return bool(growths(view.run))
 
 
 def section(view: View) -> Section:
@@ -75,9 +84,9 @@ def _sentences(swept: Sequence[Growth]) -> list[Message]:
 
 
 def _size_words(growth: Growth) -> Message:
-    slope, low, high = (size(value) for value in (growth.slope.value, growth.slope.low, growth.slope.high))
+    slope = estimate(growth.slope, size)
     if growth.side == "clients":
-        return message("a client takes {slope} ({low} to {high})", slope=slope, low=low, high=high)
+        return message("a client takes {slope}", slope=slope)
     few, many = growth.ends
     taken = message(
         "{who} {least} at {few} and {most} at {many}",
@@ -88,12 +97,8 @@ def _size_words(growth: Growth) -> Message:
         many=plural("{count} client", "{count} clients", count=many),
     )
     if growth.slope.low <= 0 <= growth.slope.high:
-        return message(
-            "{taken}: no growth is shown ({low} to {high} for each further client)", taken=taken, low=low, high=high
-        )
-    return message(
-        "{taken}: {slope} ({low} to {high}) for each further client", taken=taken, slope=slope, low=low, high=high
-    )
+        return message("{taken}: no growth is shown ({slope} for each further client)", taken=taken, slope=slope)
+    return message("{taken}: {slope} for each further client", taken=taken, slope=slope)
 
 
 def _figure(side: Side, swept: Sequence[Growth], view: View) -> Figure:
@@ -105,7 +110,7 @@ def _figure(side: Side, swept: Sequence[Growth], view: View) -> Figure:
     panels = tuple(
         Panel(
             title=label,
-            across=Axis(label=message("NUM_CLIENTS"), low=min(counts) - room, high=max(counts) + room),
+            across=Axis(label=verbatim(CLIENTS), low=min(counts) - room, high=max(counts) + room),
             up=Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most),
             curves=tuple(_curve(growth, view) for growth in mine if growth.label == label),
         )
@@ -144,13 +149,13 @@ def _slopes(mine: Sequence[Growth], side: Side, view: View) -> Table:
 
 
 def _slope(growth: Growth, side: Side, view: View) -> Line:
-    cells, slope = of_cells(growth.cells), growth.slope
+    cells = of_cells(growth.cells)
     ends = (number(growth.measured(end), mib, _at(growth, end), f"memory {side} at one count") for end in growth.ends)
     return (
         arm(growth.arm, view.looks[growth.arm], cells),
         words(growth.label),
         *ends,
-        number(slope.value, kib, cells, "memory slope", low=slope.low, high=slope.high),
+        estimated(growth.slope, kib, cells, "memory slope"),
     )
 
 

@@ -3,6 +3,7 @@
 docs/statistics.md says what each word claims and how the number of blocks still needed is estimated.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, expm1, isinf, log1p
 from typing import Literal
@@ -10,11 +11,19 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from core.messages import NOTHING, Message, message, plural
 from reports.statistics.significance import ALPHA, fewest_blocks
 from reports.statistics.stats import CONFIDENCE, FEWEST_FOR_INTERVAL, Estimate, Floats
 
 Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid"]
 
+WORDS: Mapping[str, Message] = {
+    "faster": message("faster"),
+    "slower": message("slower"),
+    "equivalent": message("equivalent"),
+    "inconclusive": message("inconclusive"),
+    "invalid": message("invalid"),
+}
 MARGIN = 0.03
 MOST_MARGIN = 0.10
 POWER = 0.8
@@ -67,35 +76,43 @@ def word_for(evidence: Evidence) -> Word:
     return "inconclusive"
 
 
-def why_for(word: Word, evidence: Evidence) -> str:
-    """One sentence: why *word* follows from *evidence*, and how many blocks are still needed where it is no verdict."""
-    seen = evidence.effect
+def why_for(word: Word, evidence: Evidence) -> Message:
+    """Why *word* follows from *evidence*, and how many blocks are still needed where it is no verdict."""
+    seen, p = evidence.effect, _p(evidence)
     if word == "inconclusive":
-        return f"{obstacle(evidence)}; {_still_needed(evidence)}"
-    if word == "equivalent":
-        real = evidence.p <= ALPHA and not seen.low <= 0 <= seen.high
-        smaller = f"; a smaller difference is there ({_p_text(evidence)})" if real else ""
-        return f"the interval {_span(seen)} lies inside {_margin_text(evidence)}{smaller}"
-    return f"the interval {_span(seen)} leaves out 1 and {_p_text(evidence)}"
+        return message("{obstacle}; {needed}", obstacle=obstacle(evidence), needed=_still_needed(evidence))
+    if word != "equivalent":
+        return message("the interval {interval} excludes 1, and {p}", interval=_interval(seen), p=p)
+    inside = message("the interval {interval} lies within {margin}", interval=_interval(seen), margin=_margin(evidence))
+    if evidence.p > ALPHA or seen.low <= 0 <= seen.high:
+        return inside
+    return message("{inside}; there is a smaller difference ({p})", inside=inside, p=p)
 
 
-def obstacle(evidence: Evidence) -> str:
-    """What keeps *evidence* from a verdict, in words."""
+def obstacle(evidence: Evidence) -> Message:
+    """What keeps *evidence* from a verdict."""
     seen = evidence.effect
+    few = plural("{count} block", "{count} blocks", count=seen.count)
     if seen.count < FEWEST_FOR_INTERVAL:
-        return f"{_count(seen.count)} cannot have an interval"
+        return message("{blocks} cannot give an interval", blocks=few)
     if seen.count < evidence.fewest:
-        return f"{_count(seen.count)} cannot bring p to {ALPHA}{_adjusted_text(evidence)}"
+        adjusted = _adjusted(evidence)
+        return message("{blocks} cannot bring p to {alpha}{adjusted}", blocks=few, alpha=ALPHA, adjusted=adjusted)
     if seen.low <= 0 <= seen.high:
-        return f"the interval {_span(seen)} holds 1 and reaches beyond {_margin_text(evidence)}"
-    return f"the interval {_span(seen)} leaves out 1 but {_p_text(evidence)}, above {ALPHA}"
+        return message(
+            "the interval {interval} includes 1 and reaches beyond {margin}",
+            interval=_interval(seen), margin=_margin(evidence),
+        )  # fmt: skip
+    seen_, p = _interval(seen), _p(evidence)
+    return message("the interval {interval} excludes 1, but {p}, above {alpha}", interval=seen_, p=p, alpha=ALPHA)
 
 
-def _still_needed(evidence: Evidence) -> str:
+def _still_needed(evidence: Evidence) -> Message:
     total = blocks_needed(evidence)
     if total is None:
-        return f"more than {MOST_BLOCKS} blocks are needed at this spread"
-    return f"about {total - evidence.effect.count} more are needed, {total} blocks in all"
+        return message("at this spread more than {most} blocks are needed", most=MOST_BLOCKS)
+    more = total - evidence.effect.count
+    return message("about {more} more are needed, {total} blocks in all", more=more, total=total)
 
 
 def blocks_needed(evidence: Evidence) -> int | None:
@@ -123,21 +140,17 @@ def _width(blocks: np.ndarray[tuple[int], np.dtype[np.int_]]) -> Floats:
     return np.asarray(stats.t.ppf((1 + CONFIDENCE) / 2, blocks - 1) / np.sqrt(blocks))
 
 
-def _span(seen: Estimate) -> str:
-    return f"{exp(seen.low):.3g} to {exp(seen.high):.3g}"
+def _interval(seen: Estimate) -> Message:
+    return message("{low:.3g} to {high:.3g}", low=exp(seen.low), high=exp(seen.high))
 
 
-def _count(blocks: int) -> str:
-    return f"{blocks} block{'s' * (blocks != 1)}"
+def _margin(evidence: Evidence) -> Message:
+    return message("±{percent:.2g} %", percent=100 * evidence.margin)
 
 
-def _margin_text(evidence: Evidence) -> str:
-    return f"±{100 * evidence.margin:.2g} %"
+def _p(evidence: Evidence) -> Message:
+    return message("p is {p:.2g}{adjusted}", p=evidence.p, adjusted=_adjusted(evidence))
 
 
-def _p_text(evidence: Evidence) -> str:
-    return f"p is {evidence.p:.2g}{_adjusted_text(evidence)}"
-
-
-def _adjusted_text(evidence: Evidence) -> str:
-    return f" adjusted for {evidence.family} comparisons" if evidence.family > 1 else ""
+def _adjusted(evidence: Evidence) -> Message:
+    return message(" adjusted for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING

@@ -10,9 +10,18 @@ from math import exp, inf, log, sqrt
 import numpy as np
 from scipy import optimize, stats
 
+from core.messages import Message, message
 from reports.statistics.stats import CONFIDENCE, Estimate, Floats
 
 FEWEST_VALUES = 6
+
+
+class NoFit(ValueError):
+    """Values that a law cannot be fitted to, and why."""
+
+    def __init__(self, reason: Message) -> None:
+        self.reason = reason
+        super().__init__(str(reason))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +38,10 @@ class UslFit:
     sigma: Estimate
     kappa: Estimate
     peak: Estimate | None
+
+    def at(self, n: float) -> float:
+        """Throughput of *n* by the law, in the unit of its rate."""
+        return self.rate.value * n / (1 + self.sigma.value * (n - 1) + self.kappa.value * n * (n - 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +71,8 @@ def usl_fit(throughput: Mapping[int, float]) -> UslFit:
 
     throughput: one figure for each of at least 6 values of n, the median over blocks, in any unit of rate
     sigma and kappa may come out below 0: held at 0 or above, the interval of kappa could not tell whether there
-    is a peak. Raises ValueError for fewer values, for an n below 1 or a throughput not above 0, and where the
-    values say nothing of the throughput of one.
+    is a peak. Raises NoFit for fewer values, for an n below 1 or a throughput not above 0, where the values say
+    nothing of the throughput of one, and where the search for the parameters did not end.
     Source: Gunther (2007), chapter 4; t intervals from the fit's covariance.
     """
     n, rate = _points(throughput)
@@ -130,10 +143,16 @@ def jain_index(shares: Sequence[float]) -> float:
 def _points(throughput: Mapping[int, float]) -> tuple[Floats, Floats]:
     """The values of n in order and their throughputs, as arrays; checked."""
     if len(throughput) < FEWEST_VALUES:
-        raise ValueError(f"{len(throughput)} values are too few for a scaling fit; sweep at least {FEWEST_VALUES}")
+        why = message(
+            "{count} values are too few for a scaling fit; sweep at least {least}",
+            count=len(throughput),
+            least=FEWEST_VALUES,
+        )
+        raise NoFit(why)
     for n, rate in throughput.items():
         if n < 1 or not 0 < rate < inf:
-            raise ValueError(f"throughput at {n} is {rate}; n must be at least 1 and throughput above 0")
+            why = message("throughput at {n} is {rate}; n must be at least 1 and throughput above 0", n=n, rate=rate)
+            raise NoFit(why)
     n_values = np.array(sorted(throughput), dtype=np.float64)
     return n_values, np.array([throughput[int(n)] for n in n_values], dtype=np.float64)
 
@@ -155,11 +174,16 @@ def _fit(n: Floats, rate: Floats, terms: Sequence[Floats]) -> tuple[Floats, Floa
     def slopes(_: Floats, *fitted: float) -> Floats:
         return np.asarray(columns / _positive(columns @ np.array(fitted))[:, None])
 
-    linear, covariance = optimize.curve_fit(log_spent, n, np.log(spent), p0=start, jac=slopes)
+    try:
+        linear, covariance = optimize.curve_fit(log_spent, n, np.log(spent), p0=start, jac=slopes)
+    except RuntimeError as error:
+        raise NoFit(message("the search for its parameters did not converge")) from error
     if _t_estimate(linear[0], sqrt(covariance[0, 0]), n.size, len(linear)).low <= 0:
-        raise ValueError(
-            "the throughput of one is not to be told from these values under this law; sweep from 1, or from near"
-            " it (and where throughput falls at the high end, only the Universal Scalability Law can fit)"
+        raise NoFit(
+            message(
+                "under this law these values do not determine the throughput of one; sweep from 1 or close to it "
+                "(where throughput falls at the high end, only the Universal Scalability Law can fit)"
+            )
         )
     return _relative(linear, covariance)
 

@@ -6,10 +6,11 @@ Faster and slower need both the interval and the adjusted p. docs/statistics.md 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, isinf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from core.messages import NOTHING, Message, message
 from reports.statistics.evidence import MARGIN, Evidence, Word, blocks_needed, obstacle, why_for, word_for
 from reports.statistics.significance import fewest_blocks, fewest_blocks_unpaired, holm, sign_flip_p, unpaired_p
 from reports.statistics.stats import Estimate, effect, unpaired_effect
@@ -25,7 +26,7 @@ class Verdict:
     ratio:     time of the denominator over time of the numerator: above 1 the numerator is faster
     low, high: its 95 % interval; None with fewer than 3 blocks
     p:         two-sided, adjusted for the family
-    why:       one sentence, with the blocks still needed or the gate that failed
+    why:       with the blocks still needed, or the gate that failed
     obstacle:  of *why*, what keeps it from a verdict: the gate, or what the interval or p lacks; else empty
     blocks_needed: how many blocks in all would do, about; None where it has a verdict, or where no number would
     The first four numbers are None where nothing was measured or a gate failed.
@@ -36,9 +37,13 @@ class Verdict:
     high: float | None
     p: float | None
     verdict: Word
-    why: str
-    obstacle: str = ""
+    why: Message
+    obstacle: Message = NOTHING
     blocks_needed: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """For result.json."""
+        return {**vars(self), "why": self.why.to_json(), "obstacle": self.obstacle.to_json()}
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -57,7 +62,7 @@ def judge(evidence: Evidence) -> Verdict:
         p=evidence.p,
         verdict=word,
         why=why_for(word, evidence),
-        obstacle=obstacle(evidence) if is_open else "",
+        obstacle=obstacle(evidence) if is_open else NOTHING,
         blocks_needed=blocks_needed(evidence) if is_open else None,
     )
 
@@ -66,7 +71,7 @@ def judge_family(
     comparisons: Mapping[Key, Mapping[int, float]],
     *,
     margins: Mapping[Key, float] | None = None,
-    gates: Mapping[Key, str] | None = None,
+    gates: Mapping[Key, Message] | None = None,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
     """A verdict on each comparison of one family: all that a report compares, but for its A/A rows.
@@ -85,7 +90,7 @@ def judge_runs(
     comparisons: Mapping[Key, tuple[Sequence[int], Sequence[int]]],
     *,
     margins: Mapping[Key, float] | None = None,
-    gates: Mapping[Key, str] | None = None,
+    gates: Mapping[Key, Message] | None = None,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
     """A verdict on each comparison of two saved runs, unpaired; margins and gates as in judge_family().
@@ -103,7 +108,7 @@ def slower_beyond(verdict: Verdict, share: float) -> bool:
 
 
 def _without(
-    gates: Mapping[Key, str] | None, comparisons: Mapping[Key, Value], measured: Callable[[Value], bool]
+    gates: Mapping[Key, Message] | None, comparisons: Mapping[Key, Value], measured: Callable[[Value], bool]
 ) -> dict[Key, Value]:
     """The comparisons that passed their gates and have something to compare."""
     return {key: one for key, one in comparisons.items() if key not in (gates or {}) and measured(one)}
@@ -113,7 +118,7 @@ def _verdicts(
     keys: Sequence[Key],
     seen: Mapping[Key, tuple[Estimate, float]],
     margins: Mapping[Key, float],
-    gates: Mapping[Key, str],
+    gates: Mapping[Key, Message],
     fewest_for: Callable[[int], int],
 ) -> dict[Key, Verdict]:
     """A verdict for each of *keys*; those in *seen*, an effect and its raw p each, are one family."""
@@ -135,13 +140,10 @@ def _verdicts(
 
 
 def _without_a_block(fewest: int) -> Verdict:
-    obstacle_ = "no block has both arms"
-    return replace(
-        _unjudged("inconclusive", f"{obstacle_}; at least {fewest} blocks are needed"),
-        obstacle=obstacle_,
-        blocks_needed=fewest,
-    )
+    obstacle_ = message("no block has both arms")
+    why = message("{obstacle}; at least {fewest} blocks are needed", obstacle=obstacle_, fewest=fewest)
+    return replace(_unjudged("inconclusive", why), obstacle=obstacle_, blocks_needed=fewest)
 
 
-def _unjudged(word: Word, why: str) -> Verdict:
+def _unjudged(word: Word, why: Message) -> Verdict:
     return Verdict(ratio=None, low=None, high=None, p=None, verdict=word, why=why, obstacle=why)

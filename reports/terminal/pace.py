@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from time import monotonic
 
+from core.messages import NOTHING, Message, message, verbatim
+
 
 class Pace:
     """How long the cells that are left will take, if they take as long as those that are behind."""
@@ -32,16 +34,20 @@ class Pace:
         expected_s = (self._ended_s - self._began_s) / counted * (total - self._done)
         return max(0.0, expected_s - (self._clock() - self._ended_s))
 
-    def place(self, done: int, total: int) -> str:
+    def place(self, done: int, total: int) -> Message:
         """'3/12', or '3 done' where nobody knows of how many."""
-        return f"{done} done" if self.open_ended else f"{done:>{len(str(total))}}/{total}"
+        if self.open_ended:
+            return message("{count} done", count=done)
+        return verbatim(f"{done:>{len(str(total))}}/{total}")
 
 
-def time_left(left_s: float | None) -> str:
-    """'45 s left', '12 min left', '3 h 05 min left'; empty for None."""
+def time_left(left_s: float | None) -> Message:
+    """'45 s left', '12 min left', '3 h 05 min left'; nothing for None."""
     if left_s is None:
-        return ""
+        return NOTHING
     if left_s < 100:
-        return f"{left_s:.0f} s left"
+        return message("{seconds:.0f} s left", seconds=left_s)
     minutes = round(left_s / 60)
-    return f"{minutes} min left" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min left"
+    if minutes < 120:
+        return message("{minutes} min left", minutes=minutes)
+    return message("{hours} h {minutes:02d} min left", hours=minutes // 60, minutes=minutes % 60)

@@ -2,14 +2,19 @@
 
 import sys
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
 from core.cell import Cell
+from core.languages import ENGLISH, Language
+from core.messages import NOTHING, Message, message, verbatim
 from core.result import CellResult
+from reports.document.values import whole
+from reports.render.terminal import printable
+from reports.rows.summary import as_message, requests_per_s
 from reports.terminal.console import terminal
 from reports.terminal.pace import Pace, time_left
 
@@ -17,7 +22,7 @@ from reports.terminal.pace import Pace, time_left
 class Display(Protocol):
     """A progress display, open for as long as the run goes on."""
 
-    def __enter__(self) -> "Display": ...
+    def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -30,68 +35,43 @@ class Display(Protocol):
         """One more is."""
 
 
-def display(*, quiet: bool = False, open_ended: bool = False) -> Display:
+def display(*, quiet: bool = False, open_ended: bool = False, language: Language = ENGLISH) -> Display:
     """The display that suits standard error.
 
     quiet: only what is not ok. open_ended: the run may end before all of its blocks, so no time left is known
     """
     console = terminal(sys.stderr)
     if quiet:
-        return QuietDisplay(console)
-    return (LiveDisplay if console.is_terminal else PlainDisplay)(console, Pace(open_ended=open_ended))
+        return QuietDisplay(console, language=language)
+    return (LiveDisplay if console.is_terminal else PlainDisplay)(console, Pace(open_ended=open_ended), language)
 
 
-def rate_text(result: CellResult) -> str:
-    """Requests per second of a cell, for people; empty where nothing was timed."""
-    return f"{result.requests / (result.wall_ns / 1e9):,.0f}" if result.clients and result.wall_ns else ""
-
-
-def cell_line(result: CellResult) -> str:
+def cell_line(result: CellResult) -> Message:
     """One cell in one line: what, how long, how fast, or why not."""
-    name = f"block {result.block}  system {result.system}  {result.runtime:<9}"
+    name = message(
+        "block {block}  system {system}  {runtime:<9}",
+        block=result.block, system=result.system, runtime=result.runtime,
+    )  # fmt: skip
     if result.status != "ok":
-        return f"{name} {result.status}: {result.reason}"
+        failed = message("failed: {reason}", reason=as_message(result.reason))
+        invalid = message("invalid: {reason}", reason=as_message(result.reason))
+        return message("{cell} {outcome}", cell=name, outcome=failed if result.status == "failed" else invalid)
     if not result.clients:
-        return f"{name} idle: no clients"
-    return f"{name} {result.wall_ns / 1e9:8.3f} s {rate_text(result):>9} requests/s"
-
-
-def _failed(count: int) -> str:
-    return f"{count} not ok" if count else ""
+        return message("{cell} idle: no clients", cell=name)
+    wall_s, rate = result.wall_ns / 1e9, whole(requests_per_s(result))
+    return message("{cell} {wall_s:8.3f} s {rate:>9} requests/s", cell=name, wall_s=wall_s, rate=rate)
 
 
 class QuietDisplay:
     """A line for each cell that is not ok, and nothing else."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def __enter__(self) -> "QuietDisplay":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
-    def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """Nothing."""
-
-    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Its line, if it is not ok."""
-        if result.status != "ok":
-            self._console.print(cell_line(result), markup=False, highlight=False, soft_wrap=True)
-
-
-class PlainDisplay:
-    """One line a cell, with the time left and failures so far; no control codes."""
-
-    def __init__(self, console: Console, pace: Pace | None = None) -> None:
+    def __init__(self, console: Console, pace: Pace | None = None, language: Language = ENGLISH) -> None:
         self._console = console
         self._pace = pace or Pace()
+        self._language = language
         self._failures = 0
 
-    def __enter__(self) -> "PlainDisplay":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -104,35 +84,52 @@ class PlainDisplay:
         self._pace.started(done)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
+        """Its line, if it is not ok."""
+        if result.status != "ok":
+            self._print(cell_line(result))
+
+    def _print(self, *parts: Message, style: str = "") -> None:
+        line = "  ".join(self._text(part) for part in parts if part)
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True, style=style)
+
+    def _text(self, part: Message) -> str:
+        return printable(self._language.text(part))
+
+    def _failed(self) -> Message:
+        return message("{count} not ok", count=self._failures) if self._failures else NOTHING
+
+
+class PlainDisplay(QuietDisplay):
+    """One line a cell, with the time left and failures so far; no control codes."""
+
+    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Its line."""
         self._pace.ended(done)
         self._failures += result.status != "ok"
-        left = time_left(self._pace.left_s(total)) if done < total else ""
-        parts = [f"[{self._pace.place(done, total)}] {cell_line(result)}", left, _failed(self._failures)]
-        self._console.print("  ".join(filter(None, parts)), markup=False, highlight=False, soft_wrap=True)
+        left = time_left(self._pace.left_s(total)) if done < total else NOTHING
+        place = self._pace.place(done, total)
+        self._print(message("[{place}] {cell}", place=place, cell=cell_line(result)), left, self._failed())
 
 
-class LiveDisplay:
+class LiveDisplay(QuietDisplay):
     """One live line: block, cell, bar, rate, time left, failures so far. Failed cells scroll by above it."""
 
-    def __init__(self, console: Console, pace: Pace | None = None) -> None:
-        self._console = console
-        self._pace = pace or Pace()
-        self._failures = 0
+    def __init__(self, console: Console, pace: Pace | None = None, language: Language = ENGLISH) -> None:
+        super().__init__(console, pace, language)
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
             TextColumn("{task.fields[place]}", markup=False),
             TextColumn("{task.fields[rate]}", markup=False),
-            _TimeLeft(self._pace),
-            TextColumn("[red]{task.fields[failures]}"),
+            _TimeLeft(self._pace, language),
+            TextColumn("{task.fields[failures]}", markup=False, style="red"),
             console=console,
             transient=True,
             expand=True,
         )
-        self._task: TaskID = self._progress.add_task("starting", total=None, place="", rate="", failures="")
+        self._task: TaskID = self._progress.add_task("", total=None, place="", rate="", failures="")
 
-    def __enter__(self) -> "LiveDisplay":
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 
@@ -143,8 +140,10 @@ class LiveDisplay:
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Show what runs now."""
-        self._pace.started(done)
-        now = f"block {block}, system {cell.system}, {cell.runtime}"
+        super().cell_started(cell, block, done, total)
+        now = message(
+            "block {block}, system {system}, {runtime}", block=block, system=cell.system, runtime=cell.runtime
+        )
         self._update(done, total, description=now)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
@@ -152,23 +151,26 @@ class LiveDisplay:
         self._pace.ended(done)
         if result.status != "ok":
             self._failures += 1
-            self._console.print(cell_line(result), markup=False, highlight=False, style="red")
-        rate = rate_text(result)
-        self._update(done, total, rate=f"{rate}/s" if rate else "", failures=_failed(self._failures))
+            self._print(cell_line(result), style="red")
+        rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
+        self._update(done, total, rate=rate, failures=self._failed())
 
-    def _update(self, done: int, total: int, **fields: Any) -> None:
-        place = self._pace.place(done, total)
+    def _update(self, done: int, total: int, **shown: Message) -> None:
         known = None if self._pace.open_ended else total
-        self._progress.update(self._task, completed=done, total=known, place=place, **fields)
+        texts: dict[str, Any] = {name: self._text(part) for name, part in shown.items()}
+        texts["place"] = self._text(self._pace.place(done, total))
+        self._progress.update(self._task, completed=done, total=known, **texts)
 
 
 class _TimeLeft(ProgressColumn):
     """The time left, by the pace of the cells."""
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: Pace, language: Language) -> None:
         super().__init__()
         self._pace = pace
+        self._language = language
 
     def render(self, task: Task) -> Text:
         """Text for the column."""
-        return Text(time_left(self._pace.left_s(int(task.total or 0))) if task.total else "", style="dim")
+        left = time_left(self._pace.left_s(int(task.total))) if task.total else NOTHING
+        return Text(self._language.text(left), style="dim")

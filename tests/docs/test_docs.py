@@ -30,7 +30,7 @@ from lab.places import REPOSITORY
 from reports.compare import comparable
 from reports.findings import findings
 from reports.findings import scaling as scaling_report
-from reports.record import seed
+from reports.seed import published as seed
 from reports.rows.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
 from reports.rows.steps import StepName
 from reports.statistics.evidence import MARGIN, MOST_MARGIN, Word

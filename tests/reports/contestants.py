@@ -2,11 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from io import StringIO
 from typing import Any
+
+from rich.console import Console
 
 from core.cell import Value
 from core.histogram import Histogram
+from core.languages import ENGLISH
 from core.result import CellResult, Run
+from reports.document.model import Figure, Section, Table
+from reports.render.terminal import print_section
+from reports.sections import topics
+from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
@@ -39,6 +47,45 @@ def blocks_of(
     for value_ns in latencies_ns:
         latency.record(value_ns)
     return [replace(cell, latency=latency.to_json() if latencies_ns else {}) for cell in cells]
+
+
+def record_of(run: Run, titles: Mapping[str, str] = TITLES) -> Section:
+    """What the topic of the run's experiment says of it."""
+    made = [topic.section(View(run, titles)) for topic in topics() if getattr(topic, "VIEW", "") == run.plan["view"]]
+    (section,) = made
+    assert isinstance(section, Section)
+    return section
+
+
+def sentences(run: Run, titles: Mapping[str, str] = TITLES) -> list[str]:
+    """What it says of all contestants."""
+    record = record_of(run, titles)
+    return [str(sentence) for part in (record, *record.parts[:1]) for sentence in part.sentences]
+
+
+def figures_of(run: Run) -> dict[str, Figure]:
+    """The figures of its record."""
+    record = record_of(run)
+    return {figure.key: figure for part in (record, *record.parts) for figure in part.figures}
+
+
+def table_of(run: Run, titles: Mapping[str, str] = TITLES) -> Table:
+    """The table of all contestants."""
+    record = record_of(run, titles)
+    (table,) = [table for part in (record, *record.parts[:1]) for table in part.tables if str(table.name)[:4] == "All "]
+    return table
+
+
+def printed(run: Run, width: int = 80) -> str:
+    """What a terminal of *width* columns shows of its record."""
+    out = StringIO()
+    print_section(record_of(run), Console(file=out, width=width), ENGLISH)
+    return out.getvalue()
+
+
+def lines_of(table: Table) -> list[list[str]]:
+    """What the lines of a table show."""
+    return [[datum.text(ENGLISH) for datum in line] for line in table.lines]
 
 
 def contest_run(*cells: Sequence[CellResult], view: str = "echo", **more: Any) -> Run:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.result import CellResult, Run
-from reports.contests.http_lines import Line, lines_of
+from reports.rows.http_workers import ClientRow, client_rows
 from reports.rows.summary import rows
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
@@ -44,12 +44,12 @@ def story_run() -> Run:
     return contest_run(NATIVE, HELD, HELD_FREE, RELEASED, RELEASED_FREE, UNDECLARED, view="http-clients")
 
 
-def lines_in(*cells: Sequence[CellResult]) -> list[Line]:
-    """The lines of a run of these cells."""
-    return lines_of(rows(contest_run(*cells, view="http-clients")), TITLES)
+def clients_in(*cells: Sequence[CellResult]) -> list[ClientRow]:
+    """The clients of a run of these cells."""
+    return client_rows(rows(contest_run(*cells, view="http-clients")), TITLES)
 
 
-def only_line(*cells: Sequence[CellResult]) -> Line:
-    """The one line of a run of these cells."""
-    (line,) = lines_in(*cells)
-    return line
+def only_client(*cells: Sequence[CellResult]) -> ClientRow:
+    """The one client of a run of these cells."""
+    (client,) = clients_in(*cells)
+    return client

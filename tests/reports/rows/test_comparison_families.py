@@ -75,7 +75,7 @@ def test_steps_of_all_settings_are_one_family() -> None:
     ]
     found = compared(cells)
     assert [one.p for one in found if one.step != "aa"] == [3 * FEWEST_P] * 3
-    assert all(one.why.endswith("adjusted for 3 comparisons") for one in found if one.step != "aa")
+    assert all(str(one.why).endswith("adjusted for 3 comparisons") for one in found if one.step != "aa")
 
 
 def two_settings(first: Sequence[CellResult]) -> list[CellResult]:
@@ -108,4 +108,4 @@ def test_a_setting_that_did_not_pass_its_gates_is_not_in_the_mean() -> None:
 def test_where_no_setting_passed_there_is_no_mean() -> None:
     short = [cell for size in (0, 1) for arm in ("3.11", "3.14") for cell in steady(arm, 10, {"PAYLOAD_BYTES": size})]
     last = compared(short)[-1]
-    assert (last.system, last.verdict, last.why) == (OVER_ALL, "invalid", "no setting passed its gates")
+    assert (last.system, last.verdict, str(last.why)) == (OVER_ALL, "invalid", "no setting passed its gates")

@@ -1,5 +1,6 @@
 """What a comparison carries besides its sentence, so that nobody has to read the sentence: settings, shares, blocks."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ import pytest
 
 from core.cell import Value
 from core.result import CellResult
-from reports.rows.comparisons import OVER_ALL, compare
+from reports.rows.comparisons import OVER_ALL, Comparison, compare
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 BLOCKS = range(1, 9)
@@ -55,6 +56,23 @@ def test_where_no_setting_passed_all_are_named_for_none_of_them_is_the_reason() 
 def test_a_comparison_of_one_setting_names_no_other() -> None:
     (one,) = compare(run_of(both(), runtimes=["3.11", "3.14"]))
     assert one.settings == []
+
+
+def test_a_comparison_is_kept_with_its_messages_and_reads_the_same_afterwards() -> None:
+    run = run_of(both(), runtimes=["3.11", "3.14"])
+    run.runtimes["3.14"]["compiler"] = "Clang 18"
+    (one,) = compare(run)
+    kept = one.to_json()
+    json.dumps(kept, allow_nan=False)
+    assert (kept["ratio"], kept["why"]["text"]) == (one.ratio, str(one.why))
+    read = Comparison.from_json({**kept, "of_a_later_version": 1})
+    assert (str(read.why), [*map(str, read.limits)]) == (str(one.why), [*map(str, one.limits)])
+
+
+def test_a_comparison_that_an_earlier_version_kept_as_text_is_read() -> None:
+    (one,) = compare(run_of(both(), runtimes=["3.11", "3.14"]))
+    read = Comparison.from_json({**one.to_json(), "why": "the reason", "notes": ["a note"]})
+    assert (str(read.why), [*map(str, read.limits)]) == ("the reason", ["a note"])
 
 
 def test_the_clients_share_of_their_cores_is_carried_whether_it_is_noted_or_not() -> None:

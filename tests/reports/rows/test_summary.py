@@ -1,13 +1,16 @@
 """Rows from cells: figures worked out by hand."""
 
+import csv
+import io
 from dataclasses import replace
 
 import pytest
 
-from reports.exports.csv_sheets import cells_sheet
-from reports.rows.arrangement import groups, value_text, varying
-from reports.rows.summary import Row, rows
-from reports.words.notes import differences, readings, troubles
+from core.messages import message
+from core.result import CellResult
+from reports.exports.csv_sheets import cells_sheet, rows_sheet
+from reports.rows.arrangement import alike, groups, value_text, varying
+from reports.rows.summary import Row, reasons, rows
 from tests.reports.sample import MS, cell_of, facts, faulty, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -91,7 +94,6 @@ def test_the_first_runtime_is_the_first_of_the_plan_that_is_present() -> None:
     run.plan["runtimes"] = ["3.11", "3.14t", "3.14"]
     run.runtimes = {"3.14": facts("3.14"), "3.14t": facts("3.14t")}
     assert [row.runtime for row in rows(run)] == ["3.14t", "3.14"]
-    assert any("completion time under 3.14t /" in line for line in readings(run, rows(run)))
 
 
 def test_no_other_runtime_stands_in_where_the_first_one_failed() -> None:
@@ -107,7 +109,7 @@ def test_blocks_that_are_not_ok_are_in_no_figure_and_are_told() -> None:
     assert row.figures is not None
     assert row.figures.completion_ns == 100 * MS
     assert row.state == "ok"
-    assert row.trouble == "1 of 3 blocks failed: exit status 1. 1 of 3 blocks invalid: the GIL [...] was on"
+    assert str(row.trouble) == "1 of 3 blocks failed: exit status 1; 1 of 3 blocks invalid: the GIL [...] was on"
 
 
 def test_a_row_without_an_ok_block_has_a_state_and_no_figures() -> None:
@@ -116,10 +118,19 @@ def test_a_row_without_an_ok_block_has_a_state_and_no_figures() -> None:
     assert (row.figures, row.state, row.ratio) == (None, "invalid", None)
 
 
-def test_what_the_plan_holds_and_nobody_measured_is_a_row_and_a_line() -> None:
+def test_what_the_plan_holds_and_nobody_measured_is_a_row() -> None:
     run = run_of([measured(cell_of("1", "3.11", SMALL), 1, [MS])], blocks=2)
     assert [(row.runtime, row.state) for row in rows(run)] == [("3.11", "ok"), ("3.14t", "not measured")]
-    assert troubles(run, rows(run)) == ["Cells of the plan that are not measured: 3. --resume goes on with them."]
+
+
+def test_reasons_are_messages_each_once_with_their_texts_in_short() -> None:
+    told = message("exited with {status}. Its last lines: {tail}", status=1, tail="first\n\x1b[31mmiddle\nlast  line")
+    cells = [replace(faulty(cell_of("1", "3.11"), 1, "failed", ""), reason=why) for why in (told, told, "", "x" * 300)]
+    assert [str(reason) for reason in reasons(cells)] == [
+        "exited with 1. Its last lines: first [...] last line",
+        "no reason given",
+        "[...]",
+    ]
 
 
 def test_rows_come_by_system_then_as_the_plan_has_them_then_by_runtime() -> None:
@@ -139,26 +150,22 @@ def test_rows_come_by_system_then_as_the_plan_has_them_then_by_runtime() -> None
     assert varying(rows(run)) == ["NUM_MULTI_SOCKET"]
 
 
-def test_a_run_whose_cells_differ_in_size_says_what_can_be_compared() -> None:
-    cells = [measured(cell_of(one, "3.11", {**SMALL, "NUM_THREADS_PER_CLIENT": 5}), 1, [MS]) for one in "12"]
-    alike = run_of(cells, blocks=1)
-    unlike = run_of([cells[0], replace(cells[1], requests=7)], blocks=1)
-    assert not any("compare requests/s" in line for line in readings(alike, rows(alike)))
-    assert any("compare requests/s" in line for line in readings(unlike, rows(unlike)))
+def test_rows_can_be_compared_where_their_cells_have_as_many_requests() -> None:
+    values = ({}, {"CALC_TARGET": 5}, {"NUM_REQUESTS_PER_CLIENT": 7})
+    one, other, less = (measured(cell_of("1", "3.11", {**SMALL, **more}), 1, [MS]) for more in values)
+    elsewhere = measured(cell_of("2", "3.11", SMALL), 1, [MS])
+
+    def sizes(*cells: CellResult) -> list[int]:
+        return [len(part) for part in alike(rows(run_of(cells, blocks=1, runtimes=["3.11"])))]
+
+    assert sizes(one, other, elsewhere) == [3]
+    assert sizes(one, less, elsewhere) == [1, 1, 1]
+    assert sizes(less, elsewhere) == [1, 1]
 
 
 @pytest.mark.parametrize(("value", "text"), [(True, "true"), (False, "false"), (None, "none"), (1, "1"), (0, "0")])
 def test_values_read_as_in_a_plan(value: bool | int | None, text: str) -> None:
     assert value_text(value) == text
-
-
-def test_builds_that_differ_are_named_with_the_runtimes_that_have_them() -> None:
-    known = {"3.14": facts("3.14", shared=True), "3.14t+gil": facts("3.14t+gil"), "3.14t": facts("3.14t")}
-    assert differences(known) == ["shared library yes (3.14), no (3.14t+gil, 3.14t)"]
-
-
-def test_alike_builds_confound_nothing() -> None:
-    assert differences({"3.14": facts("3.14"), "3.14t": facts("3.14t")}) == []
 
 
 def test_the_sheet_of_cells_has_a_line_per_cell_and_block_with_whole_numbers() -> None:
@@ -178,3 +185,18 @@ def test_the_sheet_of_cells_has_a_line_per_cell_and_block_with_whole_numbers() -
     assert line["REUSE_CLIENT"] == ""
     assert '"two lines, and a comma"' in second
     assert second.count(",") == len(columns)
+
+
+def test_the_sheet_of_rows_has_raw_numbers_and_all_parameters() -> None:
+    cells = [
+        measured(cell_of("1", "3.11", SMALL), 1, [1500 * MS, 1600 * MS, 1999 * MS]),
+        measured(cell_of("1", "3.14t", SMALL), 1, [1000 * MS]),
+        faulty(cell_of("3", "3.11", SMALL), 1, "invalid", "the GIL was off"),
+    ]
+    lines = list(csv.DictReader(io.StringIO(rows_sheet(rows(run_of(cells, blocks=1))))))
+    assert [line["status"] for line in lines] == ["ok", "ok", "invalid", "not measured"]
+    assert lines[0]["completion_median_ns"] == "1600000000"
+    assert lines[1]["ratio_to_first_runtime"] == "1.6"
+    assert lines[0]["NUM_WORKERS_PER_API_SERVICE"] == "25"
+    assert lines[2]["completion_median_ns"] == ""
+    assert lines[2]["trouble"] == "1 of 1 block invalid: the GIL was off"

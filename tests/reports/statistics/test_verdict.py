@@ -1,7 +1,6 @@
 """Whole families: from log-ratios and saved times to verdicts that fit result.json."""
 
 import json
-from dataclasses import asdict
 from time import perf_counter
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.messages import NOTHING, message
 from reports.statistics.evidence import Evidence
 from reports.statistics.stats import Estimate, effect
 from reports.statistics.verdict import Verdict, judge, judge_family, judge_runs, slower_beyond
@@ -24,7 +24,7 @@ def noise(seed: int, count: int, scale: float) -> list[float]:
 
 def test_verdict_has_exactly_the_keys_of_a_comparison_in_result_json() -> None:
     verdict = judge(Evidence(effect=effect([0.1] * 8), p=0.01))
-    assert list(asdict(verdict)) == ["ratio", "low", "high", "p", "verdict", "why", "obstacle", "blocks_needed"]
+    assert list(verdict.to_json()) == ["ratio", "low", "high", "p", "verdict", "why", "obstacle", "blocks_needed"]
 
 
 def test_a_clear_effect_over_ten_blocks_is_faster_and_its_mirror_slower() -> None:
@@ -39,8 +39,8 @@ def test_a_clear_effect_over_ten_blocks_is_faster_and_its_mirror_slower() -> Non
 def test_three_blocks_are_never_faster_however_large_the_effect() -> None:
     verdict = judge_family({"a": blocks_of([1.0, 1.01, 1.02])})["a"]
     assert (verdict.verdict, verdict.p) == ("inconclusive", 0.25)
-    assert verdict.why == "3 blocks cannot bring p to 0.04; about 3 more are needed, 6 blocks in all"
-    assert (verdict.obstacle, verdict.blocks_needed) == ("3 blocks cannot bring p to 0.04", 6)
+    assert str(verdict.why) == "3 blocks cannot bring p to 0.04; about 3 more are needed, 6 blocks in all"
+    assert (str(verdict.obstacle), verdict.blocks_needed) == ("3 blocks cannot bring p to 0.04", 6)
 
 
 def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
@@ -48,29 +48,29 @@ def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
     assert {one.verdict for one in judge_family(dict.fromkeys(range(13), values)).values()} == {"faster"}
     of_52 = judge_family(dict.fromkeys(range(52), values))[0]
     assert of_52.verdict == "inconclusive"
-    assert of_52.why.startswith("10 blocks cannot bring p to 0.04 adjusted for 52 comparisons; about 2 more")
+    assert str(of_52.why).startswith("10 blocks cannot bring p to 0.04 adjusted for 52 comparisons; about 2 more")
 
 
 def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> None:
     values = blocks_of([0.1 + one for one in noise(3, 8, 0.01)])
-    verdicts = judge_family({"a": values, "b": values}, gates={"b": "3.14t: the GIL came back on (import foo)"})
+    gate = message("the GIL came back on")
+    verdicts = judge_family({"a": values, "b": values}, gates={"b": gate})
     assert verdicts["a"].p == 2**-7
-    gate = "3.14t: the GIL came back on (import foo)"
     assert verdicts["b"] == Verdict(ratio=None, low=None, high=None, p=None, verdict="invalid", why=gate, obstacle=gate)
-    assert (verdicts["a"].obstacle, verdicts["a"].blocks_needed) == ("", None)
+    assert (verdicts["a"].obstacle, verdicts["a"].blocks_needed) == (NOTHING, None)
 
 
 def test_nothing_in_common_is_inconclusive_and_says_how_many_blocks_it_takes() -> None:
     verdict = judge_family({"a": {}})["a"]
     assert (verdict.verdict, verdict.ratio) == ("inconclusive", None)
-    assert verdict.why == "no block has both arms; at least 6 blocks are needed"
-    assert (verdict.obstacle, verdict.blocks_needed) == ("no block has both arms", 6)
+    assert str(verdict.why) == "no block has both arms; at least 6 blocks are needed"
+    assert (str(verdict.obstacle), verdict.blocks_needed) == ("no block has both arms", 6)
 
 
 def test_one_block_has_a_ratio_and_no_interval_and_survives_strict_json() -> None:
     verdict = judge_family({"a": {4: 0.0}})["a"]
     assert (verdict.ratio, verdict.low, verdict.high) == (1.0, None, None)
-    json.dumps(asdict(verdict), allow_nan=False)
+    json.dumps(verdict.to_json(), allow_nan=False)
 
 
 def test_a_margin_of_its_own_makes_a_noisy_cell_equivalent() -> None:
@@ -89,9 +89,8 @@ def test_words_always_agree_with_their_numbers(rows: list[list[float]]) -> None:
         if verdict.verdict == "slower":
             assert verdict.high is not None
             assert verdict.high < 1
-        assert ("more are needed" in verdict.why or "blocks are needed" in verdict.why) == (
-            verdict.verdict == "inconclusive"
-        )
+        why = str(verdict.why)
+        assert ("more are needed" in why or "blocks are needed" in why) == (verdict.verdict == "inconclusive")
 
 
 def test_two_saved_runs_are_judged_like_paired_ones() -> None:

@@ -1,1 +1,0 @@
-"""Experiments that rank contestants side by side: echo, loadgen, http-clients, league, targets."""

@@ -1,1 +1,0 @@
-"""The seed's record, and this run's beside it."""

@@ -1,0 +1,235 @@
+"""One panel of a figure on matplotlib's axes, whoever it is for."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.font_manager import get_font_names
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Outline
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from rich.cells import cell_len
+
+from core.languages import Language
+from reports.document.looks import COUNT, LIGHT, Look, look
+from reports.document.model import Axis, Curve, Panel, Span
+
+WIDTH, HEIGHT = 4.6, 2.9  # inches, of a panel; a point is a CSS pixel where the page shows it at its own width
+BAR_INCHES, BELOW_INCHES = 0.22, 0.5
+LEFT_INCHES, RIGHT_INCHES, CHARACTER_INCHES = 0.75, 0.85, 0.077
+NAME_GAP = 0.062
+ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = 0.08, 0.26  # where the scale's label stands
+LINK = "#cells:"
+BARS = "bars-"  # the id of bars on a page, which fills them with a pattern of its own
+LATIN = "DejaVu Sans"
+CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
+STYLE: dict[Any, Any] = {
+    "font.size": 10, "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["soft"],
+    "axes.edgecolor": LIGHT["soft"], "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
+    "axes.axisbelow": True, "axes.grid": True, "axes.grid.axis": "y", "grid.color": LIGHT["hair"],
+    "grid.linewidth": 0.8, "xtick.color": LIGHT["soft"], "ytick.color": LIGHT["soft"], "ytick.major.size": 0,
+    "xtick.labelsize": 10, "ytick.labelsize": 10, "hatch.linewidth": 0.7, "lines.linewidth": 1.5,
+    "svg.fonttype": "none", "svg.hashsalt": "gilscope", "figure.facecolor": "none", "axes.facecolor": "none",
+}  # fmt: skip
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Within it, figures are drawn and saved in the one style of all."""
+    with matplotlib.rc_context({**STYLE, "font.family": [LATIN, *chinese_fonts()]}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a page is read where there are fonts
+        yield
+
+
+@cache
+def chinese_fonts() -> list[str]:
+    """Those of CHINESE that are here."""
+    return [name for name in CHINESE if name in get_font_names()]
+
+
+def panel_height(panel: Panel) -> float:
+    """In inches: so much as the bars or rows take, where it has such; else room for a name beside each line."""
+    if not _has_rows(panel):
+        return max(HEIGHT, 0.8 + NAME_GAP * HEIGHT * sum(bool(curve.line) for curve in panel.curves))
+    return ABOVE_ROWS_INCHES + BELOW_INCHES + BAR_INCHES * max(2.0, abs(panel.up.high - panel.up.low))
+
+
+def _has_rows(panel: Panel) -> bool:
+    """Whether things stand below one another in it, at whole numbers, and not on a scale."""
+    return panel.upright or any(curve.spans for curve in panel.curves)
+
+
+def margins(panel: Panel, language: Language) -> tuple[float, float]:
+    """Inches on the left for the texts of the ticks, and on the right for names and for what stands behind bars."""
+    ticks = [language.text(text) for _, text in panel.up.ticks]
+    beside = [language.text(curve.name) for curve in panel.curves]
+    beside += [language.text(span.text) for curve in panel.curves for span in curve.spans]
+    left = max(LEFT_INCHES, 0.15 + CHARACTER_INCHES * max(map(cell_len, ticks), default=0))
+    return left, max(RIGHT_INCHES, 0.25 + CHARACTER_INCHES * max(map(cell_len, beside), default=0))
+
+
+def width(margins: tuple[float, float]) -> float:
+    """Of a panel, in inches: where names take more, the plot takes less, down to two thirds."""
+    plot = WIDTH - LEFT_INCHES - RIGHT_INCHES
+    return sum(margins) + max(0.65 * plot, WIDTH - sum(margins))
+
+
+def axes_height(panel: Panel) -> float:
+    """Inches from the foot of the axes, which is BELOW_INCHES above that of the panel, to their top."""
+    return panel_height(panel) - BELOW_INCHES - (ABOVE_ROWS_INCHES if _has_rows(panel) else ABOVE_SCALE_INCHES)
+
+
+def description(panel: Panel, language: Language) -> str:
+    """The axes, and where each line begins and ends, for those who do not see it."""
+    ends = [
+        f"{language.text(curve.name)}: {curve.line[0][1]:,.4g} - {curve.line[-1][1]:,.4g}"
+        for curve in panel.curves
+        if curve.line
+    ]
+    return f"{language.text(panel.up.label)} / {language.text(panel.across.label)}. {'; '.join(ends)}"
+
+
+def draw(axes: Axes, panel: Panel, language: Language, *, is_page: bool) -> None:
+    """A panel. is_page: whether bars are hatched by the page"""
+    _scale(axes, panel, language)
+    if panel.level is not None:
+        (axes.axvline if panel.upright else axes.axhline)(panel.level, color=LIGHT["soft"], linestyle=":", linewidth=1)
+    for curve in panel.curves:
+        _spans(axes, curve, language, is_page=is_page)
+        if len(curve.line) > 1:
+            sign = look(curve.look)
+            axes.plot(*zip(*curve.line, strict=True), color=sign.colour, linestyle=sign.dash, clip_on=False, zorder=2)
+        _marks(axes, curve, language)
+    if any(curve.line for curve in panel.curves):
+        _names(axes, panel, language)
+    else:
+        _legend(axes, panel, language)
+
+
+def _scale(axes: Axes, panel: Panel, language: Language) -> None:
+    has_bars = _has_rows(panel)
+    axes.grid(visible=False)
+    axes.grid(visible=True, axis="x" if has_bars else "y", clip_on=False)
+    for axis, of, is_x in ((axes.xaxis, panel.across, True), (axes.yaxis, panel.up, False)):
+        (axes.set_xscale if is_x else axes.set_yscale)("log" if of.is_log else "linear")
+        (axes.set_xlim if is_x else axes.set_ylim)(of.low, of.high)
+        axis.set_minor_locator(NullLocator())
+        if of.ticks:
+            axis.set_major_locator(FixedLocator([value for value, _ in of.ticks]))
+            texts = {value: language.text(text) for value, text in of.ticks}
+            axis.set_major_formatter(FuncFormatter(lambda value, _, texts=texts: texts.get(value, "")))
+        else:
+            axis.set_major_locator(_locator(of))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.set_xlabel(language.text(panel.across.label))
+    if not has_bars:
+        axes.text(0.0, 1.03, language.text(panel.up.label), transform=axes.transAxes, color=LIGHT["soft"], fontsize=10)
+    elif panel.up.label:
+        axes.spines["left"].set_visible(True)
+
+
+def _locator(of: Axis) -> MaxNLocator | LogLocator:
+    if not of.is_log or of.high < 4 * of.low:
+        return MaxNLocator(5)
+    decades = of.high / of.low
+    return LogLocator(subs=(1.0,) if decades > 300 else (1.0, 3.0) if decades > 30 else (1.0, 2.0, 5.0))
+
+
+def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> None:
+    """Bars; those that lead to the same cells, or to none, are one outline."""
+    sign = look(curve.look)
+    alike: dict[tuple[bool, bool, str | None], list[Span]] = {}
+    for span in curve.spans:
+        url = _url(span.cells, language.text(span.tip))
+        alike.setdefault((span.faint, span.height > 0.3 and bool(span.cells), url), []).append(span)
+    for (faint, is_hatched, url), spans in alike.items():
+        has_pattern = is_hatched and not faint
+        patch = PathPatch(
+            Outline.make_compound_path(*map(_rectangle, spans)), facecolor=sign.colour, edgecolor=sign.colour,
+            alpha=0.28 if faint else 0.6, linewidth=0.8 if url else 0, zorder=1,
+            hatch=sign.hatch if has_pattern and not is_page else "",
+            gid=f"{BARS}{curve.look % COUNT}" if has_pattern else None,
+        )  # fmt: skip
+        patch.set_url(url)
+        axes.add_patch(patch)
+    for span in curve.spans:
+        if span.text:
+            axes.annotate(
+                language.text(span.text), (1, span.y), (5, 0), xycoords=("axes fraction", "data"),
+                textcoords="offset points", va="center", annotation_clip=False,
+            )  # fmt: skip
+
+
+def _url(cells: str, tip: str) -> str | None:
+    """Without signs that a link could not hold."""
+    return f"{LINK}{cells}|{tip.replace('|', '/')}" if cells else None
+
+
+def _rectangle(span: Span) -> Outline:
+    low, high = span.y - span.height / 2, span.y + span.height / 2
+    corners = [(span.start, low), (span.end, low), (span.end, high), (span.start, high), (span.start, low)]
+    return Outline(corners, closed=True)
+
+
+def _marks(axes: Axes, curve: Curve, language: Language) -> None:
+    sign = look(curve.look)
+    for mark in curve.marks:
+        if mark.low is not None and mark.high is not None:
+            axes.plot([mark.x, mark.x], [mark.low, mark.high], color=sign.colour, linewidth=1.4)
+        if mark.left is not None and mark.right is not None:
+            axes.plot([mark.left, mark.right], [mark.y, mark.y], color=sign.colour, linewidth=1.4)
+    if curve.marks:
+        points = axes.scatter(
+            [mark.x for mark in curve.marks], [mark.y for mark in curve.marks],
+            s=_area(sign), marker=sign.marker, color=sign.colour, edgecolors=LIGHT["ground"], linewidths=0.5, zorder=3,
+            clip_on=False,
+        )  # fmt: skip
+        points.set_urls([_url(mark.cells, language.text(mark.tip)) for mark in curve.marks])
+
+
+def _area(sign: Look) -> float:
+    return 48.0 if sign.marker in ("*", "P", "X") else 32.0
+
+
+def _legend(axes: Axes, panel: Panel, language: Language) -> None:
+    """The signs of named curves without a line, beside the plot."""
+    named = {language.text(curve.name): look(curve.look) for curve in panel.curves if curve.name}
+    if named:
+        signs = [
+            Line2D([], [], color=sign.colour, marker=sign.marker, linestyle="", markersize=5) for sign in named.values()
+        ]
+        axes.legend(
+            signs, list(named), loc="upper left", bbox_to_anchor=(1.0, 1.03), frameon=False, handletextpad=0.1,
+            borderaxespad=0.2, fontsize=10,
+        )  # fmt: skip
+
+
+def _names(axes: Axes, panel: Panel, language: Language) -> None:
+    """Each arm's name beside the end of its line, moved so far that none covers another."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    named = [curve for curve in panel.curves if curve.line]
+    ends = {id(curve): float(to_axes.transform(curve.line[-1])[1]) for curve in named}
+    ended = sorted(named, key=lambda curve: ends[id(curve)])
+    gap = NAME_GAP * HEIGHT / max(0.5, axes_height(panel))
+    for place, curve in zip(spread([ends[id(curve)] for curve in ended], gap), ended, strict=True):
+        axes.text(
+            1.03, place, language.text(curve.name), transform=axes.transAxes, va="center", fontsize=10,
+            color=LIGHT[f"r{curve.look % COUNT}"],
+        )  # fmt: skip
+
+
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """Rising places from 0 to 1, none nearer than *gap* to the next, and moved as little as that takes."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + gap) if moved else max(0.0, place))
+    limit = 1.0
+    for index in range(len(moved) - 1, -1, -1):
+        moved[index] = min(moved[index], limit)
+        limit = moved[index] - gap
+    return moved

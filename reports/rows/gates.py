@@ -1,0 +1,73 @@
+"""What cells must pass before they are compared, and what limits the figures of those that are. Pure."""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+from core.messages import NOTHING, Message, listed, message, verbatim
+from core.result import CellResult, Run
+from reports.rows.costs import saturation
+from reports.rows.summary import as_message, reasons
+
+SHORTEST_WINDOW_NS = 1_000_000_000
+MOST_SATURATION = 0.8
+MOST_DISTURBED = 0.25
+
+
+def gate(cells: Sequence[CellResult]) -> Message:
+    """The gate that these cells do not pass; nothing if they pass all."""
+    invalid = next((cell for cell in cells if cell.status == "invalid"), None)
+    if invalid is not None:
+        reason = as_message(reasons([invalid])[0])
+        return message("{arm} in block {block}: {reason}", arm=invalid.arm, block=invalid.block, reason=reason)
+    failed = [cell for cell in cells if cell.status == "failed"]
+    if failed:
+        reason = as_message(reasons(failed)[0])
+        return message("{count} of {all} cells failed: {reason}", count=len(failed), all=len(cells), reason=reason)
+    windows_ns = [cell.wall_ns for cell in cells if cell.clients]
+    if windows_ns and median(windows_ns) < SHORTEST_WINDOW_NS:
+        return message(
+            "the timed window is {window_s:.2f} s; a verdict takes at least 1 s: more requests, or --duration 1",
+            window_s=median(windows_ns) / 1e9,
+        )
+    return NOTHING
+
+
+def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
+    """Share of the cores they could have had that the clients of *cells* used, median; None if not known."""
+    pinned = len(run.plan.get("method", {}).get("pin_clients", ()))
+    shares = [share for cell in cells if (share := saturation(cell, run.machine, pinned)) is not None]
+    return median(shares) if shares else None
+
+
+def saturated(used: float | None) -> list[Message]:
+    """That the clients were busy, where they were."""
+    if used is None or used <= MOST_SATURATION:
+        return []
+    lower_bound = message(
+        "the clients used {used:.0%} of the cores they could have had: the service's figures are a lower bound",
+        used=used,
+    )
+    return [lower_bound]
+
+
+def disturbances(cells: Sequence[CellResult]) -> list[Message]:
+    """In how many cells the machine was not quiet, and why, where that is the case in many of them."""
+    disturbed = [cell for cell in cells if cell.disturbances]
+    if len(disturbed) <= len(cells) * MOST_DISTURBED:
+        return []
+    return [not_quiet(cells, disturbed)]
+
+
+def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:
+    """In how many of *cells* the machine was not quiet, and by what."""
+    kinds = dict.fromkeys(_kind(disturbance) for cell in disturbed for disturbance in cell.disturbances)
+    return message(
+        "the machine was not quiet in {count} of {all} cells: {kinds}",
+        count=len(disturbed), all=len(cells), kinds=listed(kinds),
+    )  # fmt: skip
+
+
+def _kind(disturbance: Any) -> Message:
+    """What disturbed a cell, without how much. Files of schema 1 hold it as text before a colon."""
+    return verbatim(str(disturbance).partition(":")[0])

@@ -1,0 +1,100 @@
+"""Every cell of every block as a line of one table, which a reader sorts and filters."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.messages import NOTHING, Message, message, verbatim
+from core.result import CellResult
+from reports.document.model import Column, Datum, Form, Group, Line, Section, Table, arm, number, words
+from reports.document.traces import line_id
+from reports.document.values import microseconds, seconds, whole
+from reports.rows.arrangement import value_text, varying
+from reports.rows.summary import STATES, completion_max_ns, completion_ns, cpu_ns, reasons, requests_per_s
+from reports.view import View
+
+PLACE = 200
+Read = Callable[[CellResult], float | None]
+
+
+def _cpu_ns(processes: Sequence[Mapping[str, Any]], cell: CellResult) -> float | None:
+    spent_ns = cpu_ns(processes)
+    return spent_ns / cell.requests if spent_ns is not None and cell.requests else None
+
+
+FIGURES: tuple[tuple[Message, str, Form, Read], ...] = (
+    (message("Completion [s]"), "completion_s", seconds, lambda cell: completion_ns(cell) if cell.clients else None),
+    (
+        message("Slowest client [s]"),
+        "completion_max_s",
+        seconds,
+        lambda cell: completion_max_ns(cell) if cell.clients else None,
+    ),
+    (message("Wall [s]"), "wall_s", seconds, lambda cell: cell.wall_ns or None),
+    (message("Requests/s"), "requests_per_s", whole, lambda cell: requests_per_s(cell) or None),
+    (message("p50 [us]"), "p50_us", microseconds, lambda cell: cell.latency.get("p50_ns")),
+    (message("p99 [us]"), "p99_us", microseconds, lambda cell: cell.latency.get("p99_ns")),
+    (message("p99.9 [us]"), "p999_us", microseconds, lambda cell: cell.latency.get("p999_ns")),
+    (
+        message("Service CPU [us/request]"),
+        "service_cpu_us",
+        microseconds,
+        lambda cell: _cpu_ns(cell.services, cell),
+    ),
+    (message("Client CPU [us/request]"), "client_cpu_us", microseconds, lambda cell: _cpu_ns(cell.clients, cell)),
+    (message("Wrong"), "wrong", whole, lambda cell: cell.wrong),
+    (message("Errors"), "errors", whole, lambda cell: sum(cell.errors.values())),
+)
+
+
+def section(view: View) -> Section:
+    """All cells, in the order in which they ran."""
+    names = varying(view.rows)
+    table = Table(
+        name=message("Every cell"),
+        columns=(
+            Column(head=message("Runtime")),
+            Column(head=message("System")),
+            Column(head=message("Block"), is_number=True),
+            *(Column(head=verbatim(name), is_number=_is_numeric(name, view)) for name in names),
+            Column(head=message("Status")),
+            *(Column(head=head, is_number=True) for head, *_ in FIGURES),
+            Column(head=message("Reason")),
+            Column(head=message("Cell")),
+        ),
+        groups=(Group(lines=tuple(_line(cell, names, view) for cell in view.run.cells)),),
+        filters=(("system", 1), ("arm", 0), ("status", 3 + len(names))),
+    )
+    return Section(
+        key="cells",
+        title=message("Every cell"),
+        sentences=(message("Each line is one cell in one block, as result.json has it. Figures above lead here."),),
+        tables=(table,),
+    )
+
+
+def _is_numeric(name: str, view: View) -> bool:
+    return all(type(row.params.get(name, 0)) is int for row in view.rows)
+
+
+def _line(cell: CellResult, names: Sequence[str], view: View) -> Line:
+    reason = reasons([cell])[0] if cell.reason else NOTHING
+    return (
+        replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell)),
+        words(cell.system),
+        words(str(cell.block)),
+        *(words(value_text(cell.params[name]) if name in cell.params else "") for name in names),
+        words(STATES[cell.status]),
+        *(_figure(read(cell), form, figure) for _, figure, form, read in FIGURES),
+        words(reason, state="wraps" if reason else ""),
+        words(cell.cell_id),
+    )
+
+
+def _figure(value: float | None, form: Form, figure: str) -> Datum:
+    """A figure, and what it is sorted by; empty where the cell has none."""
+    return words("", figure=figure) if value is None else number(value, form, figure=figure, raw=_raw(value, form))
+
+
+def _raw(value: float, form: Form) -> str:
+    return f"{value:.1f}" if form is whole else f"{value:.0f}"

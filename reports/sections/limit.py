@@ -1,0 +1,96 @@
+"""The machine's limit: what share of a native service's requests/s each Python service reaches."""
+
+from collections.abc import Sequence
+
+from core.messages import Message, listed, message
+from reports.document.model import Column, Group, Line, Section, Table, arm, estimate, estimated, number, traced, words
+from reports.document.settings import parameter_values
+from reports.document.traces import of_rows
+from reports.document.values import hundredths, whole
+from reports.rows.limits import Share, shares
+from reports.rows.summary import setting_key
+from reports.view import View
+
+PLACE = 90
+
+
+def section(view: View) -> Section:
+    """A sentence for each setting, on its last runtime in the plan's order, and every row's share."""
+    reached = shares(view.rows)
+    named = [share for share in reached if share.row.runtime in view.run.runtimes]
+    last = [*{setting_key(share.row.system, share.row.params): share for share in named}.values()]
+    return Section(
+        key="limit",
+        title=message("The machine's limit"),
+        sentences=tuple(_sentence(share, view) for share in last),
+        tables=(_table(reached, view),),
+        notes=(_how(),) if reached else (),
+        terminal=(_range(last, view),) if len(last) > 1 else tuple(_sentence(share, view) for share in last),
+    )
+
+
+def _sentence(share: Share, view: View) -> Message:
+    sentence = message(
+        "{system} on {runtime}, called by {clients}, reaches {share} of the machine's limit at {setting}.",
+        system=view.settings.number(share.row.system),
+        runtime=share.row.runtime,
+        clients=message("the native client") if share.has_native_client else message("Python clients"),
+        share=estimate(share.share, hundredths),
+        setting=_setting(share),
+    )
+    return traced(sentence, of_rows([share.limit, share.row]), "limit share")
+
+
+def _range(reached: Sequence[Share], view: View) -> Message:
+    """The lowest share and the highest, for a terminal."""
+    ends = sorted(reached, key=lambda share: share.share.value)
+    (low, low_where), (high, high_where) = (
+        (estimate(share.share, hundredths), _where(share, view)) for share in (ends[0], ends[-1])
+    )
+    return message(
+        "Python services reach {low} ({low_where}) to {high} ({high_where}) of the machine's limit.",
+        low=low, low_where=low_where, high=high, high_where=high_where,
+    )  # fmt: skip
+
+
+def _where(share: Share, view: View) -> Message:
+    row = share.row
+    values = view.settings.values(row.system, row.params)
+    return listed(filter(None, (view.settings.number(row.system), values, row.runtime)))
+
+
+def _setting(share: Share) -> str:
+    return parameter_values(share.row.params, share.names)
+
+
+def _how() -> Message:
+    return message(
+        "The machine's limit is the same protocol and the same count in Rust, called by the native load generator. "
+        "Python clients take CPU time from the service: with --client-runtime native every service is called by that "
+        "generator, and the share is the service's alone."
+    )
+
+
+def _table(reached: Sequence[Share], view: View) -> Table:
+    numbers = (message("requests/s"), message("limit, requests/s"), message("share [95 %]"))
+    columns = (message("Runtime"), message("System"), message("Setting"), message("Clients"))
+    return Table(
+        name=message("Shares of the machine's limit"),
+        columns=(*(Column(head=head) for head in columns), *(Column(head=head, is_number=True) for head in numbers)),
+        groups=(Group(lines=tuple(_line(share, view) for share in reached)),),
+        folded=True,
+    )
+
+
+def _line(share: Share, view: View) -> Line:
+    cells, limit = of_rows([share.row]), of_rows([share.limit])
+    rates = [row.figures.requests_per_s if row.figures else None for row in (share.row, share.limit)]
+    return (
+        arm(share.row.runtime, view.looks[share.row.runtime], cells),
+        words(share.row.system),
+        words(_setting(share)),
+        words(message("native") if share.has_native_client else message("Python")),
+        number(rates[0], whole, cells, "requests_per_s"),
+        number(rates[1], whole, limit, "requests_per_s"),
+        estimated(share.share, hundredths, f"{limit} {cells}", "limit share"),
+    )

@@ -1,0 +1,132 @@
+"""Sweeps: completion time, or throughput, against a parameter; a panel for each set of the others."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.cell import PARAMETERS, Value
+from core.messages import NOTHING, Message, listed, message, verbatim
+from reports.document.model import (
+    Axis,
+    Column,
+    Curve,
+    Figure,
+    Group,
+    Line,
+    Mark,
+    Panel,
+    Section,
+    Table,
+    arm,
+    number,
+    words,
+)
+from reports.document.traces import of_rows
+from reports.render.figures import tip
+from reports.rows.arrangement import value_text
+from reports.rows.measures import Measure, measure
+from reports.rows.summary import Row
+from reports.rows.sweeping import Sweep, sweeps
+from reports.view import View
+
+PLACE = 60
+LOG_FROM_RATIO = 8
+MARGIN = 0.04
+MOST_TICKS = 9
+
+
+def section(view: View) -> Section:
+    """A figure for each parameter and system."""
+    swept = sweeps([row for row in view.rows if row.figures])
+    return Section(key="sweeps", title=message("Sweeps"), figures=tuple(_figure(sweep, view) for sweep in swept))
+
+
+def _figure(sweep: Sweep, view: View) -> Figure:
+    how = measure(is_timed=view.is_timed)
+    rows = [row for panel in sweep.panels for row in panel]
+    places = _places(rows, sweep.name)
+    across = _across(places, _label(sweep, PARAMETERS[sweep.name].label))
+    up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
+    title = message(
+        "{parameter} - {system}", parameter=_label(sweep, sweep.name), system=view.settings.head(sweep.system)
+    )
+    return Figure(
+        key=f"sweep-{sweep.name.lower()}-{sweep.system}",
+        title=title,
+        caption=message("Line: median over the blocks. Marks: each block. {better}", better=how.better),
+        panels=tuple(
+            Panel(
+                title=_title(sweep, panel, view),
+                across=across,
+                up=up,
+                curves=tuple(_curves(panel, sweep.name, places, how, view)),
+            )
+            for panel in sweep.panels
+        ),
+        table=_table(sweep, title, how, view),
+    )
+
+
+def _label(sweep: Sweep, name: str) -> Message:
+    """With the parameters that change with it."""
+    if not sweep.follows:
+        return verbatim(name)
+    return message("{parameter} (with {others})", parameter=name, others=listed(sweep.follows))
+
+
+def _title(sweep: Sweep, panel: Sequence[Row], view: View) -> Message:
+    """What the rows of a panel have in common that other panels have not."""
+    if len(sweep.panels) < 2:
+        return NOTHING
+    left_out = (sweep.name, *sweep.follows)
+    others = {name: value for name, value in panel[0].params.items() if name not in left_out}
+    return verbatim(view.settings.values(sweep.system, others))
+
+
+def _places(rows: Sequence[Row], name: str) -> dict[Value, float]:
+    """Where each value stands: at itself, or, if `none` is among them, one after the other."""
+    values = list(dict.fromkeys(row.params[name] for row in rows))
+    numbers = sorted(value for value in values if isinstance(value, int))
+    if len(numbers) == len(values):
+        return {value: float(value) for value in numbers}
+    return {value: float(place) for place, value in enumerate([*numbers, None])}
+
+
+def _across(places: Mapping[Value, float], label: Message) -> Axis:
+    low, high = min(places.values()), max(places.values())
+    ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
+    if low > 0 and high >= LOG_FROM_RATIO * low:
+        room = (high / low) ** MARGIN
+        return Axis(label=label, low=low / room, high=high * room, is_log=True, ticks=ticks)
+    room = (high - low) * MARGIN
+    return Axis(label=label, low=low - room, high=high + room, ticks=ticks)
+
+
+def _curves(
+    panel: Sequence[Row], name: str, places: Mapping[Value, float], how: Measure, view: View
+) -> Iterator[Curve]:
+    for runtime in dict.fromkeys(row.runtime for row in panel):
+        rows = sorted((row for row in panel if row.runtime == runtime), key=lambda row: places[row.params[name]])
+        marks = (
+            Mark(x=places[row.params[name]], y=value, tip=tip(runtime, how.form(value)), cells=of_rows([row]))
+            for row in rows
+            for value in how.blocks(row)
+        )
+        line = ((places[row.params[name]], how.median(row)) for row in rows)
+        yield Curve(name=runtime, look=view.looks[runtime], line=tuple(line), marks=tuple(marks))
+
+
+def _table(sweep: Sweep, title: Message, how: Measure, view: View) -> Table:
+    heads = (verbatim(sweep.name), how.label)
+    return Table(
+        name=title,
+        columns=(Column(head=message("Runtime")), *(Column(head=head, is_number=True) for head in heads)),
+        groups=tuple(
+            Group(head=_title(sweep, panel, view), lines=tuple(_line(row, sweep.name, how, view) for row in panel))
+            for panel in sweep.panels
+        ),
+    )
+
+
+def _line(row: Row, name: str, how: Measure, view: View) -> Line:
+    cells = of_rows([row])
+    figure = number(how.median(row), how.form, cells, how.figure)
+    return arm(row.runtime, view.looks[row.runtime], cells), words(value_text(row.params[name])), figure

@@ -1,0 +1,93 @@
+"""Request plans from YAML: what is read, and what is refused with a reason."""
+
+from pathlib import Path
+
+import pytest
+
+from config.options import Given
+from config.user_service.requests import load_requests, parse_headers, parse_time
+from core.errors import BadInput
+from core.request_plan import Request, RequestPlan
+
+WHOLE = """
+think_time: 10ms
+rate: 100
+requests:
+  - request: GET /items/3?full=1
+    weight: 9
+    headers: {Accept: application/json}
+    expect_json: '{"id": 3}'
+  - request: POST /items
+    body: '{"name": "x"}'
+    expect_status: 201
+  - request: PUT /items/4
+    body_file: body.bin
+  - /plain
+"""
+
+
+def loaded(folder: Path, text: str) -> RequestPlan:
+    file = folder / "requests.yaml"
+    file.write_text(text)
+    return load_requests(file)
+
+
+def test_a_file_says_what_is_asked_and_what_is_right(tmp_path: Path) -> None:
+    (tmp_path / "body.bin").write_bytes(b"\0")
+    plan = loaded(tmp_path, WHOLE)
+    assert (plan.think_time_s, plan.rate) == (0.01, 100)
+    assert plan.requests == (
+        Request(path="/items/3?full=1", weight=9, headers={"Accept": "application/json"}, expect_json={"id": 3}),
+        Request(method="POST", path="/items", body='{"name": "x"}', expect_status=201),
+        Request(method="PUT", path="/items/4", body_file=str(tmp_path / "body.bin")),
+        Request(path="/plain"),
+    )
+
+
+def test_a_bare_list_is_a_plan(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "- GET /a\n- GET /b\n").requests == (Request(path="/a"), Request(path="/b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("- request: GET items", "must be a method and a path that begins with /"),
+        ("- request: GET /a\n  weight: 0", "weight is 0; it must be a whole number from 1 to 1000000"),
+        ("- request: GET /a\n  colour: red", "unknown key 'colour'; accepted are request, weight"),
+        ("- weight: 3", "lacks the key request"),
+        ("- request: GET /a\n  expect_json: {id: 3}", "must be a text; put it in quotes"),
+        ("- request: GET /a\n  expect_json: '{'", "it must be JSON such as"),
+        ("- request: GET /a\n  expect_sha256: abc", "64 hex digits"),
+        ("- request: GET /a\n  expect_status: 20", "whole number from 100 to 999"),
+        ("- request: GET /a\n  body_file: none.bin", "none.bin cannot be read: No such file"),
+        ("- request: GET /a\n  body: a\n  body_file: b", "give only one of them"),
+        ("- request: GET /a\n  headers: {'A b': c}", "must be NAME: VALUE"),
+        ("- request: GET /a\n  body_file: [a]", "body_file is ['a']; it must be a text"),
+        ("- request: [GET]", "request is ['GET']; it must be a text"),
+        (f"- request: GET /a\n  expect_json: '{'[' * 100_000}'", "it must be JSON such as"),
+        ("requests: []", "must be a list such as"),
+        ("rate: 3", "a list of requests, or a mapping with keys of requests, think_time, rate"),
+        ("requests: [GET /]\nthink_time: soon", "think_time is soon"),
+        ("a: {", "is not YAML"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(BadInput, match=r"requests\.yaml") as caught:
+        loaded(tmp_path, text)
+    assert words in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="name a YAML file with --requests"):
+        load_requests(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("10ms", 0.01), ("0.5s", 0.5), ("2", 2.0)])
+def test_times_are_read_in_their_unit(text: str, seconds: float) -> None:
+    assert parse_time(Given(value=text, name="think_time")) == seconds
+
+
+def test_a_header_without_a_colon_is_refused() -> None:
+    assert parse_headers(["Accept: a: b"]) == {"Accept": "a: b"}
+    with pytest.raises(BadInput, match="header is Accept; it must be NAME: VALUE"):
+        parse_headers(["Accept"])

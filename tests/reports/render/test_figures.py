@@ -1,0 +1,87 @@
+"""One drawing of a panel for the page and for the files of plots/."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from core.languages import ENGLISH, language
+from core.messages import message, verbatim
+from reports.document.model import Axis, Curve, Figure, Mark, Panel, Span
+from reports.render.figures import page_panels, save
+from reports.render.panels import spread
+
+
+def figure(panels: int = 1) -> Figure:
+    curves = tuple(
+        Curve(
+            name=f"arm {look}",
+            look=look,
+            line=((1, look + 1), (2, 3 - look)),
+            marks=(Mark(x=1, y=look + 1, tip="a | b <&>", cells=f"group-{look} other"),),
+        )
+        for look in (0, 1)
+    )
+    axis = Axis(label=message("time [s]"), low=0.5, high=4)
+    panel = Panel(
+        title=verbatim("A title so long that it takes more than a single line of its panel"), across=axis, up=axis
+    )
+    drawn = Panel(title=panel.title, across=axis, up=axis, curves=curves)
+    return Figure(key="sample", title=verbatim("T"), caption=verbatim("C " * 200), panels=(drawn,) * panels)
+
+
+def bars(text: str = "1.5") -> Figure:
+    spans = (Span(y=0, start=0, end=1.5, cells="group", tip="arm: 1.5", text=text),)
+    across, up = (
+        Axis(label=verbatim("s"), low=0, high=2),
+        Axis(label=verbatim(""), low=0.5, high=-0.5, ticks=((0, "arm"),)),
+    )
+    panel = Panel(across=across, up=up, curves=(Curve(name="", look=2, spans=spans),))
+    return Figure(key="bars", title=verbatim("T"), caption=verbatim("C"), panels=(panel,))
+
+
+def test_marks_of_a_page_lead_to_their_cells_and_say_what_they_are() -> None:
+    ((_, svg),) = page_panels(figure(), ENGLISH)
+    links = re.findall(r'<a href="#cells" data-cells="([^"]*)" tabindex="-1" aria-label="([^"]*)">', svg)
+    assert links == [("group-0 other", "a / b &lt;&amp;&gt;"), ("group-1 other", "a / b &lt;&amp;&gt;")]
+
+
+def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_id() -> None:
+    drawn = page_panels(figure(2), ENGLISH)
+    svg = "".join(text for _, text in drawn)
+    assert "var(--r0)" in svg
+    assert not re.search(r"#[0-9a-f]{6}[^0-9a-f]", re.sub(r'(?:id|href)="[^"]*"|url\([^)]*\)', "", svg))
+    assert "font-family" not in svg
+    ids = re.findall(r' id="([^"]*)"', svg)
+    assert len(ids) == len(set(ids))
+
+
+def test_bars_have_the_patterns_of_the_page_and_their_value_beside_them() -> None:
+    ((_, svg),) = page_panels(bars("12.345"), ENGLISH)
+    assert 'class="bar r2" fill="url(#p2)"' in svg
+    assert ">12.345</text>" in svg
+    assert "<pattern" not in svg
+
+
+def test_a_panel_describes_its_axes_and_lines_for_those_who_do_not_see_it() -> None:
+    ((_, svg),) = page_panels(figure(), ENGLISH)
+    assert 'aria-label="time [s] / time [s]. arm 0: 1 - 3; arm 1: 2 - 2"' in svg
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_files_are_whole_and_the_same_each_time(lang: str, tmp_path: Path) -> None:
+    for made in (figure(4), bars()):
+        paths = save(made, tmp_path, language(lang))
+        assert [path.name for path in paths] == [f"{made.key}.svg", f"{made.key}.png"]
+        first = [path.read_bytes() for path in paths]
+        assert [content[:5] for content in first] == [b"<?xml", b"\x89PNG\r"]
+        assert [path.read_bytes() for path in save(made, tmp_path, language(lang))] == first
+
+
+@pytest.mark.parametrize(
+    ("places", "moved"),
+    [([0.1, 0.12, 0.9], [0.1, 0.2, 0.9]), ([0.96, 0.97, 0.98], [0.8, 0.9, 1.0]), ([-0.2, 0.0], [0.0, 0.1]), ([], [])],
+)
+def test_names_are_moved_apart_stay_in_order_and_within_the_plot(places: Sequence[float], moved: list[float]) -> None:
+    assert spread(places, 0.1) == pytest.approx(moved)

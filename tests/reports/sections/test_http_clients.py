@@ -1,0 +1,296 @@
+"""The experiment http-clients: the answer, what each setting says, its table, and its two figures."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.histogram import Histogram
+from core.result import CellResult, Run
+from reports.document.traces import of_cells
+from reports.rows.http_story import answer
+from reports.rows.http_workers import by_setting
+from reports.seed import http_clients as seed
+from tests.reports import contestants
+from tests.reports.contestants import blocks_of, contest_run, figures_of, lines_of, record_of
+from tests.reports.http_sample import (
+    HELD,
+    HELD_FREE,
+    NATIVE,
+    RELEASED,
+    RELEASED_FREE,
+    TITLES,
+    UNDECLARED,
+    clients_in,
+    story_run,
+    worked,
+)
+from tests.reports.sample import MS
+
+MEAN, P99, P999, MAX, LMEAN, BENCH, SERIALISATION, INTERVAL, IN_FLIGHT, CONNECT = range(3, 13)
+TIMELINE = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_000, 400_000]]]
+
+
+def a_run(*cells: Sequence[CellResult], **more: Any) -> Run:
+    return contest_run(*cells, view="http-clients", **more)
+
+
+def sentences(run: Run) -> list[str]:
+    return contestants.sentences(run, TITLES)
+
+
+def lines(*cells: Sequence[CellResult]) -> list[list[str]]:
+    """What the table of all clients shows."""
+    return lines_of(record_of(a_run(*cells), TITLES).tables[0])
+
+
+def only_line(*cells: Sequence[CellResult]) -> list[str]:
+    (line,) = lines(*cells)
+    return line
+
+
+def held(*latencies_ns: int, **client: Any) -> list[CellResult]:
+    """Blocks of a client of one worker, whose loop takes as long as Bench."""
+    told = {"workers_ns": [MS], "bench_ns": MS, **client}
+    return blocks_of("http-beast-held", 50, runtime="3.11", latencies_ns=latencies_ns or [MS], client=told)
+
+
+def test_the_answer_goes_across_held_released_and_undeclared() -> None:
+    settings = by_setting(clients_in(HELD, HELD_FREE, RELEASED, RELEASED_FREE, UNDECLARED))
+    assert str(answer(settings)) == (
+        "Beast (GIL held): serialisation 10.0 under 3.11, 1.0 under 3.14t; released: 1.0 under 3.11, 1.0 under 3.14t; "
+        "a module that does not declare free-threading support turns the GIL back on and is at 8.0 again."
+    )
+
+
+def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
+    parallel = worked("http-beast-undeclared", "3.14t", [4] * 10, 5)
+    assert str(answer(by_setting(clients_in(HELD, HELD_FREE, parallel)))).endswith(
+        "turns the GIL back on and is at 1.2."
+    )
+
+
+def test_the_answer_is_of_the_first_setting_and_says_which() -> None:
+    few, many = (worked("http-beast-held", "3.11", [1], 2, NUM_REQUESTS_PER_CLIENT=size) for size in (1000, 10_000))
+    assert (
+        str(answer(by_setting(clients_in(few, many))))
+        == "Beast (GIL held): serialisation 2.0 under 3.11 (NUM_REQUESTS_PER_CLIENT 1000)."
+    )
+
+
+def test_without_a_held_build_under_a_gil_there_is_no_answer() -> None:
+    assert not answer(by_setting(clients_in(HELD_FREE, RELEASED)))
+
+
+def test_the_story_is_told_by_the_runs_own_figures() -> None:
+    run = story_run()
+    assert sentences(run) == [
+        (
+            "Beast, GIL held through I/O - 3.11: serialisation 10.00 [10.00, 10.00], 1.0 in flight; "
+            "3.14t: serialisation 1.00 [1.00, 1.00], 10.0 in flight."
+        ),
+        (
+            "Beast, GIL released through I/O - 3.11: serialisation 1.00 [1.00, 1.00], 10.0 in flight; "
+            "3.14t: serialisation 1.00 [1.00, 1.00], 10.0 in flight."
+        ),
+        (
+            "Beast, GIL held, module not declared for free-threading - 3.14t: "
+            "serialisation 8.00 [8.00, 8.00], 1.0 in flight."
+        ),
+        (
+            "Bench of Beast released over that of native Beast: "
+            "1.25 [1.25, 1.25] under 3.11, 1.50 [1.50, 1.50] under 3.14t."
+        ),
+    ]
+
+
+def test_nothing_is_said_of_rows_that_are_not_there() -> None:
+    run = a_run(RELEASED)
+    assert [line.partition(" - ")[0] for line in sentences(run)] == ["Beast, GIL released through I/O"]
+
+
+def test_each_setting_has_its_story() -> None:
+    few, many = (worked("http-beast-held", "3.11", [1], 2, NUM_REQUESTS_PER_CLIENT=size) for size in (1000, 10_000))
+    run = a_run(few, many)
+    assert [line.partition(" - ")[0] for line in sentences(run)] == [
+        "NUM_REQUESTS_PER_CLIENT 1000: Beast, GIL held through I/O",
+        "NUM_REQUESTS_PER_CLIENT 10000: Beast, GIL held through I/O",
+    ]
+
+
+def test_blocks_that_agree_have_an_interval_of_no_width_and_two_have_none() -> None:
+    assert only_line(HELD)[SERIALISATION : INTERVAL + 1] == ["10.00", "[10.00, 10.00]"]
+    assert only_line(HELD[:2])[SERIALISATION : INTERVAL + 1] == ["10.00", "-"]
+
+
+def test_in_flight_is_the_median_latency_times_requests_over_bench() -> None:
+    """100 requests of 0.1 ms in 10 ms are one at a time; 100 of 0.4 ms in 4 ms are ten."""
+    assert [only_line(cells)[IN_FLIGHT] for cells in (HELD, HELD_FREE)] == ["1.0", "10.0"]
+
+
+def test_turns_of_long_loops_look_parallel_to_serialisation_and_do_not_to_in_flight() -> None:
+    """Ten loops as long as Bench: requests of 0.1 ms, one in ten with a wait of 9 ms for the GIL."""
+    cells = held(*[100_000] * 90, *[9_100_000] * 10, workers_ns=[10 * MS] * 10, bench_ns=10 * MS)
+    assert (only_line(cells)[SERIALISATION], only_line(cells)[IN_FLIGHT]) == ("1.00", "1.0")
+
+
+def test_requests_are_given_in_milliseconds() -> None:
+    """Of 100 requests in each block 98 take 0.1 ms and two 2 ms: the mean is 0.138 ms, P99 is 2 ms."""
+    line = only_line(held(*[100_000] * 98, *[2 * MS] * 2))
+    assert line[MEAN : BENCH + 1] == ["0.14", "2.00", "-", "2.00", "1.00", "1.00"]
+
+
+@pytest.mark.parametrize(("samples_a_block", "expected"), [(3_333, "-"), (3_334, "0.05")])
+def test_p999_needs_ten_thousand_samples(samples_a_block: int, expected: str) -> None:
+    assert only_line(held(*[50_000] * samples_a_block))[P999] == expected
+
+
+def test_the_connect_is_the_median_over_the_blocks_and_apart_from_the_requests() -> None:
+    connects = []
+    for value_ms in (1, 2, 30):
+        connects.append(Histogram())
+        connects[-1].record(value_ms * MS)
+    cells = [replace(cell, connect=one.to_json()) for cell, one in zip(HELD, connects, strict=True)]
+    assert (only_line(HELD)[CONNECT], only_line(cells)[CONNECT]) == ("-", "2.00")
+    assert only_line(cells)[MAX] == only_line(HELD)[MAX] == "0.10"
+
+
+@pytest.mark.parametrize(("worker", "kind"), [("thread", "sync"), ("task", "async"), ("", "-")])
+def test_each_row_says_whether_its_workers_are_threads_or_tasks(worker: str, kind: str) -> None:
+    assert only_line(held(worker=worker))[2] == kind
+
+
+def test_what_is_not_there_is_said_with_its_reason() -> None:
+    absent = {("http-aiohttp", "3.14t"): "not built: needs cargo", ("http-beast-held", "3.14t"): "not built: needs c++"}
+    assert sentences(a_run(HELD, absent=absent))[1:] == [
+        "Not measured: Python aiohttp under 3.14t - not built: needs cargo",
+        "Not measured: Python over Beast (GIL held) under 3.14t - not built: needs c++",
+    ]
+
+
+def test_a_run_in_which_all_failed_says_that_nothing_was_measured() -> None:
+    run = a_run([])
+    assert sentences(run) == ["Nothing was measured."]
+    assert (record_of(run).figures, str(record_of(run).parts[0].title)) == (
+        (),
+        "The seed's own figures: an Apple M2's",
+    )
+
+
+def test_runtimes_stand_side_by_side_with_dashes_where_a_client_has_none_and_native_programs_do_not() -> None:
+    side_by_side = record_of(a_run(NATIVE, HELD, HELD_FREE, UNDECLARED), TITLES).tables[1]
+    times = ["Mean", "P99 (ms)", "P999 (ms)", "Max (ms)", "LMean (ms)", "Bench", "serial."]
+    heads = [str(column.head) for column in side_by_side.columns]
+    assert heads == ["client", *(f"{runtime} {one}" for runtime in ("3.11", "3.14t") for one in times)]
+    with_gil = ["0.10", "0.10", "-", "0.10", "1.00", "10.00", "10.00"]
+    assert lines_of(side_by_side) == [
+        ["Python over Beast (GIL held)", *with_gil, "0.40", "0.40", "-", "0.40", "4.00", "4.00", "1.00"],
+        [
+            "Python over Beast (GIL held, undeclared)",
+            *["-"] * 7,
+            *["0.10", "0.10", "-", "0.10", "1.25", "10.00", "8.00"],
+        ],
+    ]
+    assert not record_of(a_run(NATIVE)).tables[1]
+
+
+def with_timeline(cells: Sequence[CellResult]) -> list[CellResult]:
+    """Two workers of two requests each, of 0.1 ms."""
+    return [replace(cell, clients=[{**cell.clients[0], "timeline": TIMELINE}]) for cell in cells]
+
+
+def test_serialisation_has_a_mark_for_each_client_and_runtime_with_its_interval_and_cells() -> None:
+    (panel,) = figures_of(a_run(NATIVE, HELD, HELD_FREE))["serialisation"].panels
+    marks = {str(curve.name): curve.marks for curve in panel.curves}
+    assert {name: [(mark.x, mark.left, mark.right) for mark in row] for name, row in marks.items()} == {
+        "native": [tuple(pytest.approx(end) for end in (1, 1, 1))],
+        "3.11": [tuple(pytest.approx(end) for end in (10, 10, 10))],
+        "3.14t": [tuple(pytest.approx(end) for end in (1, 1, 1))],
+    }
+    assert [row[0].cells for row in marks.values()] == [of_cells(cells) for cells in (NATIVE, HELD, HELD_FREE)]
+    assert len({mark.y for row in marks.values() for mark in row}) == 3
+    assert (panel.level, panel.across.is_log) == (1.0, True)
+
+
+def test_serialisation_has_a_panel_for_each_setting_with_one_scale() -> None:
+    few, many = (worked("http-beast-held", "3.11", [1], bench, NUM_REQUESTS_PER_CLIENT=bench) for bench in (3, 20))
+    panels = figures_of(a_run(few, many))["serialisation"].panels
+    assert [str(panel.title) for panel in panels] == ["NUM_REQUESTS_PER_CLIENT 3", "NUM_REQUESTS_PER_CLIENT 20"]
+    assert panels[0].across == panels[1].across
+    assert panels[0].across.low < 1
+    assert 20 < panels[0].across.high < 30
+    (alone,) = figures_of(a_run(worked("http-beast-held", "3.11", [1], 1)))["serialisation"].panels
+    assert alone.across.high == 2
+
+
+def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
+    panels = figures_of(a_run(with_timeline(HELD), with_timeline(HELD_FREE)))["timeline"].panels
+    assert [str(panel.title).partition(":")[0] for panel in panels] == [
+        "http-beast-held, 3.11",
+        "http-beast-held, 3.14t",
+    ]
+    for panel in panels:
+        spans = [span for curve in panel.curves for span in curve.spans]
+        assert [(span.y, span.start, span.end) for span in spans] == [
+            *[(1, 0, 0.1), (1, 0.2, 0.3)],
+            *[(2, 0.1, 0.2), (2, 0.3, 0.4)],
+        ]
+        assert panel.across.high == 0.4
+
+
+def test_without_timelines_there_is_serialisation_alone() -> None:
+    assert list(figures_of(a_run(HELD))) == ["serialisation"]
+
+
+# Language, library, Mean, P99, P999, Max, LMean, Bench. Before the extension released the GIL:
+BEFORE = """
+C++    beast    0.18  0.45  2.56  2.59  17.93  18.46
+Rust   reqwest  0.17  0.33  1.57  1.57  16.65  23.63
+Python requests 3.28 10.04 14.55 15.34 328.27 336.20
+Python beast    0.06  0.09  5.87 11.48   5.64  39.68
+Python aiohttp  0.47  0.63  1.36  1.48  47.45  48.34
+Python reqwest  0.38  1.06  2.15  2.44  37.94  40.20
+"""
+AFTER = """
+C++    beast    0.16 0.27 1.45 1.48  15.77  16.23
+Rust   reqwest  0.14 0.37 0.62 0.64  13.88  18.01
+Python requests 3.07 6.12 7.04 7.95 307.41 314.91
+Python beast    0.15 0.28 0.40 0.53  15.54  16.36
+Python aiohttp  0.47 0.78 1.37 1.50  47.50  48.49
+Python reqwest  0.38 0.90 1.87 2.13  38.35  40.42
+"""
+KINDS = ["sync", "async", "sync", "sync", "async", "async"]  # 001 says it of the first table
+
+
+def typed(text: str) -> list[list[str]]:
+    """The words of each line."""
+    return [line.split() for line in text.strip().splitlines()]
+
+
+def test_the_seeds_figures_with_the_gil_held_are_those_published() -> None:
+    assert [list(line[:-1]) for line in seed.HELD] == typed(BEFORE)
+
+
+def test_the_seeds_figures_with_the_gil_released_are_those_published() -> None:
+    assert [list(line[:-1]) for line in seed.RELEASED] == typed(AFTER)
+
+
+def test_the_seeds_rows_are_threads_or_tasks_as_it_says() -> None:
+    assert [line[-1] for line in seed.HELD] == KINDS
+    assert [line[-1] for line in seed.RELEASED] == KINDS
+
+
+def test_the_seeds_own_finding_can_be_read_from_its_tables() -> None:
+    """Bench / LMean of Python over Beast is 39.68 / 5.64 = 7.04 with the GIL held, 16.36 / 15.54 = 1.05 without."""
+    held, released = (
+        next(line for line in lines if line[:2] == ("Python", "beast")) for lines in (seed.HELD, seed.RELEASED)
+    )
+    assert [round(float(line[7]) / float(line[6]), 2) for line in (held, released)] == [7.04, 1.05]
+
+
+def test_the_seeds_tables_are_said_to_be_another_machines_and_what_was_wrong_with_them() -> None:
+    (part,) = record_of(a_run(HELD)).parts
+    assert [lines_of(table) for table in part.tables] == [list(map(list, seed.HELD)), list(map(list, seed.RELEASED))]
+    (faults,) = map(str, part.notes)
+    assert all(word in faults for word in ("Apple M2", "one run", "fixed order", "warm-up", "connect", "body"))

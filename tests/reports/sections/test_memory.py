@@ -1,0 +1,131 @@
+"""Slopes of memory: known lines, shared pages, and how often the interval holds the truth."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from config.load import load_experiment
+from core.result import CellResult, Run
+from reports.document.model import Section
+from reports.document.values import KIB, MIB, size
+from reports.rows.growth import fit, growths
+from reports.sections.memory import is_measured, section
+from reports.statistics.scaling import line_fit
+from reports.view import View
+from tests.reports.contestants import lines_of
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served
+
+COUNTS = (0, 25, 50, 75, 100, 125, 150, 175, 200)
+
+
+def shared_pages(
+    clients: int, *, per_client: float = 4 * KIB, private: float = 10 * MIB, shared: float = 8 * MIB
+) -> float:
+    """Proportional set size of one service beside so many clients of the same interpreter."""
+    return private + per_client * clients + shared / (clients + 1)
+
+
+def cells_of(counts: Sequence[int], size: Callable[[int], float], key: str = "pss_bytes") -> list[CellResult]:
+    return [
+        served(
+            "3.14",
+            block,
+            1000 if count else 0,
+            {"NUM_API_SERVICES": 1, "NUM_CLIENTS": count, "PAYLOAD_BYTES": 0},
+            services=[{key: round(size(count))}],
+            clients=[{key: 12 * MIB}] * count,
+        )
+        for count in counts
+        for block in (1, 2)
+    ]
+
+
+def memory_run(
+    counts: Sequence[int] = COUNTS, size: Callable[[int], float] = shared_pages, key: str = "pss_bytes"
+) -> Run:
+    return run_of(cells_of(counts, size, key), name="memory", blocks=2, runtimes=["3.14"])
+
+
+def made(run: Run) -> Section:
+    return section(View(run))
+
+
+def sentences(run: Run) -> list[str]:
+    return [str(sentence) for sentence in made(run).sentences]
+
+
+def test_pages_shared_with_the_clients_are_no_part_of_the_slope() -> None:
+    """The service grows by 4 KiB for each client, yet a plain line through its proportional sizes falls."""
+    services, clients = growths(memory_run())
+    assert services.slope.value == pytest.approx(4 * KIB, rel=1e-3)
+    assert services.at(0) == pytest.approx(18 * MIB, rel=1e-3)
+    assert line_fit(services.points).slope.value < 0
+    assert clients.slope.value == pytest.approx(12 * MIB)
+
+
+def test_without_proportional_sizes_it_is_the_plain_line() -> None:
+    """Through (0, 10), (1, 13), (2, 13) MiB, twice each: slope 1.5, intercept 10.5."""
+    sizes = {0: 10 * MIB, 1: 13 * MIB, 2: 13 * MIB}
+    services = growths(memory_run([0, 1, 2], lambda count: sizes[count], "max_rss_bytes"))[0]
+    assert services.slope.value == pytest.approx(1.5 * MIB)
+    assert services.at(0) == pytest.approx(10.5 * MIB)
+    assert services.shared == 0
+
+
+def test_the_interval_of_the_slope_holds_the_truth_in_95_of_100() -> None:
+    rng = np.random.default_rng(1)
+    truth = 4.0 * KIB
+    held = 0
+    for _ in range(500):
+        points = [(n, round(shared_pages(n) + 100 * KIB * rng.standard_normal())) for n in COUNTS for _ in range(3)]
+        slope, _, _ = fit(points, 1)
+        held += slope.low <= truth <= slope.high
+    assert 0.93 <= held / 500 <= 0.97
+
+
+def test_a_sentence_says_what_a_further_client_costs() -> None:
+    (sentence,) = sentences(memory_run())
+    service, client = sentence.split("; ")
+    costs = "4.0 KiB [4.0 KiB, 4.0 KiB] for each further client"
+    assert service == f"3.14: the service takes 18.0 MiB at 0 clients and 10.8 MiB at 200 clients: {costs}"
+    assert client == "a client takes 12.0 MiB [12.0 MiB, 12.0 MiB]."
+
+
+def test_no_growth_is_claimed_where_the_interval_includes_0() -> None:
+    rng = np.random.default_rng(2)
+    run = memory_run(size=lambda count: 10 * MIB + MIB * rng.standard_normal())
+    assert "no growth is shown (" in sentences(run)[0]
+
+
+@pytest.mark.parametrize("counts", [[], [5], [1, 200]])
+def test_fewer_than_three_numbers_of_clients_say_nothing(counts: list[int]) -> None:
+    run = memory_run(counts)
+    assert (made(run).sentences, made(run).figures) == ((), ())
+    assert not is_measured(View(run))
+
+
+def test_sizes_are_written_for_people() -> None:
+    sizes = [size(value) for value in (0, 1023, 1536, -1536, 24.25 * MIB, 1242 * MIB)]
+    assert sizes == ["0 B", "1023 B", "1.5 KiB", "-1.5 KiB", "24.2 MiB", "1,242.0 MiB"]
+
+
+def test_figures_show_every_cell_and_the_fit_and_tables_its_slope() -> None:
+    services, clients = made(memory_run()).figures
+    assert [services.key, clients.key] == ["memory-services", "memory-clients"]
+    ((curve,),) = [panel.curves for panel in services.panels]
+    assert len(curve.marks) == 18
+    assert [curve.line[0][1], curve.line[-1][1]] == pytest.approx([18, 10.82], abs=0.01)
+    tables = [lines_of(figure.table) for figure in (services, clients) if figure.table]
+    assert tables == [
+        [["3.14", "", "18.0", "10.8", "4.0 [4.0, 4.0]"]],
+        [["3.14", "", "0.0", "2,400.0", "12,288.0 [12,288.0, 12,288.0]"]],
+    ]
+
+
+def test_the_experiment_goes_from_0_to_200_clients_of_one_service() -> None:
+    cells = load_experiment("memory").cells()
+    assert {cell.num_clients for cell in cells} == set(COUNTS)
+    assert {(cell.system, cell.num_api_services) for cell in cells} == {("2", 1)}
+    assert {cell.payload_bytes for cell in cells} == {0, 110_000}

@@ -1,0 +1,201 @@
+"""The table of rows on a terminal, in a pipe and as Markdown; what must be said with it."""
+
+import io
+import re
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from core.languages import ENGLISH
+from core.messages import verbatim
+from core.result import Run
+from reports.document.model import Document
+from reports.render.markdown import markdown
+from reports.render.terminal import print_section
+from reports.sections.results import readings, section, table
+from reports.terminal.console import terminal
+from reports.view import View
+from tests.reports.sample import MS, TITLES, cell_of, facts, faulty, measured, run_of, seed_run
+
+SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+TRACEBACK = (
+    "Service 1 of 1 (3.14t, pid 7) exited with status 1 before it was ready. Its last lines: Traceback:\n"
+    "  File \"x.py\"\nModuleNotFoundError: No module named 'tornado'"
+)
+
+
+def printed(run: Run, console: Console) -> str:
+    print_section(section(View(run, TITLES)), console, ENGLISH)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.fixture
+def piped(monkeypatch: pytest.MonkeyPatch) -> Console:
+    for name in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    return terminal(io.StringIO())
+
+
+@pytest.fixture(scope="module")
+def record() -> Run:
+    return seed_run()
+
+
+def small_run(**plan: Any) -> Run:
+    run = run_of(
+        [
+            measured(cell_of("1", "3.11", SMALL), 1, [1500 * MS, 1600 * MS, 1999 * MS], [250_000] * 1000),
+            measured(cell_of("1", "3.14t", SMALL), 1, [1000 * MS], [125_000] * 1000),
+            faulty(cell_of("3", "3.11", SMALL), 1, "invalid", "the GIL was off at the end"),
+            faulty(cell_of("3", "3.14t", SMALL), 1, "failed", TRACEBACK),
+        ],
+        blocks=1,
+        missing={"3.13": "Runtime 3.13 was not found. Install it with: uv python install 3.13"},
+    )
+    run.plan.update(plan)
+    return run
+
+
+def test_a_small_run_prints_as_expected(piped: Console) -> None:
+    assert "\n".join(line.rstrip() for line in printed(small_run(), piped).splitlines()) == EXPECTED.strip("\n")
+
+
+EXPECTED = """
+          completion s  requests latency us CPU us/request       blocks
+  Runtime  median   max    per s    p50 p99 service client ratio     ok
+System 1: Single socket, no connection cache
+  3.11      1.600 1.999      500    250 250    20.0   60.0  1.00      1 ███████▉
+  3.14t     1.000 1.000      999    125 125    20.0   20.0  1.60      1 ████▉
+System 3: Tornado
+  3.11    invalid
+  3.14t    failed
+Bars: completion time [s]. Less is better.
+System 3: Tornado, 3.11: 1 of 1 block invalid: the GIL was off at the end
+System 3: Tornado, 3.14t: 1 of 1 block failed: Service 1 of 1 (3.14t, pid 7)
+exited with status 1 before it was ready. Its last lines: Traceback: [...]
+ModuleNotFoundError: No module named 'tornado'
+3.13: not measured. Runtime 3.13 was not found. Install it with: uv python
+install 3.13
+"""
+
+
+class Ascii(io.StringIO):
+    """A stream whose encoding has no blocks."""
+
+    encoding = "ascii"
+
+
+def test_where_the_encoding_has_no_blocks_bars_are_number_signs() -> None:
+    out = Ascii()
+    text = printed(small_run(), Console(file=out, width=80, highlight=False))
+    assert re.search(r" 1\.60 +1 #{5} *\n", text)
+    assert text.isascii()
+
+
+def bars(text: str) -> list[int]:
+    return [line.count("█") for line in text.splitlines() if line.startswith(("  3.11 ", "  3.14t ")) and "█" in line]
+
+
+def test_bars_of_cells_that_were_timed_for_as_long_are_of_requests_per_second(piped: Console) -> None:
+    text = printed(small_run(method={"duration_s": 1.0, "warmup": {}, "client_runtime": "same", **PINS}), piped)
+    less, more = bars(text)
+    assert less < more
+    assert "Bars: requests/s. More is better." in text
+
+
+PINS: dict[str, list[int]] = {"pin_services": [], "pin_clients": []}
+
+
+def test_where_work_differs_between_systems_each_has_a_scale_of_its_own(piped: Console) -> None:
+    other = {**SMALL, "NUM_REQUESTS_PER_CLIENT": 10}
+    cells = [measured(cell_of("1", "3.14t", SMALL), 1, [1000 * MS]), measured(cell_of("2", "3.14t", other), 1, [MS])]
+    run = run_of(cells, runtimes=["3.14t"])
+    first, second = bars(printed(run, piped))
+    assert first == second > 5
+    assert any("compare systems and settings by requests/s" in str(line) for line in readings(View(run)))
+
+
+def test_a_whole_record_fits_80_columns_with_every_runtime_setting_and_bar(piped: Console, record: Run) -> None:
+    text = printed(record, piped)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("  3.14t+gil ") == 11
+    assert all("█" in line for line in text.splitlines() if line.startswith("  3.14t+gil "))
+    assert "NUM_MULTI_SOCKET 10, SELECT_MODE single, CLIENT_BINDING" in " ".join(text.split())
+    for head in ("completion s", "requests", "p50", "p99", "service", "client", "ratio"):
+        assert head in text.split("System 1")[0]
+    assert "…" not in text
+    assert "\x1b" not in text
+
+
+def test_columns_says_how_wide_a_pipe_is(monkeypatch: pytest.MonkeyPatch, record: Run) -> None:
+    monkeypatch.setenv("COLUMNS", "130")
+    assert "wall" in printed(record, terminal(io.StringIO()))
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 70])
+def test_a_narrow_terminal_gets_fewer_columns_and_always_the_median(width: int, record: Run) -> None:
+    text = printed(record, Console(file=io.StringIO(), width=width, highlight=False))
+    assert max(map(len, text.splitlines())) <= width
+    assert "median" in text
+
+
+def test_an_experiment_with_a_view_of_its_own_prints_that_instead(piped: Console) -> None:
+    assert printed(small_run(view="echo"), piped) == ""
+
+
+def test_no_color_means_no_colours_on_a_terminal_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    text = printed(small_run(), Console(file=io.StringIO(), width=80, force_terminal=True))
+    assert "\x1b[31m" not in text
+    assert "\x1b[1m" in text
+
+
+def test_one_runtime_alone_has_no_ratio(piped: Console) -> None:
+    run = run_of([measured(cell_of("1", "3.14t", SMALL), 1, [MS])], blocks=1, runtimes=["3.14t"])
+    assert "ratio" not in printed(run, piped).lower()
+
+
+def test_titles_with_brackets_are_no_markup(piped: Console) -> None:
+    run = small_run()
+    run.plan["rows"][0]["title"] = "[red]odd[/] title"
+    assert "[red]odd[/] title" in printed(run, piped)
+
+
+def test_the_table_in_markdown_has_a_line_per_row_with_the_same_figures_or_the_trouble() -> None:
+    document = Document(name="", title=verbatim("x"), about=(), sections=(section(View(small_run(), TITLES)),))
+    lines = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in markdown(document, ENGLISH).splitlines()
+        if "|" in line
+    ]
+    assert lines[3] == ["3.14t", "1.000", "1.000", "1.001", "999", "125", "125", "20.0", "20.0", "1.60", "1"]
+    assert lines[6][1] == "1 of 1 block invalid: the GIL was off at the end"
+
+
+def test_a_row_with_figures_and_failed_blocks_says_so_beside_them() -> None:
+    cell = cell_of("1", "3.11", SMALL)
+    run = run_of([measured(cell, 1, [MS]), faulty(cell, 2, "failed", "why")], blocks=2, runtimes=["3.11"])
+    made = table(View(run))
+    assert str(made.columns[-1].head) == "Status"
+    assert str(made.lines[0][-1].words) == "1 of 2 blocks failed: why"
+    assert made.lines[0][-1].state == "trouble"
+
+
+def test_what_is_not_measured_is_counted() -> None:
+    run = run_of([measured(cell_of("1", "3.11", SMALL), 1, [MS])], blocks=2)
+    assert [str(line) for line in section(View(run)).sentences] == [
+        "3 cells of the plan are not measured; --resume goes on with them."
+    ]
+
+
+def test_the_notes_say_which_way_the_ratio_goes_and_what_confounds_it() -> None:
+    run = run_of([measured(cell_of("1", name, SMALL), 1, [MS]) for name in ("3.14", "3.14t")], blocks=1)
+    run.plan["runtimes"] = ["3.11", "3.14t", "3.14"]
+    run.runtimes = {"3.14": facts("3.14", shared=True), "3.14t": facts("3.14t")}
+    text = " ".join(map(str, readings(View(run))))
+    assert "completion time under 3.14t over that of the row" in text
+    assert "Method: clients run under the service's runtime." in text
+    assert "shared library: yes (3.14); no (3.14t)" in text

@@ -1,0 +1,250 @@
+"""One process of threads against many processes: ratios by hand, what is missing, where the one overtakes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from config.load import load_experiment
+from core.method import Method
+from core.result import CellResult, Run
+from reports.document.model import Section
+from reports.rows.topologies import claims
+from reports.sections.topology import section
+from reports.view import View
+from tests.reports.contestants import lines_of
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served, sized
+
+Rates = Mapping[tuple[str, int, int], float]
+
+# (runtime, processes, threads) -> requests/s
+RATES: Rates = {("3.14t", 1, 2): 1900, ("3.14", 1, 2): 1000, ("3.14", 2, 1): 2000, ("3.14t", 2, 1): 1800}
+SENTENCE = (
+    "CALC_TARGET 0: the throughput of 1 process of 2 threads on 3.14t is 1.90 [1.90, 1.90] times that of 1 process on "
+    "3.14 and 0.95 [0.95, 0.95] times that of 2 processes on 3.14, with 0.60 [0.60, 0.60] times their memory."
+)
+
+
+def made(run: Run) -> Section:
+    return section(View(run))
+
+
+def sentences(run: Run) -> list[str]:
+    return [str(sentence) for sentence in made(run).sentences]
+
+
+def tables(run: Run) -> list[list[list[str]]]:
+    return [lines_of(figure.table) for figure in made(run).figures if figure.table]
+
+
+def notes(run: Run) -> str:
+    return " ".join(map(str, made(run).notes))
+
+
+def measured_cells(
+    rates: Rates, blocks: Sequence[int] = (1, 2, 3), load: int = 0, clients: int = 4
+) -> list[CellResult]:
+    return [
+        served(
+            runtime,
+            block,
+            rate,
+            {
+                "NUM_API_SERVICES": processes,
+                "NUM_WORKERS_PER_API_SERVICE": threads,
+                "NUM_CLIENTS": clients,
+                "CALC_TARGET": load,
+            },
+            services=sized(*[60 if runtime == "3.14t" else 50] * processes),
+        )
+        for (runtime, processes, threads), rate in rates.items()
+        for block in blocks
+    ]
+
+
+def topology_run(*cells: CellResult, cores: int = 2) -> Run:
+    runtimes = dict.fromkeys(cell.runtime for cell in cells)
+    run = run_of(cells, name="topology", runtimes=sorted(runtimes))
+    return replace(run, machine={**run.machine, "cores_usable": cores})
+
+
+def swept(*over_many: Sequence[float]) -> Run:
+    """A run with a load for each of *over_many*: the ratio of 1 x 2 on 3.14t to 2 x 1 on 3.14, by block."""
+    cells = [
+        cell
+        for load, ratios in enumerate(over_many)
+        for block, ratio in enumerate(ratios, 1)
+        for cell in measured_cells({**RATES, ("3.14t", 1, 2): 2000 * ratio}, (block,), load)
+    ]
+    return topology_run(*cells)
+
+
+def test_the_sentence_people_look_for_has_its_ratios_by_hand() -> None:
+    """1900/1000, 1900/2000, and 60 MiB of one process over 2 x 50 MiB."""
+    assert sentences(topology_run(*measured_cells(RATES))) == [SENTENCE]
+
+
+def test_ratios_are_medians_of_what_is_paired_by_block() -> None:
+    """The machine is half as fast in block 2, for both: the ratio is 1.9 in each block all the same."""
+    slow = {key: rate / 2 for key, rate in RATES.items()}
+    cells = [*measured_cells(RATES, (1, 3)), *measured_cells(slow, (2,))]
+    assert sentences(topology_run(*cells)) == [SENTENCE]
+
+
+def test_fewer_than_three_blocks_have_no_interval() -> None:
+    (sentence,) = sentences(topology_run(*measured_cells(RATES, (1, 2))))
+    assert "is 1.90 times that of 1 process on 3.14 and 0.95 times that of 2 processes on 3.14, with 0.60 t" in sentence
+
+
+@pytest.mark.parametrize(
+    ("absent", "end"),
+    [
+        (("3.14", 2, 1), "on 3.14; not measured in the same blocks: 2 processes on 3.14."),
+        (("3.14", 1, 2), "their memory; not measured in the same blocks: 1 process of 2 threads on 3.14."),
+        (("3.14t", 1, 2), "1 process of 2 threads on 3.14t was not measured, so there is nothing to compare."),
+    ],
+)
+def test_a_missing_cell_is_named(absent: tuple[str, int, int], end: str) -> None:
+    (sentence,) = sentences(topology_run(*measured_cells({key: rate for key, rate in RATES.items() if key != absent})))
+    assert sentence.endswith(end)
+
+
+def test_failed_cells_count_as_missing() -> None:
+    cells = [
+        replace(cell, status="failed") if (cell.runtime, len(cell.services)) == ("3.14", 2) else cell
+        for cell in measured_cells(RATES)
+    ]
+    (sentence,) = sentences(topology_run(*cells))
+    assert sentence.endswith("not measured in the same blocks: 2 processes on 3.14.")
+
+
+def test_without_as_many_threads_as_cores_25_stand_in() -> None:
+    rates = {("3.14t", 1, 25): 300.0, ("3.14", 1, 25): 100.0, ("3.14", 4, 1): 400.0, ("3.14t", 1, 9): 1.0}
+    (sentence,) = sentences(topology_run(*measured_cells(rates, clients=25), cores=4))
+    assert "1 process of 25 threads on 3.14t is 3.00 [3.00, 3.00] times that of 1 process on 3.14" in sentence
+    assert "0.75 [0.75, 0.75] times that of 4 processes on 3.14" in sentence
+
+
+def test_another_version_is_named_as_what_is_mixed_in() -> None:
+    other = {"3.14": "3.11", "3.14t": "3.14t"}
+    rates = {(other[runtime], processes, threads): rate for (runtime, processes, threads), rate in RATES.items()}
+    (sentence,) = sentences(topology_run(*measured_cells(rates)))
+    assert sentence.endswith("their memory (another version: this is version and lock together).")
+
+
+def test_the_second_arm_of_an_aa_run_is_in_the_table_and_in_no_claim() -> None:
+    cells = measured_cells(RATES)
+    again = [replace(cell, arm="3.14t again") for cell in cells if cell.runtime == "3.14t"]
+    run = topology_run(*cells, *again)
+    assert {claim.threaded.arm for claim in claims(run)} == {"3.14t"}
+    assert "3.14t again" in {line[0] for line in tables(run)[0]}
+
+
+def test_without_a_default_build_it_says_what_it_takes() -> None:
+    run = topology_run(*measured_cells({key: rate for key, rate in RATES.items() if key[0] == "3.14t"}))
+    wanted = "a free-threaded runtime and one of the default build, such as 3.14t and 3.14"
+    assert sentences(run) == [f"Processes and threads are not compared: that takes {wanted}; measured are 3.14t."]
+
+
+def test_a_run_without_topologies_says_nothing() -> None:
+    run = topology_run(*measured_cells({("3.14t", 1, 2): 1, ("3.14t", 1, 4): 2, ("3.14", 1, 2): 1}))
+    assert not made(run)
+
+
+def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
+    rates = {("3.14t", 1, 8): 1000.0, ("3.14", 8, 1): 1000.0, ("3.14", 1, 8): 1000.0}
+    lines = sentences(topology_run(*measured_cells(rates), cores=8))
+    assert lines[-1].startswith("4 clients keep no more than 4 requests under way at one process, fewer than it could")
+    assert lines[-1].endswith("the figures of 1 x 8 are a lower bound. Raise NUM_CLIENTS.")
+    assert len(sentences(topology_run(*measured_cells(rates, clients=8), cores=8))) == 1
+
+
+@pytest.mark.parametrize(
+    ("over_many", "says"),
+    [
+        (([0.8] * 3, [0.9] * 3, [1.1] * 3), "overtakes 2 processes on 3.14 between CALC_TARGET 1 and 2."),
+        (([0.8] * 3, [0.9] * 3), "never overtakes 2 processes on 3.14 within the sweep; at best it serves 0.90 tim"),
+        (([0.8] * 3, [0.9, 1.1, 1.2]), "is not shown to overtake 2 processes on 3.14 within the sweep; at best it se"),
+        (([1.2] * 3, [1.1] * 3), "serves more than 2 processes on 3.14 at every CALC_TARGET of the sweep, 0 to 1."),
+        (([1.2] * 3, [0.9] * 3), "serves more than 2 processes on 3.14 at CALC_TARGET 0 of 0, 1."),
+    ],
+)
+def test_where_the_one_process_overtakes_the_many(over_many: Sequence[Sequence[float]], says: str) -> None:
+    assert says in sentences(swept(*over_many))[-1]
+
+
+def test_no_crossing_is_shown_by_two_blocks() -> None:
+    assert sentences(swept([0.8] * 2, [1.2] * 2))[-1].startswith(
+        "fewer than 3 blocks cannot show whether 1 process of "
+    )
+
+
+def test_figures_and_tables_have_every_topology_and_the_crossover() -> None:
+    run = swept([0.8] * 3, [1.2] * 3)
+    topology, crossover = made(run).figures
+    assert [str(panel.title) for panel in topology.panels] == ["CALC_TARGET 0", "CALC_TARGET 1"]
+    assert [curve.line for curve in topology.panels[1].curves if curve.name == "3.14t"] == [
+        ((0.0, 1800.0), (1.0, 2400.0))
+    ]
+    (panel,) = crossover.panels
+    assert [mark.y for mark in panel.curves[0].marks] == pytest.approx([0.8, 1.2])
+    every, crossing = tables(run)
+    assert ["3.14t", "1 x 2", "2,400", "60.0", "3"] in every
+    assert ["3.14", "2 x 1", "2,000", "100.0", "3"] in every
+    assert crossing == [
+        ["3.14t", "0", "1,600", "2,000", "0.80 [0.80, 0.80]", "2 x 1"],
+        ["3.14t", "1", "2,400", "2,000", "1.20 [1.20, 1.20]", "1 x 2"],
+    ]
+
+
+def test_the_clients_runtime_is_named() -> None:
+    run = topology_run(*measured_cells(RATES))
+    assert "Clients ran under the service's runtime." in notes(run)
+    run.plan["method"] = Method(client_runtime="3.14").to_json()
+    assert "Clients ran under 3.14." in notes(run)
+
+
+def test_settings_are_compared_apart_and_named() -> None:
+    plain = measured_cells(RATES)
+    other = [replace(cell, params={**cell.params, "REUSE_CLIENT": False}) for cell in measured_cells(RATES)]
+    lines = sentences(topology_run(*plain, *other))
+    assert lines == [f"REUSE_CLIENT {value}, {SENTENCE}" for value in ("true", "false")]
+
+
+def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
+    cells = load_experiment("topology").cells()
+    assert {(1, 25)} < {(cell.num_api_services, cell.num_workers_per_api_service) for cell in cells}
+    assert all(cell.num_threads_per_client >= cell.num_api_services for cell in cells)
+
+
+def test_a_service_without_a_load_has_one_sentence() -> None:
+    cells = [
+        replace(cell, params={name: value for name, value in cell.params.items() if name != "CALC_TARGET"})
+        for cell in measured_cells({("3.14t", 1, 8): 2400, ("3.14", 8, 1): 2000})
+    ]
+    run = topology_run(*cells)
+    rows = [{**row, "params": cells[0].params} for row in run.plan["rows"]]
+    run = replace(run, plan={**run.plan, "rows": rows})
+    assert sentences(run)[0] == (
+        "the throughput of 1 process of 8 threads on 3.14t is 1.20 [1.20, 1.20] times that of 8 processes on 3.14, "
+        "with 0.15 [0.15, 0.15] times their memory."
+    )
+    assert [str(panel.title) for figure in made(run).figures for panel in figure.panels] == [""]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "many"),
+    [
+        ({(4, 2): 2000, (1, 8): 1000}, "4 processes of 2 threads"),
+        ({(8, 2): 2000, (4, 2): 1500, (1, 8): 1000}, "8 processes of 2 threads"),
+        ({(8, 2): 1500, (2, 1): 2000, (1, 8): 1000}, "2 processes"),  # one a core is what one would run
+    ],
+)
+def test_many_are_the_most_processes_there_are_where_none_have_one_thread(
+    shapes: Mapping[tuple[int, int], float], many: str
+) -> None:
+    rates = {(arm, *shape): rate for arm in ("3.14", "3.14t") for shape, rate in shapes.items()}
+    (sentence,) = sentences(topology_run(*measured_cells({**rates, ("3.14t", 1, 8): 2400}, clients=8)))
+    assert "1 process of 8 threads on 3.14t is 2.40 [2.40, 2.40] times that of 1 " in sentence
+    assert f" and 1.20 [1.20, 1.20] times that of {many} on 3.14, with " in sentence

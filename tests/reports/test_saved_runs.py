@@ -1,0 +1,62 @@
+"""Runs saved by version 0.1 (schema 1): every number in the machine-readable outputs is what that version wrote.
+
+Each file of tests/reports/saved holds a real run, one of each experiment, and what version 0.1 made of it.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import lzma
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.languages import LANGUAGES, language
+from core.result import load
+from reports.exports.csv_sheets import cells_sheet, rows_sheet
+from reports.rows.comparisons import compare
+from reports.rows.summary import rows
+from reports.view import View
+from reports.write import write_all
+
+SAVED = sorted(Path(__file__).with_name("saved").glob("*.json.xz"))
+WORDS = {"trouble", "reason", "status", "title"}
+
+
+@pytest.fixture(params=SAVED, ids=lambda path: path.name.partition(".")[0])
+def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """A run's folder, and what version 0.1 said of it."""
+    content = json.loads(lzma.decompress(request.param.read_bytes()))
+    (tmp_path / "result.json").write_text(json.dumps(content["run"]))
+    return tmp_path, content["expected"]
+
+
+def digest(sheet: str) -> dict[str, Any]:
+    """Number of lines, and a digest of all but the columns of words."""
+    lines = [
+        {name: value for name, value in line.items() if name not in WORDS} for line in csv.DictReader(io.StringIO(sheet))
+    ]
+    return {"lines": len(lines), "sha256": hashlib.sha256(json.dumps(lines, sort_keys=True).encode()).hexdigest()}
+
+
+def test_tables_and_cells_have_the_same_numbers(saved: tuple[Path, dict[str, Any]]) -> None:
+    run, expected = load(saved[0]), saved[1]
+    assert digest(rows_sheet(rows(run))) == expected["table"]
+    assert digest(cells_sheet(run)) == expected["cells"]
+
+
+def test_comparisons_have_the_same_numbers_and_verdicts(saved: tuple[Path, dict[str, Any]]) -> None:
+    compared = compare(load(saved[0]))
+    assert [
+        {name: json.loads(json.dumps(asdict(comparison)[name])) for name in facts}
+        for comparison, facts in zip(compared, saved[1]["comparisons"], strict=True)
+    ] == saved[1]["comparisons"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_part_of_the_report_is_made_in_every_language(saved: tuple[Path, dict[str, Any]], lang: str) -> None:
+    paths = write_all(View(load(saved[0])), saved[0], language(lang))
+    assert {"report.html", "findings.md", "table.md", "table.csv", "cells.csv"} <= {path.name for path in paths}
