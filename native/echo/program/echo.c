@@ -1,14 +1,13 @@
 #define _GNU_SOURCE
 #include "echo.h"
 
-#include "echo_contract.h"
-#include "echo_settings.h"
+#include "flags.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,18 +17,18 @@ enum { SLOTS = 64, CACHE_LINE_BYTES = 64 };
 /* One for each thread, as long as there are no more than SLOTS, so that threads share no cache line. */
 static struct {
   _Alignas(CACHE_LINE_BYTES) atomic_ullong size_bytes;
-} counted[SLOTS];
+} echoed[SLOTS];
 
 static atomic_uint next_slot;
 static _Thread_local unsigned own_slot;
 
 void echo_count(size_t size_bytes) {
-  atomic_fetch_add_explicit(&counted[own_slot].size_bytes, size_bytes, memory_order_relaxed);
+  atomic_fetch_add_explicit(&echoed[own_slot].size_bytes, size_bytes, memory_order_relaxed);
 }
 
-static unsigned long long counted_bytes(void) {
+static unsigned long long echoed_bytes(void) {
   unsigned long long size_bytes = 0;
-  for (int i = 0; i < SLOTS; i++) size_bytes += atomic_load_explicit(&counted[i].size_bytes, memory_order_relaxed);
+  for (int i = 0; i < SLOTS; i++) size_bytes += atomic_load_explicit(&echoed[i].size_bytes, memory_order_relaxed);
   return size_bytes;
 }
 
@@ -65,7 +64,7 @@ static void raise_descriptor_limit(void) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* SIGINT and SIGTERM end a server that was started by hand; all threads leave them to wait_for_signal(). */
+/* SIGINT and SIGTERM end a server that is not controlled; all threads leave them to wait_for_signal(). */
 static void block_end_signals(sigset_t *ends) {
   sigemptyset(ends);
   sigaddset(ends, SIGINT);
@@ -73,10 +72,26 @@ static void block_end_signals(sigset_t *ends) {
   pthread_sigmask(SIG_BLOCK, ends, NULL);
 }
 
-static void stay_until_signal(const struct echo_library *library, const char *address, const sigset_t *ends) {
+static void wait_for_signal(const sigset_t *ends) {
   int received;
-  fprintf(stderr, "echo-%s: listening on %s\n", library->name, address);
   sigwait(ends, &received);
+}
+
+static void answer_until_end_of_file(void) {
+  char *line = NULL;
+  size_t capacity_bytes = 0;
+  while (getline(&line, &capacity_bytes, stdin) >= 0) {
+    printf("%llu\n", echoed_bytes());
+    fflush(stdout);
+  }
+  free(line);
+}
+
+/* One `key: value` a line, `listening` last: then it accepts connections. */
+static void print_facts(const struct echo_library *library, const char *address) {
+  printf("program: echo-%s\nversion: %s\ncompiler: %s\npackage: %s %s\nlistening: %s\n", library->name,
+         GILSCOPE_VERSION, library->compiler, library->package.name, library->package.version, address);
+  fflush(stdout);
 }
 
 /* The threads that serve never end by themselves, so the process ends with them: nothing is joined. */
@@ -85,20 +100,20 @@ int echo_main(int argc, char **argv, const struct echo_library *library) {
   static struct serving serving;
   char address[ECHO_ADDRESS_BYTES];
   sigset_t ends;
-  if (echo_settings_read(argc, argv, &settings) != 0) return 2;
+  if (echo_read_flags(argc, argv, &settings) != 0) return 2;
   signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   int listener = echo_listen(&settings, address);
   if (listener < 0) return 1;
-  if (!settings.child) block_end_signals(&ends);
+  if (!settings.is_controlled) block_end_signals(&ends);
   serving = (struct serving){library, library->open(&settings, listener)};
   if (start_threads(&serving, settings.threads) != 0) return 1;
-  if (settings.child) {
-    echo_contract_speak(library, address, settings.message_bytes, counted_bytes);
+  print_facts(library, address);
+  if (settings.is_controlled) {
+    answer_until_end_of_file();
   } else {
-    stay_until_signal(library, address, &ends);
+    wait_for_signal(&ends);
   }
   if (settings.path != NULL) unlink(settings.path);
-  fflush(stdout);
   _exit(0);
 }
