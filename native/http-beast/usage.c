@@ -40,9 +40,9 @@ static int64_t run_queue_ns(void) {
   int64_t waiting_ns = 0;
   DIR *threads = opendir("/proc/self/task");
   if (threads == NULL) return 0;
-  for (struct dirent *one = readdir(threads); one != NULL; one = readdir(threads)) {
-    if (one->d_name[0] == '.') continue;
-    snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", one->d_name);
+  for (struct dirent *thread = readdir(threads); thread != NULL; thread = readdir(threads)) {
+    if (thread->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", thread->d_name);
     waiting_ns += schedstat_wait_ns(path);
   }
   closedir(threads);

@@ -1,4 +1,4 @@
-// What the client is told: by its flags, and by the cell on the first line of stdin.
+// What the client is to do: its flags, and the cell on the first line of stdin.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// Something that was told is wrong: what, the value seen, what is accepted.
+// A flag or the cell is wrong: what, the value seen, what is accepted.
 class BadInput : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -25,14 +25,14 @@ struct Place {
   std::string port;
 };
 
-// How much the workers ask: each its number of requests, or for so long.
+// How much the workers send: each its number of requests, or for so long.
 struct Quota {
   std::vector<std::int64_t> requests;
   std::optional<std::chrono::nanoseconds> duration;
 };
 
 // From the cell.
-struct Told {
+struct Plan {
   std::vector<Place> places;  // one for each worker
   Quota warmup;
   Quota timed;
@@ -41,4 +41,4 @@ struct Told {
 
 // Throws BadInput.
 Flags read_flags(int argc, char** argv);
-Told read_told(const std::string& line);
+Plan read_plan(const std::string& line);

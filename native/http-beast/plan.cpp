@@ -1,4 +1,4 @@
-#include "told.hpp"
+#include "plan.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -39,8 +39,8 @@ Quota quota(std::int64_t requests, std::int64_t workers, double duration_s) {
 // At least one request for each worker; with a duration, the share is one of the duration.
 Quota warmup_quota(const json& method, std::int64_t requests, std::int64_t workers) {
   const double duration_s = method.value("duration_s", 0.0);
-  const json told = method.value("warmup", json::object());
-  double share = told.value("share", 0.0), seconds = told.value("seconds", 0.0);
+  const json warmup = method.value("warmup", json::object());
+  double share = warmup.value("share", 0.0), seconds = warmup.value("seconds", 0.0);
   if (duration_s > 0 && seconds == 0) seconds = share * duration_s;
   return quota(std::max<std::int64_t>(workers, std::llround(share * static_cast<double>(requests))), workers, seconds);
 }
@@ -61,7 +61,7 @@ std::vector<Place> places(const json& addresses, std::int64_t client_id, std::in
   return chosen;
 }
 
-Told told_by(const json& cell) {
+Plan plan_of(const json& cell) {
   const json& params = cell.at("params");
   const json& addresses = cell.at("addresses");
   const json method = cell.value("method", json::object());
@@ -91,10 +91,10 @@ Flags read_flags(int argc, char** argv) {
   return flags;
 }
 
-Told read_told(const std::string& line) {
+Plan read_plan(const std::string& line) {
   try {
-    return told_by(json::parse(line));
+    return plan_of(json::parse(line));
   } catch (const json::exception& error) {
-    throw BadInput(std::string("The first line of standard input is no cell for a client: ") + error.what());
+    throw BadInput(std::string("The first line of standard input is not a cell for a client: ") + error.what());
   }
 }
