@@ -149,16 +149,18 @@ def proportional_memory_bytes() -> int:
         return 0
 
 
-def run_queue_ns() -> int:
-    """How long this process's threads have been ready to run without a core, in ns. 0 where /proc does not say.
+def run_queue_ns(process: int | str = "self") -> int:
+    """How long the threads of *process* have been ready to run without a core, in ns. 0 where /proc does not say.
+
+    process: this one, or another by its id
 
     Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: the second number.
     """
     try:
-        threads = os.listdir("/proc/self/task")
+        threads = os.listdir(f"/proc/{process}/task")
     except OSError:
         return 0
-    return sum(_schedstat_wait_ns(f"/proc/self/task/{thread}/schedstat") for thread in threads)
+    return sum(_schedstat_wait_ns(f"/proc/{process}/task/{thread}/schedstat") for thread in threads)
 
 
 def thread_run_queue_ns() -> int:

@@ -44,6 +44,7 @@ class Build:
     tools: what must be on PATH
     commands: run in *folder* one after the other
     made: the file that they leave, which is copied to native/bin if it is not there
+    host: the Python module that speaks the child contract for it; "" for a program that does so itself
     """
 
     name: str
@@ -51,6 +52,7 @@ class Build:
     commands: tuple[tuple[str, ...], ...]
     made: Path
     folder: Path = NATIVE_SOURCES
+    host: str = ""
 
     @property
     def place(self) -> Path:
@@ -68,26 +70,28 @@ def _cargo(name: str) -> Build:
     return Build(name=name, tools=("cargo",), commands=commands, made=NATIVE_SOURCES / "target" / "release" / name)
 
 
-def _cmake(name: str) -> Build:
+def _cmake(name: str, host: str = "") -> Build:
     configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
     build = ("cmake", "--build", "build", "--target", name)
-    return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), made=BIN / name)
+    return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), made=BIN / name, host=host)
 
 
-def _maven(name: str, folder: str) -> Build:
+def _maven(name: str, folder: str, host: str = "") -> Build:
     home = NATIVE_SOURCES / folder
     made = home / "target" / f"{name}.jar"
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
-    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home)
+    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home, host=host)
 
 
 LIMIT = ("loadgen", "calc-service")
+ECHO_HOST = "services.echo_program"
 BUILDS: dict[str, Build] = {
     one.name: one
     for one in (
         *(_cargo(name) for name in (*LIMIT, "http-echo", "echo-tokio", "axum-server", "http-reqwest")),
-        *(_cmake(name) for name in ("echo-libuv", "echo-asio", "echo-coroutine", "http-beast")),
-        _maven("echo-netty", "echo/netty"),
+        *(_cmake(name, ECHO_HOST) for name in ("echo-libuv", "echo-asio", "echo-coroutine")),
+        _cmake("http-beast"),
+        _maven("echo-netty", "echo/netty", ECHO_HOST),
     )
 }
 
@@ -99,9 +103,10 @@ def command(program: Program) -> list[str]:
         raise ProgramMissing(why_not)
     if program.name in PEERS:
         return [sys.executable, "-s", "-m", "clients.peers", *program.arguments]
-    place = BUILDS[program.name].place
-    start = ["java", "-jar", str(place)] if place.suffix == ".jar" else [str(place)]
-    return [*start, *program.arguments]
+    build = BUILDS[program.name]
+    start = ["java", "-jar", str(build.place)] if build.place.suffix == ".jar" else [str(build.place)]
+    host = [sys.executable, "-s", "-m", build.host] if build.host else []
+    return [*host, *start, *program.arguments]
 
 
 def missing(name: str) -> str:

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import IO
 
 from core.errors import GilscopeError
+from core.processtree import tree
 from lab.hotspots import SWITCHES, Profile, parsed, profile_of
 
 FREQUENCY_HZ = 499  # not a divisor of the timer's, so that the two do not beat
@@ -99,7 +100,7 @@ def _last_line(text: str) -> str:
 
 
 class Recording:
-    """perf record of process *pid* into *file*, from the start of the `with` block to stop() or its end.
+    """perf record of *pid* and its descendants into *file*, from the start of the `with` block to stop() or its end.
 
     When the block is entered, perf counts. process_group: the group perf joins, such as the sandbox's; it ends with it.
     """
@@ -149,7 +150,8 @@ class Recording:
         (told, teller), (hearer, heard) = os.pipe(), os.pipe()
         self._ends = [teller, hearer]
         try:
-            command = [*_record(str(self.file)), "-D", "-1", "--control", f"fd:{told},{heard}", "-p", str(self.pid)]
+            pids = ",".join(str(pid) for pid in tree(self.pid))
+            command = [*_record(str(self.file)), "-D", "-1", "--control", f"fd:{told},{heard}", "-p", pids]
             self._perf = self._popen(command, (told, heard))
         finally:
             os.close(told)

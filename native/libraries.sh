@@ -4,5 +4,5 @@ set -eu
 command -v apt-get >/dev/null || { echo 'native-libraries: no apt-get here; native/CMakeLists.txt names what is needed' >&2; exit 1; }
 as_root=; [ "$(id -u)" = 0 ] || as_root=sudo
 $as_root apt-get -qq update
-$as_root apt-get -qq install -y cmake g++ libcjson-dev libuv1-dev nlohmann-json3-dev \
+$as_root apt-get -qq install -y cmake g++ libuv1-dev nlohmann-json3-dev \
 	libboost-dev libboost-context-dev

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The load generators of the experiment loadgen, from where each is published: ab and wrk from the system's packages,
-# oha from crates, hey as a Go module. What cannot be had is said, and the rest is installed.
+# oha from crates, hey as a Go module. What cannot be installed is named, and the rest goes on.
 set -u
 failed=
 say() { echo "native-peers: $*"; }

@@ -5,8 +5,8 @@ use std::process::Command;
 
 fn main() {
     let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let said = Command::new(rustc).arg("--version").output();
-    let version = said.map_or_else(
+    let output = Command::new(rustc).arg("--version").output();
+    let version = output.map_or_else(
         |_| "rustc".to_owned(),
         |done| String::from_utf8_lossy(&done.stdout).trim().to_owned(),
     );

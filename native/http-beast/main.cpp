@@ -3,7 +3,7 @@
 #include "boost_version.hpp"
 #include "compiler.h"
 #include "result.hpp"
-#include "told.hpp"
+#include "plan.hpp"
 #include "worker.hpp"
 
 #include <nlohmann/json.hpp>
@@ -48,9 +48,9 @@ json runtime() {
           {"packages", packages}};
 }
 
-Workers open_workers(const Told& told, const Flags& flags) {
+Workers open_workers(const Plan& plan, const Flags& flags) {
   Workers workers;
-  for (const Place& place : told.places) workers.emplace_back(place, flags);
+  for (const Place& place : plan.places) workers.emplace_back(place, flags);
   open_all(workers);
   return workers;
 }
@@ -64,27 +64,27 @@ void warm_until_go(Workers& workers, const Quota& warmup) {
   }
 }
 
-// From now on, end of file on stdin ends the process, whatever the workers do: with 0 once the result is said.
-std::thread watch_parent(const std::atomic<bool>& said) {
-  return std::thread([&said] {
+// From now on, end of file on stdin ends the process, whatever the workers do: with 0 once the result is printed.
+std::thread watch_parent(const std::atomic<bool>& result_is_printed) {
+  return std::thread([&result_is_printed] {
     for (std::string line; std::getline(std::cin, line);) {
     }
-    _exit(said ? kDone : kStoppedEarly);
+    _exit(result_is_printed ? kDone : kStoppedEarly);
   });
 }
 
 [[noreturn]] void run(const Flags& flags) {
-  const Told told = read_told(next_line());
-  stay_on(told.cpus);
-  Workers workers = open_workers(told, flags);
+  const Plan plan = read_plan(next_line());
+  stay_on(plan.cpus);
+  Workers workers = open_workers(plan, flags);
   say({{"ready", true}, {"pid", getpid()}, {"addresses", json::array()}, {"runtime", runtime()}});
-  warm_until_go(workers, told.warmup);
-  std::atomic<bool> said = false;
-  std::thread watch = watch_parent(said);
+  warm_until_go(workers, plan.warmup);
+  std::atomic<bool> result_is_printed = false;
+  std::thread watch = watch_parent(result_is_printed);
   const usage start = usage_now();
-  const Race timed = race(workers, told.timed);
+  const Race timed = race(workers, plan.timed);
   const json result_line = {{"result", result(workers, timed, usage_since(&start))}};
-  said = true;
+  result_is_printed = true;
   say(result_line);
   watch.join();
   exit_at_once(kDone);

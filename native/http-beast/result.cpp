@@ -23,14 +23,14 @@ json to_json(const Histogram& histogram) {
 Tally sum(const Workers& workers) {
   Tally total;
   for (const Worker& worker : workers) {
-    const Tally& one = worker.tally();
-    total.sent += one.sent;
-    total.answered += one.answered;
-    total.wrong += one.wrong;
-    total.run_queue_ns += one.run_queue_ns;
-    for (const auto& [code, times] : one.errors) total.errors[code] += times;
-    total.latency.merge(one.latency);
-    total.connect.merge(one.connect);
+    const Tally& tally = worker.tally();
+    total.sent += tally.sent;
+    total.answered += tally.answered;
+    total.wrong += tally.wrong;
+    total.run_queue_ns += tally.run_queue_ns;
+    for (const auto& [code, times] : tally.errors) total.errors[code] += times;
+    total.latency.merge(tally.latency);
+    total.connect.merge(tally.connect);
   }
   return total;
 }

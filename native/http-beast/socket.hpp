@@ -69,9 +69,9 @@ public:
       failed = boost::asio::error::host_not_found;
       return;
     }
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> found(first, ::freeaddrinfo);
-    for (const addrinfo* one = first; one != nullptr; one = one->ai_next) {
-      connect_to(*one, failed);
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(first, ::freeaddrinfo);
+    for (const addrinfo* address = first; address != nullptr; address = address->ai_next) {
+      connect_to(*address, failed);
       if (!failed) return;
     }
   }

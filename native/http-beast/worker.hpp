@@ -3,7 +3,7 @@
 
 #include "client.hpp"
 #include "histogram.hpp"
-#include "told.hpp"
+#include "plan.hpp"
 
 #include <deque>
 #include <map>
@@ -37,7 +37,7 @@ public:
   // failures in a row: what was not sent is missing from answered.
   void call(std::int64_t requests, std::int64_t until_ns);
 
-  // Count from nought. The connects of before stay: those after an error are not counted.
+  // Start again at 0. The connects of before stay: those after an error are not counted.
   void forget();
 
   const Tally& tally() const { return tally_; }

@@ -9,7 +9,7 @@ SYSTEM = System(
     group="echo",
     common=SIZES,
     reads=(*ECHO_READS, "NUM_SERVER_THREADS"),
-    native_service=Program(name="echo-netty", arguments=("--child",)),
+    native_service=Program(name="echo-netty"),
     native_client=ECHO,
     request_cpu_us=30,
 )

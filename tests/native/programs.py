@@ -1,5 +1,6 @@
 """The native programs as tests start them: as a child that is told a cell, or by hand."""
 
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lab.natives import BUILDS
 from lab.places import REPOSITORY
 from lab.processes import READY, Crew
 from lab.sandbox import Sandbox
@@ -23,6 +25,18 @@ def program_or_skip(name: str) -> str:
     if not path.exists():
         pytest.skip(f"{name} is not built. Build it with: make native")
     return str(path)
+
+
+def started(name: str, *flags: str) -> list[str]:
+    """The command line of a program by hand. The test is skipped where it has not been built."""
+    path = program_or_skip(name)
+    return [*(["java", "-jar", path] if name.endswith(".jar") else [path]), *flags]
+
+
+def as_service(name: str) -> list[str]:
+    """The command line of a program as the service of a cell: it takes --child, or a Python process hosts it."""
+    host = BUILDS[name.removesuffix(".jar")].host
+    return [sys.executable, "-s", "-m", host, *started(name)] if host else started(name, "--child")
 
 
 def told_service(folder: str | Path, params: Mapping[str, Any], *, system: str = "", **more: Any) -> dict[str, Any]:

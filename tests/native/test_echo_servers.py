@@ -15,14 +15,16 @@ from typing import Any
 
 import pytest
 
+from core.processtree import tree
 from lab.sandbox import Sandbox
 from tests.contract.peers import Peer
 from tests.contract.serving import Serving
 from tests.contract.speaking import DEADLINE_S, REPOSITORY, Spoken, read_to_end, wait_readable
 from tests.contract.test_child_contract import PARENT
-from tests.native.programs import native_serving, program_or_skip, told_service
+from tests.native.programs import as_service, native_serving, started, told_service
 
 PROGRAMS = ("echo-tokio", "echo-libuv", "echo-asio", "echo-coroutine", "echo-netty.jar")
+HOSTED = PROGRAMS[1:]  # by services/echo_program.py
 PIDFD_GETFD = 438  # the same number on all architectures: pidfd_getfd(2)
 USAGE = {
     "cpu_user_ns",
@@ -35,15 +37,9 @@ USAGE = {
 }
 
 
-def command_or_skip(program: str) -> list[str]:
-    """How the program is started; the test is skipped where it has not been built."""
-    path = program_or_skip(program)
-    return ["java", "-jar", path] if program.endswith(".jar") else [path]
-
-
 def echo(program: str, sandbox: Sandbox, **params: Any) -> AbstractContextManager[Serving]:
     """An echo server that listens."""
-    return native_serving([*command_or_skip(program), "--child"], sandbox, params)
+    return native_serving(as_service(program), sandbox, params, system=program)
 
 
 def noise(size_bytes: int) -> bytes:
@@ -76,8 +72,14 @@ def bytes_taken(peer: Peer, limit_bytes: int) -> int:
     return taken_bytes
 
 
-def servers_side(pid: int, peer: Peer) -> socket.socket:
+def serving_pid(child_pid: int) -> int:
+    """The process that serves: the program that the child hosts, or the child itself."""
+    return tree(child_pid)[-1]
+
+
+def servers_side(child_pid: int, peer: Peer) -> socket.socket:
     """The server's own end of *peer*'s connection, taken from the server: pidfd_getfd(2)."""
+    pid = serving_pid(child_pid)
     libc = ctypes.CDLL(None, use_errno=True)
     pidfd = os.pidfd_open(pid)
     try:
@@ -169,12 +171,12 @@ def test_a_peer_that_does_not_read_stops_being_read_and_holds_up_nobody(server: 
         check_it_echoes(peer, noise(1000))
 
 
-NODELAYS = [({}, True), ({"NODELAY": None}, True), ({"NODELAY": True}, True), ({"NODELAY": False}, False)]
+NODELAYS = [({}, True), ({"NODELAY": True}, True), ({"NODELAY": False}, False)]
 
 
 @pytest.mark.parametrize(("told", "nodelay"), NODELAYS)
 def test_tcp_nodelay_of_a_connection_is_on_unless_the_cell_says_otherwise(
-    program: str, told: dict[str, bool | None], nodelay: bool, sandbox: Sandbox
+    program: str, told: dict[str, bool], nodelay: bool, sandbox: Sandbox
 ) -> None:
     with echo(program, sandbox, TRANSPORT="tcp", **told) as server, server.peer() as peer:
         check_it_echoes(peer, b"hello")
@@ -192,7 +194,7 @@ def test_the_buffers_of_a_connection_are_those_of_the_cell(program: str, sandbox
 
 @pytest.mark.parametrize("transport", ["tcp", "unix"])
 def test_it_keeps_the_child_contract_from_ready_to_result(program: str, transport: str, short_folder: Path) -> None:
-    with Spoken([*command_or_skip(program), "--child"]) as child:
+    with Spoken(as_service(program)) as child:
         child.tell(told_service(short_folder, {"TRANSPORT": transport, "MESSAGE_BYTES": 500}))
         ready = child.line()
         assert (ready["ready"], ready["pid"]) == (True, child.process.pid)
@@ -215,15 +217,20 @@ def test_it_keeps_the_child_contract_from_ready_to_result(program: str, transpor
     assert list(short_folder.iterdir()) == []
 
 
+def cpu_ns(pid: int) -> int:
+    """CPU time of the threads that *pid* has now, user and system together. Source: Linux, sched-stats.rst."""
+    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(file.read_text(encoding="ascii").split()[0]) for file in files)
+
+
 def test_cpu_time_counts_from_the_reset(program: str, short_folder: Path) -> None:
-    with Spoken([*command_or_skip(program), "--child"]) as child:
+    with Spoken(as_service(program)) as child:
         child.tell(told_service(short_folder, {"TRANSPORT": "unix"}))
         with Peer(child.line()["addresses"][0]) as peer:
             message = noise(100 * 1024)
             for _ in range(300):
                 check_it_echoes(peer, message)
-            threads = Path(f"/proc/{child.process.pid}/task").glob("*/schedstat")
-            before_ns = sum(int(one.read_text(encoding="ascii").split()[0]) for one in threads)
+            before_ns = cpu_ns(serving_pid(child.process.pid))
             child.tell("reset")
             assert child.line() == {"reset": True}
             _, said, _ = child.end()
@@ -234,26 +241,26 @@ def test_cpu_time_counts_from_the_reset(program: str, short_folder: Path) -> Non
 
 def test_it_stays_on_the_cpus_that_it_is_told(program: str, short_folder: Path) -> None:
     (cpu, *_) = sorted(os.sched_getaffinity(0))
-    with Spoken([*command_or_skip(program), "--child"]) as child:
+    with Spoken(as_service(program)) as child:
         child.tell(told_service(short_folder, {"TRANSPORT": "tcp", "NUM_SERVER_THREADS": 2}, cpus=[cpu]))
         ready = child.line()
         with Peer(ready["addresses"][0]) as peer:
             check_it_echoes(peer, b"hello")
-            threads = [int(thread) for thread in os.listdir(f"/proc/{child.process.pid}/task")]
+            threads = [int(thread) for thread in os.listdir(f"/proc/{serving_pid(child.process.pid)}/task")]
             assert {frozenset(os.sched_getaffinity(thread)) for thread in threads} == {frozenset([cpu])}
 
 
 @pytest.mark.parametrize("line", ["this is no JSON", "[1, 2]", '{"params": {"NUM_SERVER_THREADS": 0}, "folder": "/"}'])
 def test_a_cell_that_cannot_be_read_is_named_and_fails(program: str, line: str) -> None:
-    with Spoken([*command_or_skip(program), "--child"]) as child:
+    with Spoken(as_service(program)) as child:
         child.tell(line)
         status, said, complaints = child.end()
     assert (status, said) == (2, b"")
-    assert "it must be" in complaints
+    assert "it must be" in complaints or "not a JSON object" in complaints
 
 
 def test_a_flag_that_is_none_is_refused_with_those_there_are(program: str) -> None:
-    with Spoken([*command_or_skip(program), "--thread-count", "2"]) as child:
+    with Spoken(started(program, "--thread-count", "2")) as child:
         status, said, complaints = child.end()
     assert (status, said) == (2, b"")
     assert "--threads" in complaints
@@ -263,10 +270,11 @@ def test_started_by_hand_it_serves_until_it_is_asked_to_end_and_removes_its_sock
     program: str, short_folder: Path
 ) -> None:
     path = short_folder / "by-hand"
-    with Spoken([*command_or_skip(program), "--socket", str(path), "--threads", "2"]) as child:
-        assert child.process.stderr is not None
-        wait_readable(child.process.stderr.fileno())
-        assert str(path) in child.process.stderr.readline().decode()
+    with Spoken(started(program, "--socket", str(path), "--threads", "2")) as child:
+        says_where = child.process.stderr if program == "echo-tokio" else child.process.stdout
+        assert says_where is not None
+        wait_readable(says_where.fileno())
+        assert str(path) in next(line.decode() for line in says_where if b"listening" in line)
         with Peer(str(path)) as peer:
             check_it_echoes(peer, noise(1000))
         child.process.send_signal(signal.SIGTERM)
@@ -277,7 +285,7 @@ def test_started_by_hand_it_serves_until_it_is_asked_to_end_and_removes_its_sock
 def test_an_address_that_is_taken_is_named(program: str, short_folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with Spoken([*command_or_skip(program), "--port", str(port)]) as child:
+        with Spoken(started(program, "--port", str(port))) as child:
             status, _, complaints = child.end()
     assert status == 1
     assert "Address already in use" in complaints
@@ -285,7 +293,7 @@ def test_an_address_that_is_taken_is_named(program: str, short_folder: Path) -> 
 
 def test_it_ends_when_its_parent_is_killed(program: str, short_folder: Path) -> None:
     told = json.dumps(told_service(short_folder, {"TRANSPORT": "unix"}))
-    command = [sys.executable, "-c", PARENT, told, *command_or_skip(program), "--child"]
+    command = [sys.executable, "-c", PARENT, told, *as_service(program)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY, bufsize=0) as parent:
         assert parent.stdout is not None
         assert parent.stderr is not None
@@ -296,3 +304,42 @@ def test_it_ends_when_its_parent_is_killed(program: str, short_folder: Path) -> 
             parent.kill()
         read_to_end(parent.stderr.fileno())  # the child has inherited it: its end is the child's
     assert list(short_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("program", HOSTED)
+def test_cpu_time_is_that_of_the_program_and_not_of_its_host(program: str, short_folder: Path) -> None:
+    with Spoken(as_service(program)) as child:
+        child.tell(told_service(short_folder, {"TRANSPORT": "unix"}))
+        with Peer(child.line()["addresses"][0]) as peer:
+            child.tell("reset")
+            assert child.line() == {"reset": True}
+            pid, start_ns = serving_pid(child.process.pid), cpu_ns(serving_pid(child.process.pid))
+            message = noise(100 * 1024)
+            for _ in range(300):
+                check_it_echoes(peer, message)
+            used_ns = cpu_ns(pid) - start_ns
+            _, said, _ = child.end()
+    result = json.loads(said)["result"]
+    assert result["cpu_user_ns"] + result["cpu_system_ns"] == pytest.approx(used_ns, rel=0.2, abs=2e6)
+
+
+@pytest.mark.parametrize("program", HOSTED)
+def test_it_ends_when_its_host_is_killed(program: str, short_folder: Path) -> None:
+    with Spoken(as_service(program)) as child:
+        child.tell(told_service(short_folder, {"TRANSPORT": "unix"}))
+        child.line()
+        child.process.kill()
+        assert child.process.stderr is not None
+        read_to_end(child.process.stderr.fileno())  # the program has inherited it: its end is the program's
+    assert list(short_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("program", HOSTED)
+def test_a_program_that_dies_fails_its_cell_at_once_with_the_reason(program: str, short_folder: Path) -> None:
+    with Spoken(as_service(program)) as child:
+        child.tell(told_service(short_folder, {"TRANSPORT": "unix"}))
+        child.line()
+        os.kill(serving_pid(child.process.pid), signal.SIGKILL)
+        assert child.process.wait(DEADLINE_S) == 1
+        assert child.process.stderr is not None
+        assert "was killed by SIGKILL" in child.process.stderr.read().decode()

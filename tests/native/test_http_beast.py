@@ -237,7 +237,7 @@ def test_a_cell_that_cannot_be_read_is_named_and_fails(line: str) -> None:
         child.tell(line)
         status, said, complaints = child.end()
     assert (status, said) == (2, b"")
-    assert "no cell for a client" in complaints
+    assert "not a cell for a client" in complaints
 
 
 def test_a_unix_address_is_refused() -> None:

@@ -122,7 +122,7 @@ def test_failed_requests_are_told_apart_as_ab_does(name: str) -> None:
     said = report_of(script, status=1)
     assert field(said, "Failed requests") == "10"
     assert line in said.splitlines()
-    assert "Unanswered: 10 requests failed and are in no raw latency\n" in said
+    assert "Unanswered: 10 requests failed; raw latencies do not include them\n" in said
 
 
 def test_a_body_that_is_sent_is_in_the_transfer_rate() -> None:

@@ -1,44 +1,40 @@
-//! axum-server: one server for all clients of the HTTP client experiment. GET / answers 13 bytes.
-//!
-//! `axum-server --child` is told its cell on stdin (docs/child-contract.md). By hand:
-//! `axum-server [--host H --port P | --socket PATH] [--threads N] [--delay MICROSECONDS]`.
-//! Without --threads and NUM_SERVER_THREADS there is one on each core.
+//! axum-server: one server for all clients of the HTTP client experiment.
 
 mod app;
 mod delay;
 
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use std::{io, process, thread};
 
-use contract::{
-    Counted, Endpoint, Flags, Program, ServerOptions, Started, listen, program, run_server, usable_cpus,
-};
+use async_serving::serve_beside;
+use clap::Parser;
+use contract::{Cell, CellError, Counted, Endpoint, Program, ServerFlags, ServerOptions, Started};
+use contract::{listen, program, run_server, usable_cpus, whole_number};
 use serde_json::{Map, Value, json};
 use socket2::Socket;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::runtime::{Builder, Runtime};
 
 use crate::app::{App, router};
 
 const PROGRAM: Program = program!("axum-server", "axum", "tokio");
-const NUMBER: &str = "a whole number of at least 0";
+
+/// An HTTP server with axum: GET / answers 13 bytes. Without --threads it has one on each core.
+#[derive(Parser)]
+#[command(version)]
+struct Flags {
+    #[command(flatten)]
+    server: ServerFlags,
+    /// Time to wait before each answer
+    #[arg(long, default_value = "0", value_name = "MICROSECONDS", value_parser = whole_number::<u64>(0, u64::MAX))]
+    delay: u64,
+}
 
 struct Options {
     server: ServerOptions,
     delay_us: u64,
-}
-
-impl Options {
-    /// threads_said: whether they are told; else there is one on each core.
-    fn new(mut server: ServerOptions, threads_said: bool, delay_us: u64) -> Self {
-        if !threads_said {
-            server.threads = usable_cpus();
-        }
-        Self { server, delay_us }
-    }
 }
 
 struct Service(Arc<App>);
@@ -54,33 +50,28 @@ impl Counted for Service {
 }
 
 fn main() -> ExitCode {
-    let flags = Flags::of_server(std::env::args().skip(1), &["delay"]);
-    run_server(
-        &PROGRAM,
-        flags,
-        |flags| {
-            let threads_said = flags.text("threads").is_some();
-            let delay_us = flags.value("delay", 0, NUMBER)?;
-            Ok(Options::new(
-                ServerOptions::from_flags(flags)?,
-                threads_said,
-                delay_us,
-            ))
+    let flags = Flags::parse();
+    let from_flags = || Options {
+        server: ServerOptions {
+            threads: flags.server.threads.unwrap_or_else(usable_cpus),
+            ..ServerOptions::from_flags(&flags.server)
         },
-        |cell| {
-            let threads_said = cell.params.optional_whole("NUM_SERVER_THREADS")?.is_some();
-            let delay_us = cell.params.whole("DELAY_US", 0)?;
-            Ok(Options::new(
-                ServerOptions::from_http_cell(cell)?,
-                threads_said,
-                delay_us,
-            ))
-        },
-        start,
-    )
+        delay_us: flags.delay,
+    };
+    run_server(&PROGRAM, flags.server.child, from_flags, from_cell, start)
 }
 
-/// The runtime lives in a thread of its own: the main thread listens to the orchestrator.
+fn from_cell(cell: &Cell) -> Result<Options, CellError> {
+    let mut server = ServerOptions::from_http_cell(cell)?;
+    if cell.params.optional_whole("NUM_SERVER_THREADS")?.is_none() {
+        server.threads = usable_cpus();
+    }
+    Ok(Options {
+        server,
+        delay_us: cell.params.whole("DELAY_US", 0)?,
+    })
+}
+
 fn start(Options { server, delay_us }: Options) -> Started<Service> {
     let endpoint = server.endpoints[0].clone();
     let (socket, address) = listen(&endpoint, server.sockets)?;
@@ -88,13 +79,11 @@ fn start(Options { server, delay_us }: Options) -> Started<Service> {
         delay: Duration::from_micros(delay_us),
         requests: AtomicU64::new(0),
     });
-    let (served, runtime) = (Arc::clone(&app), runtime(server.threads)?);
-    thread::spawn(move || {
-        // in a task, so that the workers of the runtime do all of it
-        let serving = async move { tokio::spawn(serve(endpoint, socket, served)).await };
-        eprintln!("axum-server: serving has ended: {:?}", runtime.block_on(serving));
-        process::exit(1);
-    });
+    serve_beside(
+        PROGRAM.name,
+        server.threads,
+        serve(endpoint, socket, Arc::clone(&app)),
+    )?;
     Ok((Service(app), vec![address]))
 }
 
@@ -103,16 +92,5 @@ async fn serve(endpoint: Endpoint, socket: Socket, app: Arc<App>) -> io::Result<
     match endpoint {
         Endpoint::Tcp(..) => axum::serve(TcpListener::from_std(socket.into())?, router(app)).await,
         Endpoint::Unix(_) => axum::serve(UnixListener::from_std(socket.into())?, router(app)).await,
-    }
-}
-
-/// One thread runs all tasks itself; more share them.
-fn runtime(threads: usize) -> io::Result<Runtime> {
-    match threads {
-        1 => Builder::new_current_thread().enable_io().build(),
-        _ => Builder::new_multi_thread()
-            .worker_threads(threads)
-            .enable_io()
-            .build(),
     }
 }

@@ -8,7 +8,7 @@ pub fn stay_on(cpus: &[usize]) -> io::Result<()> {
     if cpus.is_empty() {
         return Ok(());
     }
-    // SAFETY: a zeroed set is an empty one; CPU_SET is told numbers below its size only.
+    // SAFETY: a zeroed set is an empty one; CPU_SET only gets numbers below its size.
     let failed = unsafe {
         let mut set: libc::cpu_set_t = MaybeUninit::zeroed().assume_init();
         for cpu in cpus.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as usize) {

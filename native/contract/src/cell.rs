@@ -1,10 +1,11 @@
-//! What a child is told on the first line of stdin. Source: docs/child-contract.md.
+//! The cell: the first line of stdin. Source: docs/child-contract.md.
 
 use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// A cell that cannot be read: what is wrong, the value seen, what is accepted.
@@ -13,21 +14,21 @@ pub struct CellError(String);
 
 impl CellError {
     /// An error that says this.
-    pub fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
     }
 }
 
 impl fmt::Display for CellError {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&self.0)
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
     }
 }
 
 impl std::error::Error for CellError {}
 
-/// The parameters of a cell; one that is absent or null has the default that is asked for.
-#[derive(Debug, Clone, Default)]
+/// The parameters of a cell; one that is absent or null has the default that the caller gives.
+#[derive(Debug, Clone, Default, Deserialize)]
 pub struct Params(pub Map<String, Value>);
 
 impl Params {
@@ -50,20 +51,20 @@ impl Params {
 
     /// A number, whole or not: RATE.
     pub fn number(&self, name: &str, default: f64) -> Result<f64, CellError> {
-        let found = self.get(name, "a number", Value::as_f64)?;
-        Ok(found.unwrap_or(default))
+        let given = self.get(name, "a number", Value::as_f64)?;
+        Ok(given.unwrap_or(default))
     }
 
     /// true or false.
     pub fn truth(&self, name: &str, default: bool) -> Result<bool, CellError> {
-        let found = self.get(name, "true or false", Value::as_bool)?;
-        Ok(found.unwrap_or(default))
+        let given = self.get(name, "true or false", Value::as_bool)?;
+        Ok(given.unwrap_or(default))
     }
 
     /// A word, such as TRANSPORT.
     pub fn text(&self, name: &str, default: &str) -> Result<String, CellError> {
-        let found = self.get(name, "a text", |value| value.as_str().map(str::to_owned))?;
-        Ok(found.unwrap_or_else(|| default.to_owned()))
+        let given = self.get(name, "a text", |value| value.as_str().map(str::to_owned))?;
+        Ok(given.unwrap_or_else(|| default.to_owned()))
     }
 
     fn get<T>(
@@ -82,14 +83,16 @@ impl Params {
 }
 
 /// How much to ask before `go`: a share of the requests, or so many seconds. Both 0 for none.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct Warmup {
     pub share: f64,
     pub seconds: f64,
 }
 
 /// How a client is to ask.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct Method {
     pub warmup: Warmup,
     /// 0 where the number of requests says how much.
@@ -97,7 +100,8 @@ pub struct Method {
 }
 
 /// The cell, and the child's place in it. A client has a client_id and addresses, a service a service_id and a folder.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
 pub struct Cell {
     pub cell_id: String,
     pub system: String,
@@ -125,49 +129,14 @@ pub fn read_cell() -> Result<Cell, CellError> {
 
 /// The cell in a line.
 pub fn parse_cell(line: &str) -> Result<Cell, CellError> {
-    let told: Value = serde_json::from_str(line).map_err(|error| {
-        CellError(format!(
-            "the first line of standard input is {}; it must be a cell, a JSON object: {error}",
-            line.trim()
-        ))
-    })?;
-    let Value::Object(told) = told else {
-        return Err(CellError(format!(
-            "the first line of standard input is {}; it must be a cell, a JSON object",
-            line.trim()
-        )));
-    };
-    let keys = Params(told);
-    Ok(Cell {
-        cell_id: keys.text("cell_id", "")?,
-        system: keys.text("system", "")?,
-        service_id: keys.optional_whole("service_id")?,
-        client_id: keys.optional_whole("client_id")?,
-        folder: keys.text("folder", "")?.into(),
-        addresses: typed(&keys, "addresses")?,
-        cpus: typed(&keys, "cpus")?,
-        method: method(&Params(typed(&keys, "method")?))?,
-        params: Params(typed(&keys, "params")?),
-    })
-}
-
-fn typed<T: serde::de::DeserializeOwned + Default>(keys: &Params, name: &str) -> Result<T, CellError> {
-    match keys.0.get(name) {
-        None | Some(Value::Null) => Ok(T::default()),
-        Some(value) => serde_json::from_value(value.clone())
-            .map_err(|error| CellError(format!("{name} is {value}: {error}"))),
-    }
-}
-
-fn method(keys: &Params) -> Result<Method, CellError> {
-    let warmup = Params(typed(keys, "warmup")?);
-    Ok(Method {
-        warmup: Warmup {
-            share: warmup.number("share", 0.0)?,
-            seconds: warmup.number("seconds", 0.0)?,
-        },
-        duration_s: keys.number("duration_s", 0.0)?,
-    })
+    let keys = serde_json::from_str::<Map<String, Value>>(line);
+    keys.and_then(|keys| serde_json::from_value(Value::Object(keys)))
+        .map_err(|error| {
+            let line = line.trim();
+            CellError(format!(
+                "the first line of standard input is {line}; it must be a cell, a JSON object: {error}"
+            ))
+        })
 }
 
 #[cfg(test)]

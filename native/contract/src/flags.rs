@@ -1,90 +1,58 @@
-//! The flags of a server that is started by hand, and where a server listens: by its flags or by its cell.
+//! The flags that all servers have, and where a server listens: by its flags or by its cell.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
-use std::str::FromStr;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
 
 use crate::cell::{Cell, CellError};
 use crate::listen::{Endpoint, SocketOptions};
 
 const LOOPBACK: &str = "127.0.0.1";
-const DEFAULT_PORT: u16 = 25_000;
-const MOST_THREADS: u64 = 1000;
-const MOST_BUFFER_BYTES: u64 = i32::MAX as u64;
-const SERVER_VALUES: [&str; 6] = ["host", "port", "socket", "threads", "nodelay", "buffer-bytes"];
+pub const MAX_THREADS: u64 = 1000;
+/// A socket buffer: setsockopt(2) takes an int.
+pub const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
 
-/// Flags as they were given: `--name value`, or `--name` alone for a switch.
-#[derive(Debug, Default)]
-pub struct Flags(BTreeMap<String, String>);
-
-impl Flags {
-    /// The flags of a server: `--child`, those that all servers have, and `more` that take a value.
-    pub fn of_server(arguments: impl Iterator<Item = String>, more: &[&str]) -> Result<Self, CellError> {
-        let names: Vec<&str> = SERVER_VALUES.iter().chain(more).copied().collect();
-        Self::read(arguments, &["child"], &names)
-    }
-
-    /// Flags of which `switches` stand alone and `values` take one.
-    pub fn read(
-        mut arguments: impl Iterator<Item = String>,
-        switches: &[&str],
-        values: &[&str],
-    ) -> Result<Self, CellError> {
-        let mut flags = BTreeMap::new();
-        while let Some(argument) = arguments.next() {
-            let name = argument.strip_prefix("--").unwrap_or("");
-            if switches.contains(&name) {
-                flags.insert(name.to_owned(), "true".to_owned());
-            } else if values.contains(&name) {
-                let value = arguments
-                    .next()
-                    .ok_or_else(|| CellError::new(format!("--{name} has no value; give one after it")))?;
-                flags.insert(name.to_owned(), value);
-            } else {
-                let known: Vec<String> = switches
-                    .iter()
-                    .chain(values)
-                    .map(|name| format!("--{name}"))
-                    .collect();
-                let accepted = known.join(", ");
-                return Err(CellError::new(format!(
-                    "{argument} is no flag; accepted: {accepted}"
-                )));
-            }
-        }
-        Ok(Self(flags))
-    }
-
-    /// Whether a switch was given.
-    pub fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// The text after a flag.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
-    /// The value after a flag, read as `T`.
-    pub fn value<T: FromStr>(&self, name: &str, default: T, accepted: &str) -> Result<T, CellError> {
-        self.text(name).map_or(Ok(default), |text| {
-            text.parse()
-                .map_err(|_| CellError::new(format!("--{name} is {text}; it must be {accepted}")))
-        })
-    }
-
-    /// The whole number after a flag, within bounds.
-    pub fn whole(&self, name: &str, bounds: RangeInclusive<u64>, default: usize) -> Result<usize, CellError> {
-        self.text(name).map_or(Ok(default), |text| {
-            let number = text.parse().ok().filter(|number| bounds.contains(number));
-            number.map(|number| number as usize).ok_or_else(|| {
-                let (low, high) = bounds.into_inner();
-                CellError::new(format!(
-                    "--{name} is {text}; it must be a whole number from {low} to {high}"
-                ))
+/// A parser for clap: whole numbers from `low` to `high`, which may be u64::MAX for no limit.
+pub fn whole_number<T: TryFrom<u64>>(
+    low: u64,
+    high: u64,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse::<u64>().ok();
+        let number = number.filter(|number| (low..=high).contains(number));
+        number
+            .and_then(|number| T::try_from(number).ok())
+            .ok_or_else(|| match high {
+                u64::MAX => format!("it must be a whole number of at least {low}"),
+                _ => format!("it must be a whole number from {low} to {high}"),
             })
-        })
     }
+}
+
+/// Where a server listens and with what, unless --child has it read a cell from stdin.
+#[derive(Debug, Clone, Args)]
+pub struct ServerFlags {
+    /// Read the cell from stdin and speak the child contract: docs/child-contract.md
+    #[arg(long)]
+    pub child: bool,
+    /// Address to listen on
+    #[arg(long, default_value = LOOPBACK)]
+    pub host: String,
+    /// Port to listen on; 0 for any free port
+    #[arg(long, default_value = "25000", value_parser = whole_number::<u16>(0, 65_535))]
+    pub port: u16,
+    /// Unix socket to listen on, in place of TCP
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Event-loop threads
+    #[arg(long, value_parser = whole_number::<usize>(1, MAX_THREADS))]
+    pub threads: Option<usize>,
+    /// TCP_NODELAY of each connection
+    #[arg(long, default_value_t = true, action = ArgAction::Set, value_name = "true|false")]
+    pub nodelay: bool,
+    /// SO_SNDBUF and SO_RCVBUF of each connection; 0 leaves them to the kernel
+    #[arg(long, default_value = "0", value_parser = whole_number::<usize>(0, MAX_BUFFER_BYTES))]
+    pub buffer_bytes: usize,
 }
 
 /// Where a server listens and with what.
@@ -96,32 +64,25 @@ pub struct ServerOptions {
 }
 
 impl ServerOptions {
-    /// By hand: one endpoint.
-    pub fn from_flags(flags: &Flags) -> Result<Self, CellError> {
-        let endpoint = match flags.text("socket") {
-            Some(path) => Endpoint::Unix(path.into()),
-            None => Endpoint::Tcp(
-                flags.text("host").unwrap_or(LOOPBACK).to_owned(),
-                flags.value("port", DEFAULT_PORT, "a port from 0 to 65535")?,
-            ),
-        };
-        let sockets = SocketOptions {
-            nodelay: flags.value("nodelay", true, "true or false")?,
-            buffer_bytes: flags.whole("buffer-bytes", 0..=MOST_BUFFER_BYTES, 0)?,
-        };
-        Ok(Self {
-            endpoints: vec![endpoint],
-            threads: flags.whole("threads", 1..=MOST_THREADS, 1)?,
-            sockets,
-        })
+    /// From the command line: one endpoint, and one thread unless --threads is given.
+    pub fn from_flags(flags: &ServerFlags) -> Self {
+        let tcp = || Endpoint::Tcp(flags.host.clone(), flags.port);
+        Self {
+            endpoints: vec![flags.socket.clone().map_or_else(tcp, Endpoint::Unix)],
+            threads: flags.threads.unwrap_or(1),
+            sockets: SocketOptions {
+                nodelay: flags.nodelay,
+                buffer_bytes: flags.buffer_bytes,
+            },
+        }
     }
 
-    /// By a cell: `sockets` endpoints over its TRANSPORT, a Unix socket if it says none.
+    /// From a cell: `sockets` endpoints over its TRANSPORT, Unix sockets if it has none.
     pub fn from_cell(cell: &Cell, sockets: u64) -> Result<Self, CellError> {
         Self::over(cell, sockets, &cell.params.text("TRANSPORT", "unix")?)
     }
 
-    /// By a cell, for a server of HTTP: like system 3 it is on TCP, unless TRANSPORT is among its parameters.
+    /// From a cell, for an HTTP server: like system 3 it is on TCP, unless TRANSPORT is among its parameters.
     pub fn from_http_cell(cell: &Cell) -> Result<Self, CellError> {
         Self::over(cell, 1, &cell.params.text("TRANSPORT", "tcp")?)
     }
@@ -137,10 +98,10 @@ impl ServerOptions {
         };
         Ok(Self {
             endpoints: (0..sockets.max(1)).map(endpoint).collect::<Result<_, _>>()?,
-            threads: cell.params.within("NUM_SERVER_THREADS", 1..=MOST_THREADS, 1)? as usize,
+            threads: cell.params.within("NUM_SERVER_THREADS", 1..=MAX_THREADS, 1)? as usize,
             sockets: SocketOptions {
                 nodelay: cell.params.truth("NODELAY", true)?,
-                buffer_bytes: cell.params.within("BUFFER_BYTES", 0..=MOST_BUFFER_BYTES, 0)? as usize,
+                buffer_bytes: cell.params.within("BUFFER_BYTES", 0..=MAX_BUFFER_BYTES, 0)? as usize,
             },
         })
     }
@@ -148,47 +109,48 @@ impl ServerOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Flags, ServerOptions};
+    use clap::Parser;
+
+    use super::{ServerFlags, ServerOptions};
     use crate::cell::parse_cell;
     use crate::listen::Endpoint;
 
-    fn words(line: &str) -> impl Iterator<Item = String> {
-        line.split(' ').map(str::to_owned).collect::<Vec<_>>().into_iter()
+    #[derive(Debug, Parser)]
+    struct Flags {
+        #[command(flatten)]
+        server: ServerFlags,
+    }
+
+    fn parsed(line: &str) -> Result<Flags, clap::Error> {
+        Flags::try_parse_from(std::iter::once("server").chain(line.split(' ')))
     }
 
     #[test]
     fn flags_say_where_to_listen() {
-        let flags = Flags::of_server(words("--port 80 --threads 2 --nodelay false"), &[]).unwrap();
-        let options = ServerOptions::from_flags(&flags).unwrap();
+        let flags = parsed("--port 80 --threads 2 --nodelay false").unwrap();
+        let options = ServerOptions::from_flags(&flags.server);
         assert_eq!(options.endpoints, [Endpoint::Tcp("127.0.0.1".to_owned(), 80)]);
         assert_eq!((options.threads, options.sockets.nodelay), (2, false));
+        let unix = ServerOptions::from_flags(&parsed("--socket /tmp/s").unwrap().server);
+        assert_eq!(unix.endpoints, [Endpoint::Unix("/tmp/s".into())]);
     }
 
     #[test]
-    fn a_flag_that_is_none_is_named_with_those_there_are() {
-        let error = Flags::read(words("--prot 80"), &["child"], &["port"]).unwrap_err();
-        assert_eq!(error.to_string(), "--prot is no flag; accepted: --child, --port");
-    }
-
-    #[test]
-    fn threads_and_buffers_have_bounds() {
-        for (line, wrong) in [
-            (
-                "--threads 0",
-                "--threads is 0; it must be a whole number from 1 to 1000",
-            ),
-            (
-                "--buffer-bytes -1",
-                "--buffer-bytes is -1; it must be a whole number from 0 to 2147483647",
-            ),
+    fn numbers_out_of_bounds_are_refused_with_the_bounds() {
+        for (line, bounds) in [
+            ("--threads 0", "from 1 to 1000"),
+            ("--buffer-bytes=-1", "from 0 to 2147483647"),
+            ("--port 70000", "from 0 to 65535"),
         ] {
-            let flags = Flags::of_server(words(line), &[]).unwrap();
-            assert_eq!(ServerOptions::from_flags(&flags).unwrap_err().to_string(), wrong);
+            let error = parsed(line).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("it must be a whole number {bounds}")),
+                "{error}"
+            );
         }
         let cell = parse_cell(r#"{"params": {"NUM_SERVER_THREADS": 0}}"#).unwrap();
-        let wrong = ServerOptions::from_cell(&cell, 1).unwrap_err().to_string();
         assert_eq!(
-            wrong,
+            ServerOptions::from_cell(&cell, 1).unwrap_err().to_string(),
             "NUM_SERVER_THREADS is 0; it must be a whole number from 1 to 1000"
         );
     }

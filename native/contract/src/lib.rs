@@ -1,7 +1,8 @@
 //! The child contract, the side of a native child: docs/child-contract.md.
 //!
 //! A service: `run_server`, which reads the cell or the flags, starts it, and serves until it is stopped.
-//! A client: `read_cell`, `stay_on`, connect, `say_ready`, `next_word` until `go`, then `ParentWatch`.
+//! A client: `read_cell`, `stay_on`, `Orchestrator::listen`, connect, `say_ready`, `wait_for_go`, ask,
+//! `say_result_and_stay`.
 
 mod affinity;
 mod cell;
@@ -10,21 +11,20 @@ mod flags;
 mod histogram;
 mod lines;
 mod listen;
+mod orchestrator;
 mod program;
 mod serving;
 mod stop;
 mod usage;
-mod watch;
 
 pub use affinity::{stay_on, usable_cpus};
 pub use cell::{Cell, CellError, Method, Params, Warmup, parse_cell, read_cell};
 pub use clock::now_ns;
-pub use flags::{Flags, ServerOptions};
-pub use histogram::{Histogram, SUB_BITS, bounds_ns, bucket};
-pub use lines::{next_word, say_done, say_ready, say_result};
+pub use flags::{MAX_BUFFER_BYTES, MAX_THREADS, ServerFlags, ServerOptions, whole_number};
+pub use histogram::{FineHistogram, Histogram, WireHistogram};
+pub use lines::say_ready;
 pub use listen::{Endpoint, SocketOptions, listen, listen_all};
-pub use program::Program;
-pub use serving::{Counted, Started, remove_files, run_server, serve_until_stopped};
-pub use stop::StopSignals;
-pub use usage::{Usage, run_queue_ns, thread_run_queue_ns};
-pub use watch::{ParentWatch, STOPPED_EARLY};
+pub use orchestrator::Orchestrator;
+pub use program::{Program, exit_status};
+pub use serving::{Counted, Started, run_server};
+pub use usage::Usage;

@@ -1,4 +1,4 @@
-//! The lines that a child says, and the words that it hears. Source: docs/child-contract.md.
+//! The lines that a child prints, and the words that it reads. Source: docs/child-contract.md.
 
 use std::io::{self, BufRead, Write};
 

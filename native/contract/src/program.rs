@@ -1,6 +1,14 @@
 //! What a program is: its facts in the ready line. Source: docs/child-contract.md, "A service is ready".
 
+use std::error::Error;
+use std::process::ExitCode;
+
 use serde_json::{Map, Value, json};
+
+use crate::cell::CellError;
+
+/// Exit status for a cell that cannot be read; clap exits with it for a bad flag.
+const BAD_INPUT: u8 = 2;
 
 /// The manifest of the workspace, in which every library is pinned to the version that is built.
 const MANIFEST: &str = include_str!("../../Cargo.toml");
@@ -47,11 +55,24 @@ impl Program {
     }
 }
 
+/// How the program ends: an error is printed on stderr.
+pub fn exit_status(program: &Program, outcome: Result<(), Box<dyn Error>>) -> ExitCode {
+    let Err(error) = outcome else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("{}: {error}", program.name);
+    if error.is::<CellError>() {
+        ExitCode::from(BAD_INPUT)
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
 /// The version behind `name = "=1.2.3"` or `name = { version = "=1.2.3", ...`; empty where there is none.
 fn pinned<'a>(manifest: &'a str, name: &str) -> &'a str {
-    let told = |line: &'a str| line.strip_prefix(name)?.trim_start().strip_prefix('=');
-    let version = |told: &'a str| told.split_once("\"=")?.1.split('"').next();
-    manifest.lines().find_map(told).and_then(version).unwrap_or("")
+    let rest = |line: &'a str| line.strip_prefix(name)?.trim_start().strip_prefix('=');
+    let version = |rest: &'a str| rest.split_once("\"=")?.1.split('"').next();
+    manifest.lines().find_map(rest).and_then(version).unwrap_or("")
 }
 
 #[cfg(test)]

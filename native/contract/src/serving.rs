@@ -7,18 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::affinity::stay_on;
 use crate::cell::{Cell, CellError, read_cell};
-use crate::flags::Flags;
 use crate::lines::{next_word, say_done, say_ready, say_result};
-use crate::program::Program;
+use crate::program::{Program, exit_status};
 use crate::stop::StopSignals;
 use crate::usage::Usage;
 
-/// Exit status for a flag or a cell that cannot be read.
-const BAD_INPUT: u8 = 2;
-
-/// What a service tells about itself while other threads serve.
+/// What a service counts while other threads serve.
 pub trait Counted {
-    /// Count from nought: the warm-up is over and nothing is under way.
+    /// Start again at 0: the warm-up is over and no request is in flight.
     fn reset(&self);
     /// `requests`, answered since the reset, and whatever else is counted.
     fn counters(&self) -> Map<String, Value>;
@@ -27,36 +23,25 @@ pub trait Counted {
 /// A service that serves, and its addresses.
 pub type Started<S> = Result<(S, Vec<String>), Box<dyn Error>>;
 
-/// A server's main: options by its flags or, with `--child`, by its cell; then it serves until it is stopped.
+/// A server's main: options from its flags or, with `--child`, from its cell; then it serves until it is stopped.
 pub fn run_server<O, S: Counted>(
     program: &Program,
-    flags: Result<Flags, CellError>,
-    by_hand: impl FnOnce(&Flags) -> Result<O, CellError>,
-    by_cell: impl FnOnce(&Cell) -> Result<O, CellError>,
+    is_child: bool,
+    from_flags: impl FnOnce() -> O,
+    from_cell: impl FnOnce(&Cell) -> Result<O, CellError>,
     start: impl FnOnce(O) -> Started<S>,
 ) -> ExitCode {
     let run = || -> Result<(), Box<dyn Error>> {
-        let flags = flags?;
-        if !flags.has("child") {
-            return serve_by_hand(|| start(by_hand(&flags)?));
+        if !is_child {
+            return serve_by_hand(|| start(from_flags()));
         }
         let cell = read_cell()?;
         stay_on(&cell.cpus)?;
-        let (service, addresses) = start(by_cell(&cell)?)?;
+        let (service, addresses) = start(from_cell(&cell)?)?;
         serve_until_stopped(&service, &addresses, program);
         Ok(())
     };
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{}: {error}", program.name);
-            if error.is::<CellError>() {
-                ExitCode::from(BAD_INPUT)
-            } else {
-                ExitCode::FAILURE
-            }
-        }
-    }
+    exit_status(program, run())
 }
 
 fn serve_by_hand<S: Counted>(start: impl FnOnce() -> Started<S>) -> Result<(), Box<dyn Error>> {
@@ -70,7 +55,7 @@ fn serve_by_hand<S: Counted>(start: impl FnOnce() -> Started<S>) -> Result<(), B
 }
 
 /// Say ready, obey `reset`, and at end of file on stdin remove the socket files and say the result.
-pub fn serve_until_stopped(service: &impl Counted, addresses: &[String], program: &Program) {
+fn serve_until_stopped(service: &impl Counted, addresses: &[String], program: &Program) {
     let mut usage = Usage::start();
     say_ready(addresses, program);
     while let Some(word) = next_word() {
@@ -87,7 +72,7 @@ pub fn serve_until_stopped(service: &impl Counted, addresses: &[String], program
 }
 
 /// Remove the files of the addresses that are Unix paths.
-pub fn remove_files(addresses: &[String]) {
+fn remove_files(addresses: &[String]) {
     for path in addresses.iter().filter(|address| !address.contains(':')) {
         let _ = std::fs::remove_file(path);
     }

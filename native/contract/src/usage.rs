@@ -42,7 +42,7 @@ impl Usage {
 /// How long the threads that live now were ready to run without a core, in ns. 0 where /proc does not say.
 ///
 /// Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: the second number.
-pub fn run_queue_ns() -> u64 {
+fn run_queue_ns() -> u64 {
     let Ok(threads) = fs::read_dir("/proc/self/task") else {
         return 0;
     };
@@ -50,11 +50,6 @@ pub fn run_queue_ns() -> u64 {
         .flatten()
         .map(|thread| wait_ns(&thread.path().join("schedstat").to_string_lossy()))
         .sum()
-}
-
-/// The same for the calling thread alone: a thread that has ended is no longer counted by `run_queue_ns`.
-pub fn thread_run_queue_ns() -> u64 {
-    wait_ns("/proc/thread-self/schedstat")
 }
 
 fn wait_ns(path: &str) -> u64 {

@@ -5,8 +5,6 @@
 #include <boost/asio.hpp>
 
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -14,8 +12,6 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 namespace {
-
-constexpr auto kRetryAfter = std::chrono::milliseconds(100);
 
 // One connection. The operation under way owns it, so it goes when an operation fails.
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -64,10 +60,9 @@ private:
     });
   }
 
-  // Out of descriptors, most likely: trying again at once would only burn the core.
   void accept_later(error_code failed) {
-    std::fprintf(stderr, "A connection could not be accepted: %s.\n", failed.message().c_str());
-    later_.expires_after(kRetryAfter);
+    report_failed_accept(failed);
+    later_.expires_after(kRetryAcceptAfter);
     later_.async_wait([this](error_code) { accept(); });
   }
 
@@ -79,10 +74,4 @@ private:
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const echo_library library{
-      "asio", GILSCOPE_COMPILER, {"boost", boost_version()},
-      [](const echo_settings* settings, int listener) -> void* { return new Server(*settings, listener); },
-      [](void* server) { static_cast<Server*>(server)->run(); }};
-  return echo_main(argc, argv, &library);
-}
+int main(int argc, char** argv) { return run_asio_server<Server>(argc, argv, "asio"); }

@@ -5,8 +5,6 @@
 
 #include <boost/asio.hpp>
 
-#include <chrono>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -14,8 +12,6 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 namespace {
-
-constexpr auto kRetryAfter = std::chrono::milliseconds(100);
 
 void echo(Protocol::socket& socket, Coroutine& coroutine) {
   // not on the coroutine's stack, which is small, and not filled: what no message needs is never touched
@@ -54,9 +50,8 @@ private:
       if (!failed) {
         start(std::move(socket));
       } else if (failed != asio::error::connection_aborted) {
-        // Out of descriptors, most likely: trying again at once would only burn the core.
-        std::fprintf(stderr, "A connection could not be accepted: %s.\n", failed.message().c_str());
-        later.expires_after(kRetryAfter);
+        report_failed_accept(failed);
+        later.expires_after(kRetryAcceptAfter);
         coroutine.wait(failed, [&](auto handler) { later.async_wait(std::move(handler)); });
       }
     }
@@ -75,10 +70,4 @@ private:
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const echo_library library{
-      "coroutine", GILSCOPE_COMPILER, {"boost", boost_version()},
-      [](const echo_settings* settings, int listener) -> void* { return new Server(*settings, listener); },
-      [](void* server) { static_cast<Server*>(server)->run(); }};
-  return echo_main(argc, argv, &library);
-}
+int main(int argc, char** argv) { return run_asio_server<Server>(argc, argv, "coroutine"); }

@@ -1,64 +1,60 @@
-//! http-echo: GET answers 13 bytes, POST answers its body; the same server for every load generator.
-//!
-//! `http-echo --child` is told its cell on stdin (docs/child-contract.md). By hand:
-//! `http-echo [--host H --port P | --socket PATH] [--threads N] [--nodelay BOOL] [--buffer-bytes N]`.
+//! http-echo: the same server for every load generator.
 
 mod protocol;
 mod request;
 
 use std::process::ExitCode;
 
-use contract::{Counted, Flags, Program, ServerOptions, Started, listen_all, program, run_server};
+use clap::Parser;
+use contract::{Cell, CellError, Program, ServerFlags, ServerOptions, Started};
+use contract::{listen_all, program, run_server};
 use reactor::{Server, Settings};
-use serde_json::{Map, Value, json};
 
 use crate::protocol::Http;
 
 const PROGRAM: Program = program!("http-echo", "httparse");
 
-/// Options, and whether clients keep their connections.
-struct Options(ServerOptions, bool);
+/// An HTTP server: GET answers 13 bytes, POST answers its body.
+#[derive(Parser)]
+#[command(version)]
+struct Flags {
+    #[command(flatten)]
+    server: ServerFlags,
+}
 
-struct Service(Server<Http>);
-
-impl Counted for Service {
-    fn reset(&self) {
-        self.0.reset();
-    }
-
-    fn counters(&self) -> Map<String, Value> {
-        let by_worker = self.0.requests_by_worker();
-        let mut counted = Map::new();
-        counted.insert("requests".to_owned(), json!(by_worker.iter().sum::<u64>()));
-        counted.insert("requests_by_worker".to_owned(), json!(by_worker));
-        counted
-    }
+struct Options {
+    server: ServerOptions,
+    /// Whether clients keep their connections.
+    connections_stay: bool,
 }
 
 fn main() -> ExitCode {
-    let flags = Flags::of_server(std::env::args().skip(1), &[]);
-    run_server(
-        &PROGRAM,
-        flags,
-        |flags| Ok(Options(ServerOptions::from_flags(flags)?, true)),
-        |cell| {
-            Ok(Options(
-                ServerOptions::from_http_cell(cell)?,
-                cell.params.truth("KEEP_ALIVE", true)?,
-            ))
-        },
-        start,
-    )
+    let flags = Flags::parse().server;
+    let from_flags = || Options {
+        server: ServerOptions::from_flags(&flags),
+        connections_stay: true,
+    };
+    run_server(&PROGRAM, flags.child, from_flags, from_cell, |options| {
+        start(&options)
+    })
 }
 
-fn start(Options(server, connections_stay): Options) -> Started<Service> {
+fn from_cell(cell: &Cell) -> Result<Options, CellError> {
+    Ok(Options {
+        server: ServerOptions::from_http_cell(cell)?,
+        connections_stay: cell.params.truth("KEEP_ALIVE", true)?,
+    })
+}
+
+fn start(options: &Options) -> Started<Server<Http>> {
+    let server = &options.server;
     let (listeners, addresses) = listen_all(&server.endpoints, server.sockets)?;
     let settings = Settings {
         threads: server.threads,
         max_conns: None,
         read_deadline_ns: 0,
-        connections_stay,
+        connections_stay: options.connections_stay,
         sockets: server.sockets,
     };
-    Ok((Service(Server::start(Http, settings, listeners)?), addresses))
+    Ok((Server::start(Http, settings, listeners)?, addresses))
 }

@@ -98,15 +98,15 @@ fn answer(method: Method, connection: Connection, body: &[u8], out: &mut Vec<u8>
 }
 
 fn respond(out: &mut Vec<u8>, status: &str, connection: Connection, body: &[u8], with_body: bool) {
-    let said = match connection {
+    let connection_line = match connection {
         Connection::Kept => "",
-        Connection::KeptAloud => "Connection: keep-alive\r\n",
+        Connection::KeptByHeader => "Connection: keep-alive\r\n",
         Connection::Closed => "Connection: close\r\n",
     };
     let bytes = body.len();
     write!(
         out,
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {bytes}\r\n{said}\r\n"
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {bytes}\r\n{connection_line}\r\n"
     )
     .expect("a Vec takes all that is written");
     if with_body {

@@ -6,7 +6,7 @@ const MAX_HEADERS: usize = 64;
 const MAX_HEAD_BYTES: usize = 64 << 10;
 const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// What is asked for.
+/// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -21,8 +21,8 @@ pub enum Method {
 pub enum Connection {
     /// HTTP/1.1 keeps it without a word.
     Kept,
-    /// HTTP/1.0 must be told: `ab -k` reads no length otherwise.
-    KeptAloud,
+    /// HTTP/1.0 needs the header: `ab -k` reads no length otherwise.
+    KeptByHeader,
     Closed,
 }
 
@@ -89,7 +89,7 @@ impl Meaning {
             } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
                 return None;
             } else if header.name.eq_ignore_ascii_case("connection") {
-                connection = asked(header.value, is_http_11).unwrap_or(connection);
+                connection = requested(header.value, is_http_11).unwrap_or(connection);
             }
         }
         Some(Self {
@@ -100,12 +100,12 @@ impl Meaning {
 }
 
 /// What a Connection header asks for, if it is about keeping the connection.
-fn asked(value: &[u8], is_http_11: bool) -> Option<Connection> {
+fn requested(value: &[u8], is_http_11: bool) -> Option<Connection> {
     let mut words = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     words.find_map(|word| match word {
         _ if word.eq_ignore_ascii_case(b"close") => Some(Connection::Closed),
         _ if is_http_11 || !word.eq_ignore_ascii_case(b"keep-alive") => None,
-        _ => Some(Connection::KeptAloud),
+        _ => Some(Connection::KeptByHeader),
     })
 }
 
@@ -149,7 +149,7 @@ mod tests {
             (b"GET / HTTP/1.0\r\n\r\n", Connection::Closed),
             (
                 b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n",
-                Connection::KeptAloud,
+                Connection::KeptByHeader,
             ),
         ] {
             assert_eq!(connection_of(head), expected, "{}", String::from_utf8_lossy(head));

@@ -1,4 +1,4 @@
-//! What came of a request, in the words of docs/child-contract.md.
+//! The outcome of a request, in the words of docs/child-contract.md.
 
 use std::error::Error;
 use std::io;
@@ -52,7 +52,7 @@ pub fn before_the_head(error: &reqwest::Error) -> &'static str {
     }
 }
 
-/// The code of an error in the body: the length was told, so one that ends too early was closed.
+/// The code of an error in the body: its length is known, so a body that ends too early was closed.
 pub fn in_the_body(error: &reqwest::Error) -> &'static str {
     match cause(error) {
         Cause::Timeout => "timeout",
@@ -73,21 +73,21 @@ fn cause(error: &reqwest::Error) -> Cause {
     if error.is_timeout() {
         return Cause::Timeout;
     }
-    let mut inner: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(one) = inner {
-        let kind = one.downcast_ref::<io::Error>().map(io::Error::kind);
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
         match kind {
             Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => return Cause::Reset,
             Some(io::ErrorKind::UnexpectedEof) => return Cause::Closed,
             _ => {}
         }
-        if one
+        if error
             .downcast_ref::<hyper::Error>()
             .is_some_and(hyper::Error::is_incomplete_message)
         {
             return Cause::Closed;
         }
-        inner = one.source();
+        next = error.source();
     }
     Cause::Other
 }

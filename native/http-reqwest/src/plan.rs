@@ -1,12 +1,26 @@
 //! How many workers there are, and how much each asks.
 
-use contract::{Cell, CellError, Flags, Warmup, now_ns};
 use std::time::Duration;
+
+use clap::Parser;
+use contract::{Cell, CellError, Warmup, now_ns, whole_number};
 
 use crate::worker::{Quota, Target};
 
-const EXPECTED_BYTES: usize = 13;
-const TIMEOUT_S: f64 = 5.0;
+/// A client of the HTTP client experiment with reqwest. It reads its cell from stdin: docs/child-contract.md.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub struct Flags {
+    /// Read the cell from stdin; it always does
+    #[arg(long)]
+    pub child: bool,
+    /// Seconds that a request may take
+    #[arg(long, default_value = "5", value_name = "SECONDS", value_parser = timeout)]
+    pub timeout: Duration,
+    /// Bytes in the body of a right answer
+    #[arg(long, default_value = "13", value_name = "BYTES", value_parser = whole_number::<usize>(0, u64::MAX))]
+    pub expect_length: usize,
+}
 
 /// What this client is to do.
 #[derive(Debug, Clone)]
@@ -20,7 +34,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// By the cell and the flags.
+    /// From the cell and the flags.
     pub fn new(cell: &Cell, flags: &Flags) -> Result<Self, CellError> {
         let requests = cell.params.whole("NUM_REQUESTS_PER_CLIENT", 1000)?;
         Ok(Self {
@@ -31,7 +45,7 @@ impl Plan {
         })
     }
 
-    /// What each worker asks in the warm-up, which begins now: at least one request.
+    /// What each worker sends in the warm-up, which begins now: at least one request.
     pub fn warmup_quotas(&self) -> Vec<Quota> {
         let Warmup { share, mut seconds } = self.warmup;
         if self.duration_s > 0.0 && seconds == 0.0 {
@@ -41,7 +55,7 @@ impl Plan {
         self.quotas(requests.max(self.targets.len() as u64), seconds)
     }
 
-    /// What each worker asks when timed, which begins now.
+    /// What each worker sends when timed, which begins now.
     pub fn timed_quotas(&self) -> Vec<Quota> {
         self.quotas(self.requests, self.duration_s)
     }
@@ -49,17 +63,16 @@ impl Plan {
     fn quotas(&self, requests: u64, seconds: f64) -> Vec<Quota> {
         let until_ns = now_ns() + (seconds * 1e9) as u64;
         let workers = self.targets.len() as u64;
-        let one = |worker| match seconds > 0.0 {
+        let quota = |worker| match seconds > 0.0 {
             true => Quota::Until(until_ns),
             false => Quota::Requests(share(requests, workers, worker)),
         };
-        (0..workers).map(one).collect()
+        (0..workers).map(quota).collect()
     }
 }
 
 /// The workers of all clients, one after the other, go round the services.
 fn targets(cell: &Cell, flags: &Flags) -> Result<Vec<Target>, CellError> {
-    let (timeout, expected_bytes) = (timeout(flags)?, expected_bytes(flags)?);
     let services = cell.addresses.len() as u64;
     if services == 0 {
         return Err(CellError::new(
@@ -68,28 +81,26 @@ fn targets(cell: &Cell, flags: &Flags) -> Result<Vec<Target>, CellError> {
     }
     let workers = cell.params.whole("NUM_CONNECTIONS_PER_CLIENT", 1)?.max(1);
     let first = cell.client_id.unwrap_or(0) * workers;
-    let one = |worker| {
+    let target = |worker| {
         let service = &cell.addresses[((first + worker) % services) as usize];
         let address = service
             .first()
             .ok_or_else(|| CellError::new("a service has no address; each needs one"))?;
         Ok(Target {
             address: address.clone(),
-            timeout,
-            expected_bytes,
+            timeout: flags.timeout,
+            expected_bytes: flags.expect_length,
         })
     };
-    (0..workers).map(one).collect()
+    (0..workers).map(target).collect()
 }
 
-fn timeout(flags: &Flags) -> Result<Duration, CellError> {
-    let timeout_s: f64 = flags.value("timeout", TIMEOUT_S, "seconds, above 0")?;
-    Duration::try_from_secs_f64(timeout_s)
-        .map_err(|_| CellError::new(format!("--timeout is {timeout_s}; it must be seconds, above 0")))
-}
-
-fn expected_bytes(flags: &Flags) -> Result<usize, CellError> {
-    flags.value("expect-length", EXPECTED_BYTES, "a whole number of bytes")
+fn timeout(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok();
+    let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    timeout
+        .filter(|timeout| !timeout.is_zero())
+        .ok_or_else(|| "it must be a number of seconds above 0".to_owned())
 }
 
 /// The requests divided among the workers; what is left over goes to the first ones.

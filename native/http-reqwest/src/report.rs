@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::Histogram;
+use contract::WireHistogram;
 use serde_json::{Map, Value, json};
 
 use crate::worker::Tally;
@@ -20,25 +20,28 @@ pub struct Timed {
 ///
 /// workers_ns: each worker's loop; bench_ns: from spawning the workers to the last join; timeline: for each worker
 /// start and end of its first 100 answered requests, ns from started_ns.
-pub fn result(timed: &Timed, connect: &Histogram) -> Map<String, Value> {
+pub fn result(timed: &Timed, connect: &WireHistogram) -> Map<String, Value> {
     let sum = |key: fn(&Tally) -> u64| timed.tallies.iter().map(key).sum::<u64>();
     let bench_ns = timed.joined_ns - timed.started_ns;
-    let mut latency = Histogram::default();
-    timed.tallies.iter().for_each(|one| latency.merge(&one.latency));
+    let mut latency = WireHistogram::default();
+    timed
+        .tallies
+        .iter()
+        .for_each(|tally| latency.merge(&tally.latency));
     let keys = json!({
         "started_ns": timed.started_ns,
         "finished_ns": timed.joined_ns,
         "completion_ns": bench_ns,
         "bench_ns": bench_ns,
-        "requests": sum(|one| one.asked),
-        "answered": sum(|one| one.answered),
-        "wrong": sum(|one| one.wrong),
+        "requests": sum(|tally| tally.sent),
+        "answered": sum(|tally| tally.answered),
+        "wrong": sum(|tally| tally.wrong),
         "errors": errors(timed),
         "latency": latency.to_json(),
         "connect": connect.to_json(),
         "worker": "task",
-        "workers_ns": timed.tallies.iter().map(|one| one.loop_ns).collect::<Vec<_>>(),
-        "timeline": timed.tallies.iter().map(|one| &one.timeline).collect::<Vec<_>>(),
+        "workers_ns": timed.tallies.iter().map(|tally| tally.loop_ns).collect::<Vec<_>>(),
+        "timeline": timed.tallies.iter().map(|tally| &tally.timeline).collect::<Vec<_>>(),
     });
     match keys {
         Value::Object(keys) => keys,
@@ -48,7 +51,7 @@ pub fn result(timed: &Timed, connect: &Histogram) -> Map<String, Value> {
 
 fn errors(timed: &Timed) -> BTreeMap<String, u64> {
     let mut errors = BTreeMap::new();
-    for (code, count) in timed.tallies.iter().flat_map(|one| &one.errors) {
+    for (code, count) in timed.tallies.iter().flat_map(|tally| &tally.errors) {
         *errors.entry(code.clone()).or_default() += count;
     }
     errors

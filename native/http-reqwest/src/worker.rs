@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use contract::{Histogram, now_ns};
+use contract::{WireHistogram, now_ns};
 use reqwest::Client;
 
 use crate::outcome::{Outcome, before_the_head, in_the_body};
 
-/// So many requests have their times recorded one by one.
+/// How many requests of a worker have their times recorded one by one.
 const TIMELINE: usize = 100;
-/// After so many failures in a row the service is given up.
-const PATIENCE: usize = 10;
+/// Failures in a row after which the service is given up.
+const MAX_FAILURES: usize = 10;
 
 /// Whom to ask, and what is expected.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct Target {
     pub expected_bytes: usize,
 }
 
-/// When a worker has asked enough.
+/// When a worker is done.
 #[derive(Debug, Clone, Copy)]
 pub enum Quota {
     Requests(u64),
@@ -31,9 +31,9 @@ pub enum Quota {
 }
 
 impl Quota {
-    fn is_open(self, asked: u64) -> bool {
+    fn is_open(self, sent: u64) -> bool {
         match self {
-            Self::Requests(requests) => asked < requests,
+            Self::Requests(requests) => sent < requests,
             Self::Until(until_ns) => now_ns() < until_ns,
         }
     }
@@ -42,11 +42,11 @@ impl Quota {
 /// What a worker counted.
 #[derive(Debug, Default)]
 pub struct Tally {
-    pub asked: u64,
+    pub sent: u64,
     pub answered: u64,
     pub wrong: u64,
     pub errors: BTreeMap<String, u64>,
-    pub latency: Histogram,
+    pub latency: WireHistogram,
     /// The time of its loop.
     pub loop_ns: u64,
     /// Start and end of its first answered requests, ns from the start of all.
@@ -96,7 +96,7 @@ impl Worker {
             ..Tally::default()
         };
         let (begun_ns, mut failures) = (now_ns(), 0);
-        while failures < PATIENCE && quota.is_open(tally.asked) {
+        while failures < MAX_FAILURES && quota.is_open(tally.sent) {
             let start_ns = now_ns();
             let outcome = self.ask().await;
             let end_ns = now_ns();
@@ -105,7 +105,7 @@ impl Worker {
         }
         tally.loop_ns = now_ns() - begun_ns;
         if let Quota::Requests(requests) = quota {
-            tally.asked = requests; // those that were not sent to a service that was given up are not answered
+            tally.sent = requests; // those that were not sent to a service that was given up are not answered
         }
         tally
     }
@@ -126,7 +126,7 @@ impl Worker {
 
 impl Tally {
     fn note(&mut self, outcome: &Outcome, start_ns: u64, end_ns: u64, origin_ns: u64) {
-        self.asked += 1;
+        self.sent += 1;
         if outcome.is_answer() {
             self.answered += 1;
             self.latency.record(end_ns - start_ns);

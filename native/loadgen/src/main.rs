@@ -1,57 +1,44 @@
 //! loadgen: a load generator for HTTP/1.1, frames and raw echo. docs/loadgen.md says how to use it.
+//!
+//! cli: the command line. request, response: what is sent, and how an answer is read and checked. net: sockets.
+//! engine: threads, their event loops and what they count. report: the outcome for people and programs.
+//! run and child: the two ways to be started, by hand and by the orchestrator.
 
-mod answer;
-mod asked;
 mod child;
-mod connection;
-mod crew;
-mod exchange;
-mod flags;
-mod job;
-mod lane;
-mod limits;
-mod message;
-mod opening;
-mod parent;
-mod progress;
-mod reader;
-mod recorder;
+mod cli;
+mod engine;
+mod net;
+mod open_files;
 mod report;
+mod request;
+mod response;
 mod run;
-mod schedule;
-mod socket;
-mod stop;
-mod tally;
-mod target;
-mod timer;
-mod unread;
-mod values;
-mod worker;
+mod stop_signal;
 
 use std::process::ExitCode;
 
-use flags::{Flags, Report};
+use crate::cli::flags::{Flags, Report};
 
-/// 0: every answer was right. 1: some were not, or nothing could be asked. 130, 143: ended by a signal.
+/// 0: every answer was right. 1: some were not, or nothing could be sent. 130, 143: ended by a signal.
 fn main() -> ExitCode {
-    let flags = Flags::read();
-    limits::raise_open_files();
+    let flags = cli::read();
+    open_files::raise_limit();
     let status = if flags.report == Report::Child {
         child::call(&flags).map(|()| 0)
     } else {
-        alone(&flags)
+        by_hand(&flags)
     };
     match status {
         Ok(status) => ExitCode::from(status),
-        Err(wrong) => {
-            eprintln!("loadgen: {wrong}");
+        Err(error) => {
+            eprintln!("loadgen: {error}");
             ExitCode::from(1)
         }
     }
 }
 
-fn alone(flags: &Flags) -> Result<u8, String> {
-    stop::listen().map_err(|error| format!("signals cannot be caught: {error}"))?;
+fn by_hand(flags: &Flags) -> Result<u8, String> {
+    stop_signal::listen().map_err(|error| format!("signals cannot be caught: {error}"))?;
     if flags.report == Report::Ab {
         report::ab::announce(flags);
     }

@@ -1,4 +1,4 @@
-//! How a thread takes in connections: to keep, to deal out, or to refuse.
+//! How a thread accepts connections: to keep, to deal out, or to refuse.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -10,21 +10,21 @@ use socket2::SockRef;
 use crate::connection::{Connection, Phase};
 use crate::epoll::{READ, READ_BY_ONE};
 use crate::protocol::{Protocol, Then};
-use crate::server::Settings;
-use crate::worker::{LISTENER, Worker, token};
+use crate::serving::Serving;
+use crate::shared::{LISTENER, Settings, token};
 
 const ACCEPTS_IN_A_ROW: usize = 64;
 const OUT_OF_FILES_PAUSE_NS: u64 = 50_000_000;
 /// A connection over the limit is looked at again: a peer that has just closed may not be noted yet.
 const SECOND_LOOK_NS: u64 = 10_000_000;
 
-impl<P: Protocol> Worker<P> {
-    /// Take in those who wait at a listening socket.
+impl<P: Protocol> Serving<P> {
+    /// Accept the connections that wait at a listening socket.
     pub fn accept(&mut self, listener: usize) {
         let listening = self.shared.listeners[listener].as_raw_fd();
         for _ in 0..ACCEPTS_IN_A_ROW {
             match accept(listening) {
-                Ok(Some(socket)) => self.welcome(socket, listener),
+                Ok(Some(socket)) => self.place(socket, listener),
                 Ok(None) => return,
                 Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => {}
                 Err(_) => return self.pause_listening(listening), // out of file descriptors
@@ -32,7 +32,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    fn welcome(&mut self, socket: OwnedFd, listener: usize) {
+    fn place(&mut self, socket: OwnedFd, listener: usize) {
         let Settings {
             read_deadline_ns,
             connections_stay,
@@ -45,7 +45,7 @@ impl<P: Protocol> Worker<P> {
         }
         if !self.shared.admit() {
             let mut connection = Box::new(Connection::new(socket, listener));
-            connection.phase = Phase::Outside;
+            connection.phase = Phase::OverLimit;
             self.set_deadline(&mut connection, SECOND_LOOK_NS);
             return self.keep(connection);
         }
@@ -72,7 +72,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Whether there is room now for one who waits outside.
+    /// Admit or refuse a connection that was over the limit.
     pub fn look_again(&mut self, mut connection: Box<Connection<P::State>>) {
         connection.until_ns = 0;
         let alive = if self.shared.admit() {
@@ -96,19 +96,10 @@ impl<P: Protocol> Worker<P> {
 
     pub fn listen_again(&mut self, listening: RawFd) {
         let mut numbered = self.shared.listeners.iter().enumerate();
-        if let Some((number, _)) = numbered.find(|(_, one)| one.as_raw_fd() == listening) {
+        if let Some((number, _)) = numbered.find(|(_, listener)| listener.as_raw_fd() == listening) {
             let _ = self.shared.epolls[self.number].add(listening, READ_BY_ONE, LISTENER | number as u64);
         }
     }
-}
-
-/// A connection that another thread accepted, admitted and gave to this one's epoll.
-pub fn dealt<S: Default>(fd: RawFd, listener: usize) -> Box<Connection<S>> {
-    // SAFETY: the accepting thread gave up its ownership when it added the file descriptor to this thread's epoll.
-    let mut connection = Box::new(Connection::new(unsafe { OwnedFd::from_raw_fd(fd) }, listener));
-    connection.interest = READ;
-    connection.admitted = true;
-    connection
 }
 
 /// The next connection; none if there is none just now.

@@ -1,8 +1,9 @@
 //! One accepted connection: what is kept between its events. Nothing here blocks.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+use crate::epoll::READ;
 use crate::protocol::Then;
 
 /// What a connection waits for.
@@ -10,8 +11,8 @@ use crate::protocol::Then;
 pub enum Phase {
     /// For requests.
     Open,
-    /// For room in the full house; a second look decides.
-    Outside,
+    /// For a place below the connection limit; a second look decides.
+    OverLimit,
     /// For the peer to take its last answer.
     Closing(Then),
     /// For the peer to hang up: what it still sends is dropped.
@@ -47,6 +48,15 @@ impl<S: Default> Connection<S> {
             until_ns: 0,
             admitted: false,
         }
+    }
+
+    /// A connection that another thread accepted, admitted and gave to this one's epoll.
+    pub fn dealt(fd: RawFd, listener: usize) -> Box<Self> {
+        // SAFETY: the accepting thread gave up its ownership when it added the file descriptor to this thread's epoll.
+        let mut connection = Box::new(Self::new(unsafe { OwnedFd::from_raw_fd(fd) }, listener));
+        connection.interest = READ;
+        connection.admitted = true;
+        connection
     }
 }
 

@@ -21,7 +21,7 @@ impl Counters {
         count.store(count.load(Relaxed) + answered, Relaxed);
     }
 
-    /// Count from nought. Nothing is under way.
+    /// Start again at 0. No request is in flight.
     pub fn reset(&self) {
         self.by_socket.iter().for_each(|count| count.store(0, Relaxed));
     }

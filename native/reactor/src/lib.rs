@@ -10,7 +10,10 @@ mod deadlines;
 mod epoll;
 mod protocol;
 mod server;
+mod serving;
+mod shared;
 mod worker;
 
 pub use protocol::{Fed, Protocol, Then};
-pub use server::{Server, Settings};
+pub use server::Server;
+pub use shared::Settings;

@@ -10,7 +10,7 @@ pub enum Then {
     Linger,
 }
 
-/// What came of some bytes.
+/// What some bytes have led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fed {
     pub answered: u64,

@@ -1,207 +1,64 @@
-//! One thread's event loop: it accepts, reads, answers, and lets nobody keep it waiting.
+//! One thread's event loop.
 
-use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use contract::now_ns;
 
-use crate::accepting::dealt;
 use crate::connection::{Connection, Phase};
-use crate::deadlines::Deadlines;
-use crate::epoll::{Event, READ, WRITE};
-use crate::protocol::{Protocol, Then};
-use crate::server::Shared;
+use crate::epoll::Event;
+use crate::protocol::Protocol;
+use crate::serving::Serving;
+use crate::shared::LISTENER;
 
-/// Marks the token of a listening socket; the rest is its number. Other tokens: its number << 32 | file descriptor.
-pub const LISTENER: u64 = 1 << 63;
 const EVENTS: usize = 256;
-const READ_BYTES: usize = 64 * 1024;
-const LARGE_BYTES: usize = 1 << 20;
-const FLUSH_NS: u64 = 60_000_000_000;
-const LINGER_NS: u64 = 2_000_000_000;
 
-/// Whether a connection goes on; its end may also come as an error.
-pub type Alive = io::Result<bool>;
-
-pub struct Worker<P: Protocol> {
-    pub shared: Arc<Shared<P>>,
-    pub number: usize,
-    connections: Vec<Option<Box<Connection<P::State>>>>,
-    pub deadlines: Deadlines,
-    received: Vec<u8>,
-    answers: Vec<u8>,
-}
-
-impl<P: Protocol> Worker<P> {
-    pub fn new(shared: Arc<Shared<P>>, number: usize) -> Self {
-        Self {
-            shared,
-            number,
-            connections: Vec::new(),
-            deadlines: Deadlines::default(),
-            received: vec![0; READ_BYTES],
-            answers: Vec::new(),
-        }
-    }
-
-    /// Serve until the process ends.
-    pub fn run(mut self) {
-        let shared = Arc::clone(&self.shared);
-        let mut events = [Event { events: 0, u64: 0 }; EVENTS];
-        loop {
-            let timeout_ms = self.deadlines.timeout_ms(now_ns);
-            let filled = shared.epolls[self.number].wait(&mut events, timeout_ms);
-            for event in &events[..filled] {
-                let token = event.u64;
-                if token & LISTENER != 0 {
-                    self.accept((token & !LISTENER) as usize);
-                } else {
-                    self.on_event(token);
-                }
-            }
-            if timeout_ms >= 0 {
-                self.turn_out();
+/// Serve until the process ends.
+pub fn run<P: Protocol>(mut serving: Serving<P>) {
+    let shared = Arc::clone(&serving.shared);
+    let mut events = [Event { events: 0, u64: 0 }; EVENTS];
+    loop {
+        let timeout_ms = serving.deadlines.timeout_ms(now_ns);
+        let filled = shared.epolls[serving.number].wait(&mut events, timeout_ms);
+        for event in &events[..filled] {
+            let token = event.u64;
+            if token & LISTENER != 0 {
+                serving.accept((token & !LISTENER) as usize);
+            } else {
+                on_event(&mut serving, token);
             }
         }
-    }
-
-    fn on_event(&mut self, token: u64) {
-        let fd = (token & 0x7fff_ffff) as RawFd;
-        let mut connection = self.take(fd).unwrap_or_else(|| dealt(fd, (token >> 32) as usize));
-        let alive = match connection.phase {
-            Phase::Open if connection.has_unsent() => self.go_on_sending(&mut connection),
-            Phase::Open => self.read(&mut connection),
-            Phase::Closing(then) => self.close_when_sent(&mut connection, then),
-            Phase::Draining => connection
-                .receive(&mut self.received)
-                .map(|received| received != Some(0)),
-            Phase::Outside => Ok(true),
-        };
-        self.keep_if(alive, connection);
-    }
-
-    pub fn read(&mut self, connection: &mut Connection<P::State>) -> Alive {
-        let received = match connection.receive(&mut self.received)? {
-            Some(0) => return Ok(false),
-            Some(received) => received,
-            None => return self.watch(connection, READ),
-        };
-        self.answers.clear();
-        let data = &self.received[..received];
-        let fed = self
-            .shared
-            .protocol
-            .feed(&mut connection.state, data, &mut self.answers);
-        if !self.answers.is_empty() {
-            // before they are sent: the peer may end us as soon as it has its answer
-            self.shared.counters[self.number].add(connection.listener, fed.answered);
-            connection.send(&self.answers)?;
-        }
-        if self.answers.capacity() > LARGE_BYTES {
-            self.answers = Vec::new();
-        }
-        match fed.then {
-            Then::Stay => self.watch(connection, if connection.has_unsent() { WRITE } else { READ }),
-            then => self.close_after(connection, then),
-        }
-    }
-
-    fn go_on_sending(&mut self, connection: &mut Connection<P::State>) -> Alive {
-        if connection.flush()? {
-            self.watch(connection, READ)
-        } else {
-            Ok(true)
-        }
-    }
-
-    pub fn close_after(&mut self, connection: &mut Connection<P::State>, then: Then) -> Alive {
-        if !connection.has_unsent() {
-            return self.hang_up(connection, then);
-        }
-        connection.phase = Phase::Closing(then);
-        self.set_deadline(connection, FLUSH_NS);
-        self.watch(connection, WRITE)
-    }
-
-    fn close_when_sent(&mut self, connection: &mut Connection<P::State>, then: Then) -> Alive {
-        if connection.flush()? {
-            self.hang_up(connection, then)
-        } else {
-            Ok(true)
-        }
-    }
-
-    /// A close with unread data resets the connection and takes the answer with it: Linger waits for the peer.
-    fn hang_up(&mut self, connection: &mut Connection<P::State>, then: Then) -> Alive {
-        if then != Then::Linger {
-            return Ok(false);
-        }
-        connection.shut_down()?;
-        connection.phase = Phase::Draining;
-        self.set_deadline(connection, LINGER_NS);
-        self.watch(connection, READ)
-    }
-
-    pub fn watch(&mut self, connection: &mut Connection<P::State>, interest: u32) -> Alive {
-        let (fd, epoll) = (connection.fd(), &self.shared.epolls[self.number]);
-        if connection.interest == 0 {
-            epoll.add(fd, interest, token(fd, connection.listener))?;
-        } else if connection.interest != interest {
-            epoll.modify(fd, interest, token(fd, connection.listener))?;
-        }
-        connection.interest = interest;
-        Ok(true)
-    }
-
-    fn turn_out(&mut self) {
-        let now = now_ns();
-        while let Some(fd) = self.deadlines.pop_over(now) {
-            match self.take(fd) {
-                Some(connection) if connection.phase == Phase::Outside => self.look_again(connection),
-                Some(connection) => self.forget(&connection),
-                None => self.listen_again(fd),
-            }
-        }
-    }
-
-    pub fn set_deadline(&mut self, connection: &mut Connection<P::State>, after_ns: u64) {
-        self.deadlines.remove(connection.until_ns, connection.fd());
-        connection.until_ns = now_ns() + after_ns;
-        self.deadlines.insert(connection.until_ns, connection.fd());
-    }
-
-    fn take(&mut self, fd: RawFd) -> Option<Box<Connection<P::State>>> {
-        self.connections.get_mut(fd as usize)?.take()
-    }
-
-    pub fn keep(&mut self, connection: Box<Connection<P::State>>) {
-        let place = connection.fd() as usize;
-        if place >= self.connections.len() {
-            self.connections.resize_with(place + 1, || None);
-        }
-        self.connections[place] = Some(connection);
-    }
-
-    pub fn keep_if(&mut self, alive: Alive, connection: Box<Connection<P::State>>) {
-        if matches!(alive, Ok(true)) {
-            self.keep(connection)
-        } else {
-            self.forget(&connection)
-        }
-    }
-
-    /// The caller drops, which closes it: its place is free before the peer can see that.
-    fn forget(&mut self, connection: &Connection<P::State>) {
-        if connection.until_ns > 0 {
-            self.deadlines.remove(connection.until_ns, connection.fd());
-        }
-        if connection.admitted {
-            self.shared.release();
+        if timeout_ms >= 0 {
+            pass_deadlines(&mut serving);
         }
     }
 }
 
-pub fn token(fd: RawFd, listener: usize) -> u64 {
-    (listener as u64) << 32 | fd as u64
+fn on_event<P: Protocol>(serving: &mut Serving<P>, token: u64) {
+    let fd = (token & 0x7fff_ffff) as RawFd;
+    let mut connection = serving
+        .take(fd)
+        .unwrap_or_else(|| Connection::dealt(fd, (token >> 32) as usize));
+    let alive = match connection.phase {
+        Phase::Open if connection.has_unsent() => serving.go_on_sending(&mut connection),
+        Phase::Open => serving.read(&mut connection),
+        Phase::Closing(then) => serving.close_when_sent(&mut connection, then),
+        Phase::Draining => connection
+            .receive(&mut serving.received)
+            .map(|received| received != Some(0)),
+        Phase::OverLimit => Ok(true),
+    };
+    serving.keep_if(alive, connection);
+}
+
+/// Connections whose deadline is over are closed, or looked at again; listeners listen again.
+fn pass_deadlines<P: Protocol>(serving: &mut Serving<P>) {
+    let now_ns = now_ns();
+    while let Some(fd) = serving.deadlines.pop_over(now_ns) {
+        match serving.take(fd) {
+            Some(connection) if connection.phase == Phase::OverLimit => serving.look_again(connection),
+            Some(connection) => serving.forget(&connection),
+            None => serving.listen_again(fd),
+        }
+    }
 }

@@ -1,7 +1,4 @@
 //! calc-service: systems 1, 2 and 4 as fast as this machine can serve them.
-//!
-//! `calc-service --child` is told its cell on stdin (docs/child-contract.md). By hand:
-//! `calc-service [--host H --port P | --socket PATH] [--threads N] [--fresh] [--max-conns N]`.
 
 mod frames;
 mod protocol;
@@ -9,27 +6,30 @@ mod work;
 
 use std::process::ExitCode;
 
-use contract::{
-    Cell, CellError, Counted, Flags, Program, ServerOptions, Started, listen_all, program, run_server,
-    usable_cpus,
-};
+use clap::Parser;
+use contract::{Cell, CellError, Program, ServerFlags, ServerOptions, Started};
+use contract::{listen_all, program, run_server, usable_cpus, whole_number};
 use reactor::{Server, Settings};
-use serde_json::{Map, Value, json};
 
 use crate::protocol::Framed;
 
 const PROGRAM: Program = program!("calc-service", "serde_json");
-/// System 1 closes a connection that has not sent its request whole by then.
+/// System 1 closes a connection that has not sent its whole request by then.
 const READ_DEADLINE_NS: u64 = 5_000_000_000;
-const FLAGS: [&str; 7] = [
-    "host",
-    "port",
-    "socket",
-    "threads",
-    "nodelay",
-    "buffer-bytes",
-    "max-conns",
-];
+
+/// Counts on request, over frames: systems 1, 2 and 4 as fast as this machine can serve them.
+#[derive(Parser)]
+#[command(version)]
+struct Flags {
+    #[command(flatten)]
+    server: ServerFlags,
+    /// Close each connection after its first answer, as system 1 does
+    #[arg(long)]
+    fresh: bool,
+    /// Connections held at once [default: no limit]
+    #[arg(long, value_parser = whole_number::<usize>(0, u64::MAX))]
+    max_conns: Option<usize>,
+}
 
 struct Options {
     server: ServerOptions,
@@ -39,69 +39,37 @@ struct Options {
     max_conns: Option<usize>,
 }
 
-struct Service(Server<Framed>);
-
-impl Counted for Service {
-    fn reset(&self) {
-        self.0.reset();
-    }
-
-    fn counters(&self) -> Map<String, Value> {
-        let by_worker = self.0.requests_by_worker();
-        let mut counted = Map::new();
-        counted.insert("requests".to_owned(), json!(by_worker.iter().sum::<u64>()));
-        counted.insert("requests_by_worker".to_owned(), json!(by_worker));
-        counted.insert(
-            "requests_by_socket".to_owned(),
-            json!(self.0.requests_by_socket()),
-        );
-        counted
-    }
-}
-
 fn main() -> ExitCode {
-    let flags = Flags::read(std::env::args().skip(1), &["child", "fresh"], &FLAGS);
-    let fresh = flags.as_ref().is_ok_and(|flags| flags.has("fresh"));
-    run_server(
-        &PROGRAM,
-        flags,
-        by_hand,
-        |cell| by_cell(cell, fresh),
-        |options| start(&options),
-    )
-}
-
-fn by_hand(flags: &Flags) -> Result<Options, CellError> {
-    let fresh = flags.has("fresh");
-    let limit: usize = flags.value("max-conns", usize::MAX, "a whole number of at least 0")?;
-    Ok(Options {
-        server: ServerOptions::from_flags(flags)?,
-        fresh,
-        reused: !fresh,
-        max_conns: Some(limit),
+    let flags = Flags::parse();
+    let from_flags = || Options {
+        server: ServerOptions::from_flags(&flags.server),
+        fresh: flags.fresh,
+        reused: !flags.fresh,
+        max_conns: flags.max_conns,
+    };
+    let from_cell = |cell: &Cell| from_cell(cell, flags.fresh);
+    run_server(&PROGRAM, flags.server.child, from_flags, from_cell, |options| {
+        start(&options)
     })
 }
 
 /// Threads: one for each worker, but no more than there are cores, for they never wait for a peer.
-fn by_cell(cell: &Cell, fresh: bool) -> Result<Options, CellError> {
-    let mut server = ServerOptions::from_cell(cell, cell.params.whole("NUM_MULTI_SOCKET", 1)?)?;
-    let workers = cell.params.whole("NUM_WORKERS_PER_API_SERVICE", 1)? as usize;
+fn from_cell(cell: &Cell, fresh: bool) -> Result<Options, CellError> {
+    let params = &cell.params;
+    let mut server = ServerOptions::from_cell(cell, params.whole("NUM_MULTI_SOCKET", 1)?)?;
+    let workers = params.whole("NUM_WORKERS_PER_API_SERVICE", 1)? as usize;
     server.threads = workers.clamp(1, usable_cpus());
     let fresh = fresh || cell.system == "1";
-    let max_conns = cell
-        .params
-        .optional_whole("NUM_MAX_CONNS")?
-        .map(|limit| limit as usize);
-    let reused = !fresh && cell.params.truth("REUSE_CLIENT", true)?;
+    let max_conns = params.optional_whole("NUM_MAX_CONNS")?;
     Ok(Options {
         server,
         fresh,
-        reused,
-        max_conns,
+        reused: !fresh && params.truth("REUSE_CLIENT", true)?,
+        max_conns: max_conns.map(|limit| limit as usize),
     })
 }
 
-fn start(options: &Options) -> Started<Service> {
+fn start(options: &Options) -> Started<Server<Framed>> {
     let ServerOptions {
         endpoints,
         threads,
@@ -115,12 +83,6 @@ fn start(options: &Options) -> Started<Service> {
         connections_stay: options.reused,
         sockets: *sockets,
     };
-    Ok((
-        Service(Server::start(
-            Framed { fresh: options.fresh },
-            settings,
-            listeners,
-        )?),
-        addresses,
-    ))
+    let protocol = Framed { fresh: options.fresh };
+    Ok((Server::start(protocol, settings, listeners)?, addresses))
 }

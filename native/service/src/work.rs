@@ -162,7 +162,7 @@ fn write_all(out: &mut Vec<u8>, what: std::fmt::Arguments<'_>) {
 mod tests {
     use super::answer;
 
-    fn said(body: &[u8]) -> serde_json::Value {
+    fn answered(body: &[u8]) -> serde_json::Value {
         let mut out = Vec::new();
         answer(body, &mut out);
         serde_json::from_slice(&out).unwrap()
@@ -171,20 +171,20 @@ mod tests {
     #[test]
     fn the_count_is_the_target() {
         let calc = br#"{"method": "POST", "url": "\u002fcalc", "params": {"target": 1000, "filler": "x"}}"#;
-        let answer = said(calc);
+        let answer = answered(calc);
         assert_eq!(
             (answer["code"].as_u64(), answer["msg"].as_str()),
             (Some(200), Some("1000"))
         );
         assert!(answer.get("begun_ns").is_none());
         let asks = br#"{"method": "POST", "url": "/calc", "params": {"target": 0, "begun": true}}"#;
-        assert!(said(asks)["begun_ns"].as_u64() > Some(0));
+        assert!(answered(asks)["begun_ns"].as_u64() > Some(0));
     }
 
     #[test]
     fn a_count_takes_time_for_each_step() {
         let million = br#"{"method": "POST", "url": "/calc", "params": {"target": 1000000}}"#;
-        assert!(said(million)["calc_ns"].as_u64() > Some(100_000));
+        assert!(answered(million)["calc_ns"].as_u64() > Some(100_000));
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
             (br#"{"method": "PUT", "url": "/calc", "params": {}}"#, 405),
             (b"\xff", 400),
         ] {
-            assert_eq!(said(body)["code"], code, "{}", String::from_utf8_lossy(body));
+            assert_eq!(answered(body)["code"], code, "{}", String::from_utf8_lossy(body));
         }
     }
 }

@@ -4,41 +4,57 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use contract::SocketOptions;
-use socket2::SockRef;
+use contract::{Endpoint, SocketOptions};
+use socket2::{SockRef, Socket};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 
-/// As all echo servers have it: docs/echo.md.
+/// The largest read, the same in all echo servers: docs/echo.md.
 const READ_BYTES: usize = 256 * 1024;
 
-/// Where connections come from.
-pub enum Listener {
-    Tcp(TcpListener),
-    Unix(UnixListener),
-}
-
-/// Accept until the process ends; each connection is a task. A connection that ends before it begins is no matter.
-pub async fn serve(listener: Listener, options: SocketOptions, echoed_bytes: Arc<AtomicU64>) {
+/// Accept until the process ends; each connection is a task. One that fails before its task starts is dropped.
+pub async fn serve(
+    endpoint: Endpoint,
+    socket: Socket,
+    options: SocketOptions,
+    echoed_bytes: Arc<AtomicU64>,
+) -> io::Result<()> {
+    let listener = match endpoint {
+        Endpoint::Tcp(..) => Listener::Tcp(TcpListener::from_std(socket.into())?),
+        Endpoint::Unix(_) => Listener::Unix(UnixListener::from_std(socket.into())?),
+    };
     loop {
-        let echoed_bytes = Arc::clone(&echoed_bytes);
-        let begun = match &listener {
-            Listener::Tcp(tcp) => tcp.accept().await.and_then(|(stream, _)| {
-                options.apply(&SockRef::from(&stream), true)?;
-                Ok(tokio::spawn(echo(stream, echoed_bytes)))
-            }),
-            Listener::Unix(unix) => unix.accept().await.and_then(|(stream, _)| {
-                options.apply(&SockRef::from(&stream), false)?;
-                Ok(tokio::spawn(echo(stream, echoed_bytes)))
-            }),
-        };
-        if begun.is_err() {
+        if listener.accept(options, &echoed_bytes).await.is_err() {
             tokio::task::yield_now().await;
         }
     }
 }
 
-/// A peer that is gone, however, ends its own task and nothing else.
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listener {
+    /// Start a task for the next connection.
+    async fn accept(&self, options: SocketOptions, echoed_bytes: &Arc<AtomicU64>) -> io::Result<()> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                options.apply(&SockRef::from(&stream), true)?;
+                tokio::spawn(echo(stream, Arc::clone(echoed_bytes)));
+            }
+            Self::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                options.apply(&SockRef::from(&stream), false)?;
+                tokio::spawn(echo(stream, Arc::clone(echoed_bytes)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Send back what arrives. A peer that vanishes ends its own task and nothing else.
 async fn echo(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     echoed_bytes: Arc<AtomicU64>,

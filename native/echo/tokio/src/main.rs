@@ -1,24 +1,28 @@
 //! echo-tokio: an echo server as one writes it with tokio.
-//!
-//! `echo-tokio --child` is told its cell on stdin (docs/child-contract.md). By hand:
-//! `echo-tokio [--host H --port P | --socket PATH] [--threads N] [--nodelay BOOL] [--buffer-bytes N]`.
 
 mod echo;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::{io, process, thread};
 
-use contract::{Counted, Endpoint, Flags, Program, ServerOptions, Started, listen, program, run_server};
+use async_serving::serve_beside;
+use clap::Parser;
+use contract::{Cell, CellError, Counted, Program, ServerFlags, ServerOptions, Started};
+use contract::{listen, program, run_server};
 use serde_json::{Map, Value, json};
-use tokio::runtime::{Builder, Runtime};
-
-use crate::echo::{Listener, serve};
 
 const PROGRAM: Program = program!("echo-tokio", "tokio");
 const MESSAGE_BYTES: u64 = 1000;
-const MOST_MESSAGE_BYTES: u64 = i32::MAX as u64;
+const MAX_MESSAGE_BYTES: u64 = i32::MAX as u64;
+
+/// An echo server with tokio: whatever arrives is sent back.
+#[derive(Parser)]
+#[command(version)]
+struct Flags {
+    #[command(flatten)]
+    server: ServerFlags,
+}
 
 struct Options {
     server: ServerOptions,
@@ -38,75 +42,44 @@ impl Counted for Service {
 
     fn counters(&self) -> Map<String, Value> {
         let echoed_bytes = self.echoed_bytes.load(Relaxed);
-        let mut counted = Map::new();
-        counted.insert("requests".to_owned(), json!(echoed_bytes / self.message_bytes));
-        counted.insert("echoed_bytes".to_owned(), json!(echoed_bytes));
-        counted
+        Map::from_iter([
+            ("requests".to_owned(), json!(echoed_bytes / self.message_bytes)),
+            ("echoed_bytes".to_owned(), json!(echoed_bytes)),
+        ])
     }
 }
 
 fn main() -> ExitCode {
-    let flags = Flags::of_server(std::env::args().skip(1), &[]);
-    run_server(
-        &PROGRAM,
-        flags,
-        |flags| {
-            Ok(Options {
-                server: ServerOptions::from_flags(flags)?,
-                message_bytes: MESSAGE_BYTES,
-            })
-        },
-        |cell| {
-            let params = &cell.params;
-            Ok(Options {
-                server: ServerOptions::from_cell(cell, 1)?,
-                message_bytes: params.within("MESSAGE_BYTES", 1..=MOST_MESSAGE_BYTES, MESSAGE_BYTES)?,
-            })
-        },
-        start,
-    )
-}
-
-/// The runtime lives in a thread of its own: the main thread listens to the orchestrator.
-fn start(
-    Options {
-        server,
-        message_bytes,
-    }: Options,
-) -> Started<Service> {
-    let endpoint = &server.endpoints[0];
-    let (socket, address) = listen(endpoint, server.sockets)?;
-    let runtime = runtime(server.threads)?;
-    let listener = {
-        let _within = runtime.enter();
-        match endpoint {
-            Endpoint::Tcp(..) => Listener::Tcp(tokio::net::TcpListener::from_std(socket.into())?),
-            Endpoint::Unix(_) => Listener::Unix(tokio::net::UnixListener::from_std(socket.into())?),
-        }
+    let flags = Flags::parse().server;
+    let from_flags = || Options {
+        server: ServerOptions::from_flags(&flags),
+        message_bytes: MESSAGE_BYTES,
     };
-    let echoed_bytes = Arc::new(AtomicU64::new(0));
-    let serving = serve(listener, server.sockets, Arc::clone(&echoed_bytes));
-    thread::spawn(move || {
-        let ended = runtime.block_on(async { tokio::spawn(serving).await });
-        eprintln!("echo-tokio: accepting has ended: {ended:?}");
-        process::exit(1);
-    });
-    Ok((
-        Service {
-            echoed_bytes,
-            message_bytes,
-        },
-        vec![address],
-    ))
+    run_server(&PROGRAM, flags.child, from_flags, from_cell, start)
 }
 
-/// One thread runs all tasks itself; more share them.
-fn runtime(threads: usize) -> io::Result<Runtime> {
-    match threads {
-        1 => Builder::new_current_thread().enable_io().build(),
-        _ => Builder::new_multi_thread()
-            .worker_threads(threads)
-            .enable_io()
-            .build(),
-    }
+fn from_cell(cell: &Cell) -> Result<Options, CellError> {
+    let params = &cell.params;
+    Ok(Options {
+        server: ServerOptions::from_cell(cell, 1)?,
+        message_bytes: params.within("MESSAGE_BYTES", 1..=MAX_MESSAGE_BYTES, MESSAGE_BYTES)?,
+    })
+}
+
+fn start(options: Options) -> Started<Service> {
+    let endpoint = options.server.endpoints[0].clone();
+    let (socket, address) = listen(&endpoint, options.server.sockets)?;
+    let echoed_bytes = Arc::new(AtomicU64::new(0));
+    let server = echo::serve(
+        endpoint,
+        socket,
+        options.server.sockets,
+        Arc::clone(&echoed_bytes),
+    );
+    serve_beside(PROGRAM.name, options.server.threads, server)?;
+    let service = Service {
+        echoed_bytes,
+        message_bytes: options.message_bytes,
+    };
+    Ok((service, vec![address]))
 }

@@ -1,11 +1,11 @@
 //! The report of ApacheBench, field by field. Times in ms with three decimals, where ab has none.
 
 use super::failures::Failures;
-use super::{errors, ms, open_loop, options, unanswered};
-use crate::flags::{Flags, Protocol};
-use crate::reader::Expect;
-use crate::recorder::Recorder;
-use crate::run::Finished;
+use super::lines::{errors, ms, open_loop, options, unanswered};
+use crate::cli::flags::{Flags, Protocol};
+use crate::report::finished::Finished;
+use crate::response::reader::Expect;
+use contract::FineHistogram;
 
 const SHARES: [(u32, f64); 8] = [
     (50, 0.5),
@@ -40,9 +40,9 @@ pub fn text(finished: &Finished, flags: &Flags) -> String {
     lines.extend(options_and_errors(finished, flags));
     lines.push(String::new());
     lines.extend(times(finished));
-    for (title, recorder) in served(finished) {
+    for (title, histogram) in served(finished) {
         lines.push(String::new());
-        lines.extend(percentages(title, recorder));
+        lines.extend(percentages(title, histogram));
     }
     lines.join("\n") + "\n"
 }
@@ -151,7 +151,7 @@ fn rates(finished: &Finished, flags: &Flags) -> Vec<String> {
     lines
 }
 
-/// As it was, whatever was asked for: a server may close them.
+/// What happened to the connections, whatever the flags say: a server may close them.
 fn connections(finished: &Finished) -> String {
     let (kept, answered) = (finished.tally.kept, finished.tally.answered);
     if finished.job.fresh {
@@ -182,7 +182,7 @@ fn options_and_errors(finished: &Finished, flags: &Flags) -> Vec<String> {
 
 fn times(finished: &Finished) -> Vec<String> {
     let mut connect = finished.connects();
-    // a request on a connection that was kept has a connect time of nought, as ab counts
+    // a request on a connection that was kept has a connect time of 0, as in ab
     connect.record_n(0, finished.tally.answered.saturating_sub(connect.count()));
     let tally = &finished.tally;
     let mut lines = vec![
@@ -204,20 +204,20 @@ fn row(name: &str, cells: [&str; 5]) -> String {
     format!("{name:<12}{min:>10}{mean:>10} {deviation:>9}{median:>10}{max:>11}")
 }
 
-fn figures(name: &str, recorder: &Recorder) -> String {
+fn figures(name: &str, histogram: &FineHistogram) -> String {
     let shown = [
-        recorder.min_ns() as f64,
-        recorder.mean_ns(),
-        recorder.deviation_ns(),
-        recorder.quantile_ns(0.5) as f64,
-        recorder.max_ns() as f64,
+        histogram.min_ns() as f64,
+        histogram.mean_ns(),
+        histogram.deviation_ns(),
+        histogram.quantile_ns(0.5) as f64,
+        histogram.max_ns() as f64,
     ]
     .map(ms);
     row(&format!("{name}:"), shown.each_ref().map(String::as_str))
 }
 
 /// Connect and processing together; on connections that are kept that is the processing alone.
-fn total(finished: &Finished) -> &Recorder {
+fn total(finished: &Finished) -> &FineHistogram {
     if finished.job.fresh {
         &finished.tally.total
     } else {
@@ -225,7 +225,7 @@ fn total(finished: &Finished) -> &Recorder {
     }
 }
 
-fn served(finished: &Finished) -> Vec<(&'static str, &Recorder)> {
+fn served(finished: &Finished) -> Vec<(&'static str, &FineHistogram)> {
     let corrected = &finished.tally.corrected;
     if corrected.count() == 0 {
         return vec![(
@@ -245,17 +245,17 @@ fn served(finished: &Finished) -> Vec<(&'static str, &Recorder)> {
     ]
 }
 
-fn percentages(title: &str, recorder: &Recorder) -> Vec<String> {
+fn percentages(title: &str, histogram: &FineHistogram) -> Vec<String> {
     let mut lines = vec![title.to_owned()];
     for (percent, share) in SHARES {
         lines.push(format!(
             "{percent:>4}% {:>10}",
-            ms(recorder.quantile_ns(share) as f64)
+            ms(histogram.quantile_ns(share) as f64)
         ));
     }
     lines.push(format!(
         " 100% {:>10} (longest request)",
-        ms(recorder.max_ns() as f64)
+        ms(histogram.max_ns() as f64)
     ));
     lines
 }

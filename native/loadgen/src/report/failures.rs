@@ -1,8 +1,8 @@
 //! Failures as ApacheBench counts them: another status is none, but a count of its own.
 
-use crate::answer::Fault;
-use crate::reader::Expect;
-use crate::run::Finished;
+use crate::report::finished::Finished;
+use crate::response::answer::Fault;
+use crate::response::reader::Expect;
 
 /// The fields behind ab's `Failed requests`, and `Non-2xx responses`.
 pub struct Failures {

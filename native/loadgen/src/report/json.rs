@@ -2,12 +2,13 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use contract::FineHistogram;
+use hdrhistogram::serialization::{Serializer, V2Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::flags::{Flags, Protocol};
-use crate::reader::Expect;
-use crate::recorder::Recorder;
-use crate::run::Finished;
+use crate::cli::flags::{Flags, Protocol};
+use crate::report::finished::Finished;
+use crate::response::reader::Expect;
 
 /// A percentile, its share, and how many requests it needs to be one.
 const SHARES: [(&str, f64, u64); 9] = [
@@ -30,15 +31,15 @@ pub fn text(finished: &Finished, flags: &Flags) -> String {
     all.extend(counts(finished));
     all.extend(finished.usage.clone());
     let tally = &finished.tally;
-    for (name, recorder) in [
+    for (name, histogram) in [
         ("latency", &tally.latency),
         ("latency_corrected", &tally.corrected),
         ("first_byte", &tally.first_byte),
         ("connect", &finished.connects()),
         ("total", &tally.total),
     ] {
-        if recorder.count() > 0 {
-            all.insert(name.to_owned(), summary(recorder));
+        if histogram.count() > 0 {
+            all.insert(name.to_owned(), summary(histogram));
         }
     }
     format!("{}\n", Value::Object(all))
@@ -101,18 +102,38 @@ fn counts(finished: &Finished) -> Map<String, Value> {
 }
 
 /// Exact count, bounds and mean, the percentiles that the count can bear, and the histogram, twice.
-fn summary(recorder: &Recorder) -> Value {
+fn summary(histogram: &FineHistogram) -> Value {
     let mut keys = Map::new();
     let mut put = |key: &str, value: Value| keys.insert(key.to_owned(), value);
-    put("count", json!(recorder.count()));
-    put("min_ns", json!(recorder.min_ns()));
-    put("mean_ns", json!(recorder.mean_ns()));
-    put("std_ns", json!(recorder.deviation_ns()));
-    put("max_ns", json!(recorder.max_ns()));
-    for (name, share, _) in SHARES.iter().filter(|(_, _, needed)| recorder.count() >= *needed) {
-        put(name, json!(recorder.quantile_ns(*share)));
+    put("count", json!(histogram.count()));
+    put("min_ns", json!(histogram.min_ns()));
+    put("mean_ns", json!(histogram.mean_ns()));
+    put("std_ns", json!(histogram.deviation_ns()));
+    put("max_ns", json!(histogram.max_ns()));
+    for (name, share, _) in SHARES
+        .iter()
+        .filter(|(_, _, needed)| histogram.count() >= *needed)
+    {
+        put(name, json!(histogram.quantile_ns(*share)));
     }
-    put("counts", json!(recorder.buckets()));
-    put("hdr_v2_base64", json!(BASE64_STANDARD.encode(recorder.to_v2())));
+    put("counts", json!(bucket_counts(histogram)));
+    put("hdr_v2_base64", json!(BASE64_STANDARD.encode(hdr_v2(histogram))));
     Value::Object(keys)
+}
+
+/// (lowest value of a bucket, its count) for each bucket that is not empty, lowest first.
+fn bucket_counts(histogram: &FineHistogram) -> Vec<(u64, u64)> {
+    histogram
+        .filled()
+        .map(|(low_ns, _, count)| (low_ns, count))
+        .collect()
+}
+
+/// HdrHistogram's V2 encoding, not compressed; in base64 other tools read it.
+fn hdr_v2(histogram: &FineHistogram) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    V2Serializer::new()
+        .serialize(histogram.counts(), &mut encoded)
+        .expect("a vector takes all bytes");
+    encoded
 }

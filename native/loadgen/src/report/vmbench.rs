@@ -1,9 +1,9 @@
 //! The report of vmbench's echo client, in which the sister record of network libraries is written.
 
-use super::{errors, ms, open_loop, options, unanswered};
-use crate::flags::{Flags, Protocol};
-use crate::recorder::Recorder;
-use crate::run::Finished;
+use super::lines::{errors, ms, open_loop, options, unanswered};
+use crate::cli::flags::{Flags, Protocol};
+use crate::report::finished::Finished;
+use contract::FineHistogram;
 
 /// A percentile, its share, and how many requests it needs to be one.
 const SHARES: [(&str, f64, u64); 6] = [
@@ -56,23 +56,23 @@ fn product(finished: &Finished, flags: &Flags) -> String {
     )
 }
 
-fn latency(name: &str, recorder: &Recorder) -> String {
-    let (mean_ns, deviation_ns) = (recorder.mean_ns(), recorder.deviation_ns());
+fn latency(name: &str, histogram: &FineHistogram) -> String {
+    let (mean_ns, deviation_ns) = (histogram.mean_ns(), histogram.deviation_ns());
     format!(
         "{name}: min {}ms; max {}ms; mean {}ms; std: {}ms ({:.2}%)",
-        ms(recorder.min_ns() as f64),
-        ms(recorder.max_ns() as f64),
+        ms(histogram.min_ns() as f64),
+        ms(histogram.max_ns() as f64),
         ms(mean_ns),
         ms(deviation_ns),
         100.0 * deviation_ns / mean_ns.max(1.0),
     )
 }
 
-fn distribution(name: &str, recorder: &Recorder) -> String {
+fn distribution(name: &str, histogram: &FineHistogram) -> String {
     let shown: Vec<String> = SHARES
         .iter()
-        .filter(|(_, _, needed)| recorder.count() >= *needed)
-        .map(|(percent, share, _)| format!("{percent}% under {}ms", ms(recorder.quantile_ns(*share) as f64)))
+        .filter(|(_, _, needed)| histogram.count() >= *needed)
+        .map(|(percent, share, _)| format!("{percent}% under {}ms", ms(histogram.quantile_ns(*share) as f64)))
         .collect();
     format!("{name}: {}", shown.join("; "))
 }
@@ -103,15 +103,15 @@ fn rounded(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{distribution, rounded, size};
-    use crate::recorder::Recorder;
+    use contract::FineHistogram;
 
     #[test]
     fn a_percentile_needs_ten_requests_above_it() {
-        let mut recorder = Recorder::default();
-        recorder.record_n(1_000_000, 99_999);
-        assert!(!distribution("L", &recorder).contains("99.99%"));
-        recorder.record(1_000_000);
-        assert!(distribution("L", &recorder).ends_with("; 99.99% under 1.000ms"));
+        let mut histogram = FineHistogram::default();
+        histogram.record_n(1_000_000, 99_999);
+        assert!(!distribution("L", &histogram).contains("99.99%"));
+        histogram.record(1_000_000);
+        assert!(distribution("L", &histogram).ends_with("; 99.99% under 1.000ms"));
     }
 
     #[test]

@@ -7,23 +7,20 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Echo with Netty: whatever arrives is sent back. With --child it speaks docs/child-contract.md. */
+/** Echo with Netty: whatever arrives is sent back. */
 public final class Main {
-  private static final int BAD_INPUT = 2;
+  private static final int BAD_FLAG = 2;
   private static final int CANNOT_SERVE = 1;
 
   private Main() {}
 
-  public static void main(String[] arguments) throws IOException {
+  public static void main(String[] arguments) {
     System.setProperty("java.net.preferIPv4Stack", "true"); // an IPv4 socket, like the other servers'
-    BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     try {
-      Settings settings = Settings.read(arguments, input);
-      Affinity.stayOn(settings.cpus());
-      run(settings, input);
-    } catch (BadInput bad) {
+      run(Settings.read(arguments));
+    } catch (BadFlag bad) {
       System.err.println(bad.getMessage());
-      end(BAD_INPUT);
+      end(BAD_FLAG);
     } catch (Exception failed) {
       // Netty throws checked exceptions that it does not declare, BindException for one.
       System.err.println("Cannot serve: " + failed);
@@ -31,17 +28,29 @@ public final class Main {
     }
   }
 
-  private static void run(Settings settings, BufferedReader input) throws IOException {
+  private static void run(Settings settings) throws IOException {
     LongAdder echoedBytes = new LongAdder();
     EchoServer server = new EchoServer(settings, echoedBytes);
     String address = server.start();
-    if (settings.child()) {
-      new Contract(settings.messageBytes(), echoedBytes).speak(address, server.transportName(), input);
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> removeSocket(settings)));
+    say(Facts.lines(server.transportName()) + "\nlistening: " + address);
+    if (settings.isControlled()) {
+      answerUntilEndOfFile(echoedBytes);
       removeSocket(settings);
       end(0);
     }
-    System.err.println("echo-netty: listening on " + address);
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> removeSocket(settings)));
+  }
+
+  private static void answerUntilEndOfFile(LongAdder echoedBytes) throws IOException {
+    BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    while (input.readLine() != null) {
+      say(String.valueOf(echoedBytes.sum()));
+    }
+  }
+
+  private static void say(String text) {
+    System.out.println(text);
+    System.out.flush();
   }
 
   private static void removeSocket(Settings settings) {
@@ -50,7 +59,7 @@ public final class Main {
         Files.deleteIfExists(settings.path());
       }
     } catch (IOException failed) {
-      System.err.println("The socket file is still there: " + failed);
+      System.err.println("The socket file could not be removed: " + failed);
     }
   }
 

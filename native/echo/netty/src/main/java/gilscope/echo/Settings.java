@@ -1,90 +1,80 @@
 package gilscope.echo;
 
-import java.io.BufferedReader;
-import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
- * What the server is told.
+ * The command line.
  *
- * @param child --child: everything else is in the cell on stdin
- * @param port 0 for any
+ * @param port 0 for any free port
  * @param path a Unix socket; null for TCP
- * @param bufferBytes SO_SNDBUF and SO_RCVBUF of each connection; 0 for the kernel's
- * @param messageBytes what counts as one request
- * @param cpus those that the process may use; empty where the kernel chooses
+ * @param nodelay TCP_NODELAY of each connection
+ * @param bufferBytes SO_SNDBUF and SO_RCVBUF of each connection; 0 leaves them to the kernel
+ * @param isControlled answer each line on stdin with the bytes echoed so far; stop at end of file
  */
 record Settings(
-    boolean child,
-    String host,
-    int port,
-    Path path,
-    int threads,
-    boolean nodelay,
-    int bufferBytes,
-    long messageBytes,
-    List<Integer> cpus) {
+    String host, int port, Path path, int threads, boolean nodelay, int bufferBytes, boolean isControlled) {
 
-  static final int MOST_THREADS = 1000;
+  private static final int MAX_PORT = 65535;
+  private static final int MAX_THREADS = 1000;
+  private static final String CONTROL = "--control";
+  private static final Set<String> WITH_VALUE =
+      Set.of("--host", "--port", "--socket", "--threads", "--nodelay", "--buffer-bytes");
+  private static final String ACCEPTED =
+      "--host, --port, --socket, --threads, --nodelay or --buffer-bytes with a value, or --control";
 
-  private static final Settings DEFAULT =
-      new Settings(false, "127.0.0.1", 25000, null, 1, true, 0, 1000, List.of());
-  private static final String FLAGS =
-      "--host, --port, --socket, --threads, --nodelay, --buffer-bytes, each with a value, or --child";
+  static Settings read(String[] arguments) throws BadFlag {
+    Map<String, String> flags = flags(arguments);
+    return new Settings(
+        flags.getOrDefault("--host", "127.0.0.1"),
+        integer(flags, "--port", 0, MAX_PORT, 25000),
+        flags.containsKey("--socket") ? Path.of(flags.get("--socket")) : null,
+        integer(flags, "--threads", 1, MAX_THREADS, 1),
+        bool(flags, "--nodelay", true),
+        integer(flags, "--buffer-bytes", 0, Integer.MAX_VALUE, 0),
+        flags.containsKey(CONTROL));
+  }
 
-  /** From the command line, and with --child from the cell on the first line of stdin. */
-  static Settings read(String[] arguments, BufferedReader input) throws BadInput, IOException {
-    Settings settings = DEFAULT;
+  private static Map<String, String> flags(String[] arguments) throws BadFlag {
+    Map<String, String> flags = new HashMap<>();
     for (Iterator<String> rest = List.of(arguments).iterator(); rest.hasNext(); ) {
       String flag = rest.next();
-      if (flag.equals("--child")) {
-        return Cell.settings(input.readLine(), DEFAULT);
+      if (flag.equals(CONTROL)) {
+        flags.put(flag, "true");
+      } else if (WITH_VALUE.contains(flag) && rest.hasNext()) {
+        flags.put(flag, rest.next());
+      } else {
+        throw new BadFlag("A flag", flag, ACCEPTED);
       }
-      if (!rest.hasNext()) {
-        throw new BadInput("A flag", flag, FLAGS);
-      }
-      settings = settings.with(flag, rest.next());
     }
-    return settings;
+    return flags;
   }
 
-  private Settings with(String flag, String value) throws BadInput {
-    return switch (flag) {
-      case "--host" -> new Settings(child, value, port, path, threads, nodelay, bufferBytes, messageBytes, cpus);
-      case "--port" -> at(whole(flag, value, 0, 65535), path);
-      case "--socket" -> at(port, Path.of(value));
-      case "--threads" -> served(whole(flag, value, 1, MOST_THREADS), nodelay, bufferBytes);
-      case "--nodelay" -> served(threads, truth(flag, value), bufferBytes);
-      case "--buffer-bytes" -> served(threads, nodelay, whole(flag, value, 0, Integer.MAX_VALUE));
-      default -> throw new BadInput("A flag", flag, FLAGS);
-    };
-  }
-
-  private Settings at(int newPort, Path newPath) {
-    return new Settings(child, host, newPort, newPath, threads, nodelay, bufferBytes, messageBytes, cpus);
-  }
-
-  private Settings served(int newThreads, boolean newNodelay, int newBufferBytes) {
-    return new Settings(child, host, port, path, newThreads, newNodelay, newBufferBytes, messageBytes, cpus);
-  }
-
-  private static int whole(String flag, String text, int low, int high) throws BadInput {
+  private static int integer(Map<String, String> flags, String flag, int low, int high, int otherwise)
+      throws BadFlag {
+    String text = flags.get(flag);
+    if (text == null) {
+      return otherwise;
+    }
     try {
       int number = Integer.parseInt(text);
       if (number >= low && number <= high) {
         return number;
       }
     } catch (NumberFormatException ignored) {
-      // the same complaint
+      // refused below, like a number out of range
     }
-    throw new BadInput(flag, text, "a whole number from " + low + " to " + high);
+    throw new BadFlag(flag, text, "a whole number from " + low + " to " + high);
   }
 
-  private static boolean truth(String flag, String text) throws BadInput {
+  private static boolean bool(Map<String, String> flags, String flag, boolean otherwise) throws BadFlag {
+    String text = flags.getOrDefault(flag, String.valueOf(otherwise));
     if (!text.equals("true") && !text.equals("false")) {
-      throw new BadInput(flag, text, "true or false");
+      throw new BadFlag(flag, text, "true or false");
     }
     return text.equals("true");
   }

@@ -1,0 +1,258 @@
+//! What a worker does with one connection: connect, send, receive, judge the answer, and handle failures.
+
+use std::io::{self, Read};
+
+use contract::now_ns;
+
+use super::worker::Worker;
+use crate::net::connection::{State, Written};
+use crate::net::socket::{self, Actual, Opening};
+use crate::response::answer::{Answer, Fault, Feed};
+
+/// Failures in a row after which a virtual user is given up.
+const MAX_FAILURES: u32 = 10;
+/// One request of a virtual user in so many asks when its handler began.
+const PROBE_EVERY: u64 = 64;
+
+impl Worker {
+    /// Send the next request of a virtual user. intended_ns: when it was meant to be sent; 0 in a closed loop.
+    pub(crate) fn begin(&mut self, user: usize, intended_ns: u64) {
+        let user = &mut self.users[user];
+        let at = user.pick();
+        let connection = &mut self.connections[at];
+        connection.probe = self.job.probe.is_some() && user.sent.is_multiple_of(PROBE_EVERY);
+        connection.intended_ns = intended_ns;
+        user.sent += 1;
+        self.tally.sent += 1;
+        if connection.socket.is_some() {
+            self.send(at)
+        } else {
+            self.open(at)
+        }
+    }
+
+    /// Something has happened to a connection. ended: its peer has closed, and nothing will tell so again.
+    pub(crate) fn on_event(&mut self, at: usize, writable: bool, ended: bool) {
+        match self.connections[at].state {
+            State::Closed => {}
+            State::Connecting => self.on_connecting(at),
+            State::Idle => self.receive(at, ended),
+            State::Busy => {
+                if writable && self.connections[at].written < self.message(at).len() {
+                    self.write(at);
+                }
+                self.receive(at, ended);
+            }
+        }
+    }
+
+    /// It has taken too long.
+    pub(crate) fn time_out(&mut self, at: usize) {
+        let connecting = self.connections[at].state == State::Connecting;
+        self.fail(
+            at,
+            if connecting {
+                Fault::Connect
+            } else {
+                Fault::Timeout
+            },
+        );
+    }
+
+    /// Connect where the backlog of the listener was full before.
+    pub(crate) fn connect_again(&mut self) {
+        for at in std::mem::take(&mut self.backlogged) {
+            if self.connections[at].state == State::Connecting && self.connections[at].socket.is_none() {
+                self.connect(at);
+            }
+        }
+    }
+
+    fn message(&self, at: usize) -> &[u8] {
+        match &self.job.probe {
+            Some(probe) if self.connections[at].probe => probe,
+            _ => &self.job.message,
+        }
+    }
+
+    fn open(&mut self, at: usize) {
+        let connection = &mut self.connections[at];
+        connection.state = State::Connecting;
+        connection.opened_ns = now_ns();
+        self.connect(at);
+    }
+
+    fn connect(&mut self, at: usize) {
+        match self.try_connect(at) {
+            Ok(Opening::Connected) => self.on_connected(at),
+            Ok(Opening::UnderWay) => {}
+            Ok(Opening::TryAgain) => self.backlogged.push(at),
+            Err(_) => self.fail(at, Fault::Connect),
+        }
+    }
+
+    fn try_connect(&mut self, at: usize) -> io::Result<Opening> {
+        let connection = &mut self.connections[at];
+        let socket = socket::create(&connection.address, self.job.options)?;
+        let opening = socket::connect(&socket, &connection.address)?;
+        if opening != Opening::TryAgain {
+            let writable = opening == Opening::UnderWay;
+            connection.adopt(socket, self.poll.registry(), at, writable)?;
+        }
+        Ok(opening)
+    }
+
+    fn on_connecting(&mut self, at: usize) {
+        let Some(socket) = &self.connections[at].socket else {
+            return;
+        };
+        match socket.take_error() {
+            Ok(None) if socket.peer_addr().is_ok() => self.on_connected(at),
+            Ok(None) => {}
+            Ok(Some(_)) | Err(_) => self.fail(at, Fault::Connect),
+        }
+    }
+
+    fn on_connected(&mut self, at: usize) {
+        let connection = &self.connections[at];
+        self.tally.connect.record(now_ns() - connection.opened_ns);
+        if let Some(socket) = &connection.socket {
+            self.job.actual.get_or_init(|| Actual::of(socket));
+        }
+        self.send(at);
+    }
+
+    #[inline]
+    fn send(&mut self, at: usize) {
+        self.connections[at].start(now_ns());
+        self.write(at);
+    }
+
+    #[inline]
+    fn write(&mut self, at: usize) {
+        let connection = &mut self.connections[at];
+        let message = match &self.job.probe {
+            Some(probe) if connection.probe => probe,
+            _ => &self.job.message,
+        };
+        let before = connection.written;
+        let written = connection.write(message, self.poll.registry(), at);
+        self.tally.sent_bytes += (connection.written - before) as u64;
+        match written {
+            Ok(Written::Whole | Written::Part) => {}
+            Ok(Written::Refused) => self.receive(at, true),
+            Err(_) => self.fail(at, Fault::Reset),
+        }
+    }
+
+    /// Read what there is; ended: up to the end of the stream.
+    fn receive(&mut self, at: usize, ended: bool) {
+        let mut read_buffer = std::mem::take(&mut self.read_buffer);
+        while self.receive_once(at, &mut read_buffer, ended) {}
+        self.read_buffer = read_buffer;
+    }
+
+    /// Read once; whether there may be more. A read that does not fill the buffer has emptied the socket (epoll(7)).
+    #[inline]
+    fn receive_once(&mut self, at: usize, read_buffer: &mut [u8], ended: bool) -> bool {
+        let Some(mut socket) = self.connections[at].socket.as_ref() else {
+            return false;
+        };
+        match socket.read(read_buffer) {
+            Ok(0) => self.on_end(at),
+            Ok(bytes) => {
+                self.take_in(at, &read_buffer[..bytes]);
+                return ended || bytes == read_buffer.len();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => self.fail(at, Fault::Reset),
+        }
+        false
+    }
+
+    #[inline]
+    fn take_in(&mut self, at: usize, data: &[u8]) {
+        let now_ns = now_ns();
+        self.tally.received_bytes += data.len() as u64;
+        let connection = &mut self.connections[at];
+        if connection.state != State::Busy {
+            return self.fail(at, Fault::Extra);
+        }
+        if connection.first_byte_ns == 0 {
+            connection.first_byte_ns = now_ns;
+        }
+        match connection.reader.feed(&self.job.expect, data) {
+            Feed::More => {}
+            Feed::Done(answer) => self.finish(at, answer, now_ns),
+            Feed::Broken(fault) => self.fail(at, fault),
+        }
+    }
+
+    /// The peer has closed: the end of an answer without a length, or of a connection that is not in use.
+    fn on_end(&mut self, at: usize) {
+        let connection = &mut self.connections[at];
+        match connection.state {
+            State::Busy => match connection.reader.end(&self.job.expect) {
+                Some(answer) => self.finish(at, answer, now_ns()),
+                None => self.fail(at, Fault::Closed),
+            },
+            State::Connecting => self.fail(at, Fault::Connect),
+            State::Idle | State::Closed => connection.close(),
+        }
+    }
+
+    #[inline]
+    fn finish(&mut self, at: usize, answer: Answer, end_ns: u64) {
+        let whole = self.connections[at].written == self.message(at).len();
+        let connection = &mut self.connections[at];
+        let started_ns = connection.started_ns;
+        self.tally.latency.record(end_ns - started_ns);
+        if connection.intended_ns > 0 {
+            self.tally.corrected.record(end_ns - connection.intended_ns);
+        }
+        if self.job.times_first_byte {
+            self.tally
+                .first_byte
+                .record(connection.first_byte_ns - started_ns);
+        }
+        if self.job.fresh {
+            self.tally.total.record(end_ns - connection.opened_ns);
+        }
+        self.tally.last_ns = end_ns;
+        self.tally.judge(&answer, started_ns);
+        connection.state = State::Idle;
+        if answer.keep && whole && !self.job.fresh {
+            self.tally.kept += 1;
+        } else {
+            connection.close();
+        }
+        let user = connection.user;
+        self.users[user].failures = 0;
+        self.set_free(user);
+    }
+
+    /// No usable answer came: the connection is closed, and its user is given up after too many failures in a row.
+    fn fail(&mut self, at: usize, fault: Fault) {
+        let connection = &mut self.connections[at];
+        let under_way = matches!(connection.state, State::Busy | State::Connecting);
+        let (user, intended_ns) = (connection.user, connection.intended_ns);
+        connection.close();
+        if !under_way {
+            if fault == Fault::Extra {
+                self.tally.error(fault.code());
+            }
+            return;
+        }
+        self.tally.fail(fault, intended_ns, now_ns());
+        let failures = &mut self.users[user].failures;
+        *failures += 1;
+        let is_hopeless = fault == Fault::Timeout && self.job.one_timeout_is_enough;
+        if is_hopeless || *failures == MAX_FAILURES {
+            self.tally.given_up += 1;
+            self.retire(user);
+        } else {
+            self.set_free(user);
+        }
+    }
+}

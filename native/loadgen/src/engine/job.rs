@@ -1,0 +1,56 @@
+//! What is sent and how, the same for all threads; and one phase of it, the warm-up or the timed one.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::engine::arrivals::Arrivals;
+use crate::engine::request_pool::RequestPool;
+use crate::net::socket::{Actual, Options};
+use crate::response::reader::Expect;
+
+const LONGEST_TICK_NS: u64 = 100_000_000;
+
+/// What every connection sends.
+pub struct Job {
+    pub message: Vec<u8>,
+    /// The message that asks when its handler began; sent in place of the first and of every 64th.
+    pub probe: Option<Vec<u8>>,
+    pub expect: Expect,
+    pub options: Options,
+    /// The actual buffer sizes, once a connection is open.
+    pub actual: OnceLock<Actual>,
+    /// A connection for each request.
+    pub fresh: bool,
+    pub timeout_ns: u64,
+    /// Give up at the first timeout rather than after ten failures.
+    pub one_timeout_is_enough: bool,
+    /// Whether the time to the first byte of each answer is recorded.
+    pub times_first_byte: bool,
+}
+
+impl Job {
+    /// How often to look for timeouts, signals and the end of the duration.
+    pub fn tick_ns(&self) -> u64 {
+        (self.timeout_ns / 20).clamp(1_000_000, LONGEST_TICK_NS)
+    }
+}
+
+/// How much is sent in a phase.
+#[derive(Clone)]
+pub enum Amount {
+    /// So many requests in all, whichever user is free.
+    Pool(Arc<RequestPool>),
+    /// So many requests, divided among the users that belong together.
+    Divided(u64),
+    /// As many as fit; each user stops after so many ns.
+    Time(u64),
+}
+
+/// One phase.
+#[derive(Clone)]
+pub struct Phase {
+    pub amount: Amount,
+    /// When requests are due, whichever thread sends them; none in a closed loop.
+    pub arrivals: Option<Arc<Arrivals>>,
+    /// When it begins, ns on the monotonic clock.
+    pub start_ns: u64,
+}

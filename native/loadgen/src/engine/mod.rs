@@ -1,0 +1,11 @@
+//! Threads that send requests: their event loops, what each sends and when, and what they count.
+
+pub mod arrivals;
+mod exchange;
+pub mod job;
+mod opening;
+pub mod request_pool;
+pub mod tally;
+pub mod virtual_user;
+mod worker;
+pub mod worker_threads;

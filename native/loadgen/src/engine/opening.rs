@@ -1,0 +1,49 @@
+//! Connections that are kept are opened before the clock starts.
+
+use std::io;
+use std::time::Duration;
+
+use contract::now_ns;
+use socket2::SockAddr;
+
+use super::worker::Worker;
+use crate::net::connection::State;
+use crate::net::socket::{self, Actual};
+use contract::FineHistogram;
+
+impl Worker {
+    /// Open all connections; how long each took. Nothing is opened where each request has a connection of its own.
+    ///
+    /// Fails with the address that cannot be connected to.
+    pub fn open_all(&mut self) -> Result<FineHistogram, String> {
+        let mut opened = FineHistogram::default();
+        if self.job.fresh {
+            return Ok(opened);
+        }
+        for at in 0..self.connections.len() {
+            let start_ns = now_ns();
+            self.open_one(at).map_err(|error| {
+                let address = address_text(&self.connections[at].address);
+                format!("cannot connect to {address}: {error}; is anything listening there?")
+            })?;
+            opened.record(now_ns() - start_ns);
+        }
+        Ok(opened)
+    }
+
+    fn open_one(&mut self, at: usize) -> io::Result<()> {
+        let connection = &mut self.connections[at];
+        let timeout = Duration::from_nanos(self.job.timeout_ns);
+        let socket = socket::open(&connection.address, self.job.options, timeout)?;
+        self.job.actual.get_or_init(|| Actual::of(&socket));
+        connection.adopt(socket, self.poll.registry(), at, false)?;
+        connection.state = State::Idle;
+        Ok(())
+    }
+}
+
+fn address_text(address: &SockAddr) -> String {
+    let path = address.as_pathname().map(|path| path.display().to_string());
+    path.or_else(|| address.as_socket().map(|socket| socket.to_string()))
+        .unwrap_or_default()
+}

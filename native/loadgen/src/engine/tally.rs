@@ -1,0 +1,120 @@
+//! What a thread has counted; threads share nothing while timed, merge() joins them afterwards.
+
+use std::collections::BTreeMap;
+
+use crate::response::answer::{Answer, Fault, Verdict};
+use contract::FineHistogram;
+
+/// Counts of one phase.
+#[derive(Clone, Default)]
+pub struct Tally {
+    pub sent: u64,
+    pub answered: u64,
+    pub wrong: u64,
+    /// Errors by code: those of docs/child-contract.md, and status codes.
+    pub errors: BTreeMap<String, u64>,
+    /// Answers after which the connection was kept.
+    pub kept: u64,
+    /// Virtual users that were given up after failures in a row.
+    pub given_up: u64,
+    pub calc_ns: u64,
+    pub received_bytes: u64,
+    pub body_bytes: u64,
+    pub sent_bytes: u64,
+    /// When the last answer came, ns on the monotonic clock; 0 if none did.
+    pub last_ns: u64,
+    /// When the last answer or failure came, or a signal; ns on the monotonic clock, 0 if none did.
+    pub ended_ns: u64,
+    /// Open loop: when the last request was sent, ns on the monotonic clock.
+    pub last_sent_ns: u64,
+    /// Requests without a complete answer.
+    pub unanswered: u64,
+    /// From the first byte sent to the last byte of the answer.
+    pub latency: FineHistogram,
+    /// From the intended send to the last byte of the answer, or until the request failed; closed loop: empty.
+    pub corrected: FineHistogram,
+    /// From the first byte sent to the first byte of the answer.
+    pub first_byte: FineHistogram,
+    pub connect: FineHistogram,
+    /// Connect and latency together, where each request has a connection of its own.
+    pub total: FineHistogram,
+    /// From sending until the handler began, for the requests that asked for it.
+    pub waiting: FineHistogram,
+}
+
+impl Tally {
+    /// One more error of this code.
+    pub fn error(&mut self, code: &str) {
+        self.add_errors(code, 1);
+    }
+
+    /// A request that was meant to be sent at `intended_ns` (closed loop: 0) has failed.
+    ///
+    /// It counts in the corrected latency: otherwise a server would look better for each answer that it owes.
+    pub fn fail(&mut self, fault: Fault, intended_ns: u64, now_ns: u64) {
+        self.error(fault.code());
+        self.unanswered += 1;
+        self.ended_ns = now_ns;
+        if intended_ns > 0 {
+            self.corrected.record(now_ns.saturating_sub(intended_ns));
+        }
+    }
+
+    /// Count the answer to a request that was sent at `sent_ns`.
+    #[inline]
+    pub fn judge(&mut self, answer: &Answer, sent_ns: u64) {
+        self.answered += 1;
+        self.body_bytes += answer.body_bytes;
+        match answer.verdict {
+            Verdict::Right { calc_ns, begun_ns } => {
+                self.calc_ns += calc_ns;
+                if let Some(begun_ns) = begun_ns {
+                    self.waiting.record(begun_ns.saturating_sub(sent_ns));
+                }
+            }
+            Verdict::Wrong => self.wrong += 1,
+            Verdict::Status(code) => self.error(&code.to_string()),
+            Verdict::Garbled => self.error("garbled"),
+        }
+    }
+
+    /// Add what another has counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in [
+            (&mut self.sent, other.sent),
+            (&mut self.answered, other.answered),
+            (&mut self.wrong, other.wrong),
+            (&mut self.kept, other.kept),
+            (&mut self.given_up, other.given_up),
+            (&mut self.unanswered, other.unanswered),
+            (&mut self.calc_ns, other.calc_ns),
+            (&mut self.received_bytes, other.received_bytes),
+            (&mut self.body_bytes, other.body_bytes),
+            (&mut self.sent_bytes, other.sent_bytes),
+        ] {
+            *mine += theirs;
+        }
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.ended_ns = self.ended_ns.max(other.ended_ns).max(other.last_ns);
+        self.last_sent_ns = self.last_sent_ns.max(other.last_sent_ns);
+        self.latency.merge(&other.latency);
+        self.corrected.merge(&other.corrected);
+        self.first_byte.merge(&other.first_byte);
+        self.connect.merge(&other.connect);
+        self.total.merge(&other.total);
+        self.waiting.merge(&other.waiting);
+        other
+            .errors
+            .iter()
+            .for_each(|(code, number)| self.add_errors(code, *number));
+    }
+
+    /// All errors: connect, closed, reset, garbled, timeout, extra, and status codes.
+    pub fn error_sum(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    fn add_errors(&mut self, code: &str, number: u64) {
+        *self.errors.entry(code.to_owned()).or_default() += number;
+    }
+}

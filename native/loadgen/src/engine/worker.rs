@@ -1,0 +1,254 @@
+//! One thread's event loop: its virtual users, when each begins and ends, and when each request is due.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use contract::now_ns;
+use mio::{Events, Poll, Token};
+
+use crate::engine::job::{Amount, Job, Phase};
+use crate::engine::tally::Tally;
+use crate::engine::virtual_user::{VirtualUser, VirtualUserSpec};
+use crate::net::connection::{Connection, State};
+use crate::net::timer::Timer;
+use crate::response::reader::Reader;
+use crate::stop_signal;
+
+const EVENTS_AT_ONCE: usize = 512;
+const READ_BYTES: usize = 256 * 1024;
+const RETRY_WAIT: Duration = Duration::from_millis(1);
+const TIMER: Token = Token(usize::MAX - 1); // mio has usize::MAX for itself
+
+/// A thread's share of the connections. What it does with one of them is in exchange.rs.
+pub struct Worker {
+    pub(crate) job: Arc<Job>,
+    pub(crate) poll: Poll,
+    pub(crate) connections: Vec<Connection>,
+    pub(crate) users: Vec<VirtualUser>,
+    pub(crate) tally: Tally,
+    pub(crate) read_buffer: Vec<u8>,
+    /// Connections to make again: the backlog of their listener was full.
+    pub(crate) backlogged: Vec<usize>,
+    /// Answers so far, for the progress report.
+    progress: Arc<AtomicU64>,
+    most_active: usize,
+    timer: Timer,
+    active: usize,
+    /// Closed loop: users that are to send. Open loop: users that are free.
+    free: VecDeque<usize>,
+    /// Virtual users that begin when another has ended.
+    waiting: VecDeque<usize>,
+    /// Open loop: when the next request is due that this thread has taken for one of its free users.
+    due_ns: Option<u64>,
+    batch: u64,
+}
+
+impl Worker {
+    /// most_active: how many users run at a time.
+    pub fn new(
+        job: Arc<Job>,
+        specs: Vec<VirtualUserSpec>,
+        most_active: usize,
+        progress: Arc<AtomicU64>,
+    ) -> io::Result<Self> {
+        let (mut users, mut connections) = (Vec::new(), Vec::new());
+        for spec in specs {
+            let (first, number) = (connections.len(), users.len());
+            let connection =
+                |address: &_| Connection::new(Clone::clone(address), number, Reader::new(&job.expect));
+            connections.extend(spec.addresses.iter().map(connection));
+            users.push(VirtualUser::new(spec, first));
+        }
+        let poll = Poll::new()?;
+        let timer = Timer::new(poll.registry(), TIMER)?;
+        Ok(Self {
+            job,
+            poll,
+            connections,
+            users,
+            tally: Tally::default(),
+            read_buffer: vec![0; READ_BYTES],
+            backlogged: Vec::new(),
+            progress,
+            most_active,
+            timer,
+            active: 0,
+            free: VecDeque::new(),
+            waiting: VecDeque::new(),
+            due_ns: None,
+            batch: 0,
+        })
+    }
+
+    /// Send as much as the phase says; what was counted.
+    pub fn run(&mut self, phase: &Phase) -> io::Result<Tally> {
+        self.prepare(phase);
+        let mut events = Events::with_capacity(EVENTS_AT_ONCE);
+        let tick_ns = self.job.tick_ns();
+        let mut next_tick_ns = now_ns() + tick_ns;
+        self.send_free(phase);
+        while self.active > 0 && stop_signal::received().is_none() {
+            self.wait(&mut events)?;
+            for event in events.iter().filter(|event| event.token() != TIMER) {
+                self.on_event(event.token().0, event.is_writable(), event.is_read_closed());
+                self.send_free(phase);
+            }
+            let now_ns = now_ns();
+            if now_ns >= next_tick_ns {
+                next_tick_ns = now_ns + tick_ns;
+                self.expire(now_ns);
+                self.retire_spent(phase, now_ns);
+            }
+            self.connect_again();
+            self.send_free(phase);
+        }
+        if stop_signal::received().is_some() {
+            self.tally.ended_ns = now_ns();
+        }
+        Ok(std::mem::take(&mut self.tally))
+    }
+
+    /// A user's request is over: its next one may be sent, now or when it is due.
+    #[inline]
+    pub(crate) fn set_free(&mut self, user: usize) {
+        self.progress.store(self.tally.answered, Ordering::Relaxed);
+        self.free.push_back(user);
+    }
+
+    /// A user has finished; one that waits takes its place.
+    pub(crate) fn retire(&mut self, user: usize) {
+        self.users[user].active = false;
+        self.active -= 1;
+    }
+
+    fn prepare(&mut self, phase: &Phase) {
+        self.due_ns = None;
+        self.waiting = (0..self.users.len()).collect();
+        self.free.clear();
+        (self.active, self.batch) = (0, 0);
+        self.progress.store(0, Ordering::Relaxed);
+        self.activate(phase);
+    }
+
+    fn activate(&mut self, phase: &Phase) {
+        while self.active < self.most_active
+            && let Some(number) = self.waiting.pop_front()
+        {
+            let user = &mut self.users[number];
+            (user.sent, user.failures, user.active) = (0, 0, true);
+            (user.left, user.until_ns) = match phase.amount {
+                Amount::Pool(_) => (0, u64::MAX),
+                Amount::Divided(requests) => (user.spec.share(requests), u64::MAX),
+                Amount::Time(slice_ns) => (u64::MAX, now_ns().max(phase.start_ns) + slice_ns),
+            };
+            self.active += 1;
+            self.free.push_back(number);
+        }
+    }
+
+    /// Send the next request of each free user, as far as there are any and they are due.
+    fn send_free(&mut self, phase: &Phase) {
+        self.activate(phase);
+        while let Some(user) = self.free.front().copied() {
+            // in an open loop no answer may come for long, so the time of the last one is too old
+            let now_ns = if phase.arrivals.is_some() {
+                now_ns()
+            } else {
+                self.tally.last_ns.max(self.tally.ended_ns)
+            };
+            if self.is_spent(user, phase, now_ns) {
+                self.free.pop_front();
+                self.retire(user);
+            } else if let Some(intended_ns) = self.next_due(user, now_ns) {
+                self.free.pop_front();
+                self.count_off(user, phase);
+                self.begin(user, intended_ns);
+            } else {
+                break;
+            }
+            self.activate(phase);
+        }
+    }
+
+    /// When the next request was meant to be sent, if that is not in the future; 0 in a closed loop.
+    fn next_due(&mut self, user: usize, now_ns: u64) -> Option<u64> {
+        let Some(due_ns) = self.due_ns else {
+            return Some(0);
+        };
+        if due_ns > now_ns {
+            self.timer.wake_at(due_ns.min(self.users[user].until_ns));
+            return None;
+        }
+        self.tally.last_sent_ns = now_ns;
+        self.due_ns.take()
+    }
+
+    /// Whether a user has nothing more to send. Arrivals are asked for the next one, a pool for its next batch.
+    fn is_spent(&mut self, user: usize, phase: &Phase, now_ns: u64) -> bool {
+        let user = &self.users[user];
+        let is_pool = matches!(phase.amount, Amount::Pool(_));
+        if now_ns >= user.until_ns || user.left == 0 && !is_pool {
+            return true;
+        }
+        if let Some(arrivals) = &phase.arrivals {
+            self.due_ns = self.due_ns.or_else(|| arrivals.take());
+            return self.due_ns.is_none();
+        }
+        let Amount::Pool(pool) = &phase.amount else {
+            return false;
+        };
+        if self.batch == 0 {
+            self.batch = pool.take();
+        }
+        self.batch == 0
+    }
+
+    fn count_off(&mut self, user: usize, phase: &Phase) {
+        match phase.amount {
+            Amount::Pool(_) => self.batch = self.batch.saturating_sub(1), // an open loop takes arrivals, no batch
+            Amount::Divided(_) => self.users[user].left -= 1,
+            Amount::Time(_) => {}
+        }
+    }
+
+    fn retire_spent(&mut self, phase: &Phase, now_ns: u64) {
+        for _ in 0..self.free.len() {
+            let Some(user) = self.free.pop_front() else { break };
+            if self.is_spent(user, phase, now_ns) {
+                self.retire(user);
+            } else {
+                self.free.push_back(user);
+            }
+        }
+    }
+
+    fn wait(&mut self, events: &mut Events) -> io::Result<()> {
+        let timeout = if self.backlogged.is_empty() {
+            Duration::from_nanos(self.job.tick_ns())
+        } else {
+            RETRY_WAIT
+        };
+        match self.poll.poll(events, Some(timeout)) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Requests and connects that have taken too long.
+    fn expire(&mut self, now_ns: u64) {
+        for at in 0..self.connections.len() {
+            let connection = &self.connections[at];
+            let since_ns = match connection.state {
+                State::Busy => connection.started_ns,
+                State::Connecting => connection.opened_ns,
+                State::Idle | State::Closed => continue,
+            };
+            if since_ns + self.job.timeout_ns <= now_ns {
+                self.time_out(at);
+            }
+        }
+    }
+}

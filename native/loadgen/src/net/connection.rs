@@ -1,0 +1,148 @@
+//! One connection, and the request that is under way on it.
+
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+
+use mio::unix::SourceFd;
+use mio::{Interest, Registry, Token};
+use socket2::{SockAddr, Socket};
+
+use crate::response::reader::Reader;
+
+/// What a connection is doing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum State {
+    Closed,
+    Connecting,
+    Idle,
+    /// A request is under way.
+    Busy,
+}
+
+/// A connection to one address; opened again after errors.
+pub struct Connection {
+    pub address: SockAddr,
+    /// The user whose requests it carries.
+    pub user: usize,
+    pub state: State,
+    pub socket: Option<Socket>,
+    pub reader: Reader,
+    /// How much of the request has been written.
+    pub written: usize,
+    /// Whether the request asks when its handler began.
+    pub probe: bool,
+    /// When connecting began, when the first byte was sent and came, and when it was meant to be sent; ns.
+    pub opened_ns: u64,
+    pub started_ns: u64,
+    pub first_byte_ns: u64,
+    pub intended_ns: u64,
+    watches_writable: bool,
+}
+
+/// How far a request has been written.
+pub enum Written {
+    Whole,
+    Part,
+    /// The peer has closed; what it sent before may still be read.
+    Refused,
+}
+
+impl Connection {
+    /// One that is not open yet.
+    pub fn new(address: SockAddr, user: usize, reader: Reader) -> Self {
+        Self {
+            address,
+            user,
+            state: State::Closed,
+            socket: None,
+            reader,
+            written: 0,
+            probe: false,
+            opened_ns: 0,
+            started_ns: 0,
+            first_byte_ns: 0,
+            intended_ns: 0,
+            watches_writable: false,
+        }
+    }
+
+    /// Take over a new socket and watch it for reads; `writable`: also for writes.
+    ///
+    /// Edge-triggered: nothing is registered again for a request.
+    pub fn adopt(
+        &mut self,
+        socket: Socket,
+        registry: &Registry,
+        token: usize,
+        writable: bool,
+    ) -> io::Result<()> {
+        registry.register(
+            &mut SourceFd(&socket.as_raw_fd()),
+            Token(token),
+            interest(writable),
+        )?;
+        self.socket = Some(socket);
+        self.watches_writable = writable;
+        Ok(())
+    }
+
+    /// Close it; the kernel forgets what was registered with the socket.
+    pub fn close(&mut self) {
+        self.socket = None;
+        self.state = State::Closed;
+    }
+
+    /// Begin a request at `now_ns`.
+    pub fn start(&mut self, now_ns: u64) {
+        self.state = State::Busy;
+        self.started_ns = now_ns;
+        self.first_byte_ns = 0;
+        self.written = 0;
+        self.reader.reset();
+    }
+
+    /// Write what is left of the request, as far as the socket takes it.
+    pub fn write(&mut self, message: &[u8], registry: &Registry, token: usize) -> io::Result<Written> {
+        let Some(mut socket) = self.socket.as_ref() else {
+            return Ok(Written::Refused);
+        };
+        while self.written < message.len() {
+            match socket.write(&message[self.written..]) {
+                Ok(bytes) => self.written += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.watch_writable(true, registry, token)?;
+                    return Ok(Written::Part);
+                }
+                Err(_) => return Ok(Written::Refused),
+            }
+        }
+        // a Unix socket would tell of each write that its peer has read
+        if self.watches_writable && self.address.is_unix() {
+            self.watch_writable(false, registry, token)?;
+        }
+        Ok(Written::Whole)
+    }
+
+    fn watch_writable(&mut self, writable: bool, registry: &Registry, token: usize) -> io::Result<()> {
+        if self.watches_writable != writable
+            && let Some(socket) = &self.socket
+        {
+            registry.reregister(
+                &mut SourceFd(&socket.as_raw_fd()),
+                Token(token),
+                interest(writable),
+            )?;
+            self.watches_writable = writable;
+        }
+        Ok(())
+    }
+}
+
+fn interest(writable: bool) -> Interest {
+    if writable {
+        Interest::READABLE | Interest::WRITABLE
+    } else {
+        Interest::READABLE
+    }
+}

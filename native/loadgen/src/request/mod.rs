@@ -1,0 +1,5 @@
+//! Where requests go, what they are made from, and their bytes.
+
+pub mod message;
+pub mod spec;
+pub mod target;

@@ -1,0 +1,109 @@
+//! Frames: a 4-byte big-endian signed length, then that many bytes of JSON. Source: docs/child-contract.md.
+
+use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
+
+const HEADER_BYTES: usize = 4;
+const MAX_FRAME_BYTES: i32 = 16 << 20;
+
+/// What has come of a frame that did not arrive whole.
+#[derive(Default)]
+pub struct Framed {
+    held: Vec<u8>,
+}
+
+impl Framed {
+    pub fn reset(&mut self) {
+        self.held.clear();
+    }
+
+    pub fn feed(&mut self, target: &str, data: &[u8]) -> Feed {
+        if self.held.is_empty() {
+            return match cut(data, target) {
+                Feed::More => self.hold(data),
+                whole => whole,
+            };
+        }
+        self.held.extend_from_slice(data);
+        cut(&self.held, target)
+    }
+
+    fn hold(&mut self, data: &[u8]) -> Feed {
+        self.held.extend_from_slice(data);
+        Feed::More
+    }
+}
+
+fn cut(data: &[u8], target: &str) -> Feed {
+    let Some((header, body)) = data.split_first_chunk::<HEADER_BYTES>() else {
+        return Feed::More;
+    };
+    let length = i32::from_be_bytes(*header);
+    if !(0..=MAX_FRAME_BYTES).contains(&length) {
+        return Feed::Broken(Fault::Garbled);
+    }
+    match body.len().cmp(&(length as usize)) {
+        std::cmp::Ordering::Less => Feed::More,
+        std::cmp::Ordering::Greater => Feed::Broken(Fault::Extra),
+        std::cmp::Ordering::Equal => {
+            let verdict = check_calc(body, target);
+            let keep = matches!(verdict, Verdict::Right { .. });
+            Feed::Done(Answer {
+                verdict,
+                keep,
+                body_bytes: body.len() as u64,
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Framed;
+    use crate::response::answer::{Answer, Fault, Feed, Verdict};
+
+    const BODY: &[u8] = br#"{"code": 200, "msg": "7", "err": "", "calc_ns": 5}"#;
+
+    fn frame() -> Vec<u8> {
+        [&(BODY.len() as u32).to_be_bytes(), BODY].concat()
+    }
+
+    fn right() -> Feed {
+        let verdict = Verdict::Right {
+            calc_ns: 5,
+            begun_ns: None,
+        };
+        Feed::Done(Answer {
+            verdict,
+            keep: true,
+            body_bytes: BODY.len() as u64,
+        })
+    }
+
+    #[test]
+    fn a_frame_is_read_wherever_it_is_cut() {
+        let whole = frame();
+        for at in 0..whole.len() {
+            let mut reader = Framed::default();
+            if at > 0 {
+                assert_eq!(reader.feed("7", &whole[..at]), Feed::More);
+            }
+            assert_eq!(reader.feed("7", &whole[at..]), right(), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn more_than_one_frame_is_extra_and_a_length_that_cannot_be_is_garbled() {
+        assert_eq!(
+            Framed::default().feed("7", &frame().repeat(2)),
+            Feed::Broken(Fault::Extra)
+        );
+        assert_eq!(
+            Framed::default().feed("7", &[0x80, 0, 0, 0]),
+            Feed::Broken(Fault::Garbled)
+        );
+        assert_eq!(
+            Framed::default().feed("7", &[0x40, 0, 0, 0, 1]),
+            Feed::Broken(Fault::Garbled)
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! HTTP/1.1 responses. Bodies are counted, not kept, unless a count has to be found in them.
+
+use std::sync::OnceLock;
+
+use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
+use super::chunks::{Chunks, Progress};
+use super::head::{Head, Length, parse};
+
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// What a right response is, and what was learnt from the first one.
+pub struct HttpExpect {
+    pub status: u16,
+    /// Bytes of the body: as given, or those of the first answer.
+    pub length: OnceLock<u64>,
+    /// The count that the JSON body must hold, as text.
+    pub target: Option<String>,
+    /// The Server header of the first answer.
+    pub server: OnceLock<String>,
+    /// Whether a response has no body whatever its head says: those to HEAD.
+    pub bodyless: bool,
+}
+
+enum Stage {
+    Head,
+    Counted(u64),
+    Chunked(Chunks),
+    UntilClosed,
+}
+
+/// Reads one response after the other.
+pub struct Http {
+    stage: Stage,
+    head: Head,
+    /// The beginning of a head that is not complete yet.
+    held: Vec<u8>,
+    body: Vec<u8>,
+    body_bytes: u64,
+    /// The head that was parsed last: most responses of a connection have the same, byte for byte.
+    known: Vec<u8>,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self {
+            stage: Stage::Head,
+            head: Head::default(),
+            held: Vec::new(),
+            body: Vec::new(),
+            body_bytes: 0,
+            known: Vec::new(),
+        }
+    }
+}
+
+impl Http {
+    pub fn reset(&mut self) {
+        self.stage = Stage::Head;
+        self.held.clear();
+        self.body.clear();
+        self.body_bytes = 0;
+    }
+
+    pub fn feed(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
+        if !matches!(self.stage, Stage::Head) {
+            return self.take_body(expect, data);
+        }
+        if self.held.is_empty() {
+            return self.take_head(expect, data);
+        }
+        let mut held = std::mem::take(&mut self.held);
+        held.extend_from_slice(data);
+        self.take_head(expect, &held)
+    }
+
+    /// A body without a length ends with the connection.
+    pub fn end(&mut self, expect: &HttpExpect) -> Option<Answer> {
+        matches!(self.stage, Stage::UntilClosed).then(|| self.answer(expect))
+    }
+
+    fn take_head(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
+        if self.known.is_empty() || !data.starts_with(&self.known) {
+            match parse(data) {
+                Ok(Some((head, size))) => self.learn(expect, head, &data[..size]),
+                Ok(None) if data.len() < MAX_HEAD_BYTES => {
+                    self.held.extend_from_slice(data);
+                    return Feed::More;
+                }
+                _ => return Feed::Broken(Fault::Garbled),
+            }
+        }
+        let rest = &data[self.known.len()..];
+        if (100..200).contains(&self.head.status) {
+            return if rest.is_empty() {
+                Feed::More
+            } else {
+                self.take_head(expect, rest)
+            };
+        }
+        self.stage = match self.head.length {
+            _ if expect.bodyless => Stage::Counted(0),
+            Length::Counted(bytes) => Stage::Counted(bytes),
+            Length::Chunked => Stage::Chunked(Chunks::default()),
+            Length::UntilClosed => Stage::UntilClosed,
+        };
+        self.take_body(expect, rest)
+    }
+
+    fn learn(&mut self, expect: &HttpExpect, head: Head, bytes: &[u8]) {
+        self.head = head;
+        self.known.clear();
+        self.known.extend_from_slice(bytes);
+        if expect.server.get().is_none() {
+            let _ = expect.server.set(super::head::server(bytes));
+        }
+    }
+
+    fn take_body(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
+        let keeps = expect.target.is_some();
+        let (body, body_bytes) = (&mut self.body, &mut self.body_bytes);
+        let mut take = |piece: &[u8]| {
+            *body_bytes += piece.len() as u64;
+            if keeps {
+                body.extend_from_slice(piece);
+            }
+        };
+        match &mut self.stage {
+            Stage::Counted(left) if data.len() as u64 > *left => Feed::Broken(Fault::Extra),
+            Stage::Counted(left) => {
+                take(data);
+                *left -= data.len() as u64;
+                if *left > 0 {
+                    Feed::More
+                } else {
+                    Feed::Done(self.answer(expect))
+                }
+            }
+            Stage::Chunked(chunks) => match chunks.feed(data, take) {
+                Progress::More => Feed::More,
+                Progress::End(size) if size == data.len() => Feed::Done(self.answer(expect)),
+                Progress::End(_) => Feed::Broken(Fault::Extra),
+                Progress::Bad => Feed::Broken(Fault::Garbled),
+            },
+            Stage::UntilClosed | Stage::Head => {
+                take(data);
+                Feed::More
+            }
+        }
+    }
+
+    fn answer(&mut self, expect: &HttpExpect) -> Answer {
+        let keep = self.head.keep && !matches!(self.stage, Stage::UntilClosed);
+        Answer {
+            verdict: self.verdict(expect),
+            keep,
+            body_bytes: self.body_bytes,
+        }
+    }
+
+    fn verdict(&self, expect: &HttpExpect) -> Verdict {
+        if self.head.status != expect.status {
+            return Verdict::Status(i64::from(self.head.status));
+        }
+        if let Some(target) = &expect.target {
+            return check_calc(&self.body, target);
+        }
+        let length = *expect.length.get_or_init(|| self.body_bytes);
+        if self.body_bytes == length {
+            Verdict::RIGHT
+        } else {
+            Verdict::Wrong
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "http_tests.rs"]
+mod tests;

@@ -1,0 +1,141 @@
+//! Responses in pieces, with every kind of length; and what is none.
+
+use std::sync::OnceLock;
+
+use super::{Http, HttpExpect};
+use crate::response::answer::{Answer, Fault, Feed, Verdict};
+
+const PLAIN: &[u8] = b"HTTP/1.1 200 OK\r\nServer: s/1\r\nContent-Length: 5\r\n\r\nhello";
+const CHUNKED: &[u8] =
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n";
+
+fn expect() -> HttpExpect {
+    HttpExpect {
+        status: 200,
+        length: OnceLock::new(),
+        target: None,
+        server: OnceLock::new(),
+        bodyless: false,
+    }
+}
+
+fn done(verdict: Verdict, keep: bool, body_bytes: u64) -> Feed {
+    Feed::Done(Answer {
+        verdict,
+        keep,
+        body_bytes,
+    })
+}
+
+#[test]
+fn a_response_is_read_wherever_it_is_cut() {
+    for whole in [PLAIN, CHUNKED] {
+        for cut in 1..whole.len() {
+            let (mut reader, expect) = (Http::default(), expect());
+            assert_eq!(reader.feed(&expect, &whole[..cut]), Feed::More);
+            assert_eq!(
+                reader.feed(&expect, &whole[cut..]),
+                done(Verdict::RIGHT, true, 5),
+                "cut at {cut}"
+            );
+            reader.reset();
+            assert_eq!(
+                reader.feed(&expect, whole),
+                done(Verdict::RIGHT, true, 5),
+                "the same head again"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_response_to_head_has_no_body_whatever_its_length() {
+    let expect = HttpExpect {
+        bodyless: true,
+        ..expect()
+    };
+    let mut reader = Http::default();
+    let head = &PLAIN[..PLAIN.len() - 5];
+    assert_eq!(reader.feed(&expect, head), done(Verdict::RIGHT, true, 0));
+    reader.reset();
+    assert_eq!(reader.feed(&expect, PLAIN), Feed::Broken(Fault::Extra));
+}
+
+#[test]
+fn a_body_of_another_length_than_the_first_is_wrong() {
+    let (mut reader, expect) = (Http::default(), expect());
+    assert_eq!(reader.feed(&expect, PLAIN), done(Verdict::RIGHT, true, 5));
+    assert_eq!(expect.server.get().map(String::as_str), Some("s/1"));
+    reader.reset();
+    let longer = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello!";
+    assert_eq!(reader.feed(&expect, longer), done(Verdict::Wrong, true, 6));
+}
+
+#[test]
+fn a_body_without_a_length_ends_with_the_connection() {
+    let (mut reader, expect) = (Http::default(), expect());
+    assert_eq!(reader.feed(&expect, b"HTTP/1.0 200 OK\r\n\r\nhel"), Feed::More);
+    assert_eq!(reader.feed(&expect, b"lo"), Feed::More);
+    assert_eq!(
+        reader.end(&expect),
+        Some(Answer {
+            verdict: Verdict::RIGHT,
+            keep: false,
+            body_bytes: 5
+        })
+    );
+}
+
+#[test]
+fn status_and_persistence_are_told() {
+    let table: [(&[u8], Verdict, bool); 4] = [
+        (
+            b"HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n",
+            Verdict::Status(503),
+            true,
+        ),
+        (b"HTTP/1.1 204 None\r\n\r\n", Verdict::Status(204), true),
+        (
+            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            Verdict::RIGHT,
+            false,
+        ),
+        (
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length:0\r\n\r\n",
+            Verdict::RIGHT,
+            true,
+        ),
+    ];
+    for (response, verdict, keep) in table {
+        assert_eq!(Http::default().feed(&expect(), response), done(verdict, keep, 0));
+    }
+}
+
+#[test]
+fn a_count_is_looked_for_in_the_body() {
+    let expect = HttpExpect {
+        target: Some("7".to_owned()),
+        ..expect()
+    };
+    let response =
+        b"HTTP/1.1 200 OK\r\nContent-Length: 39\r\n\r\n{\"code\": 200, \"msg\": \"7\", \"calc_ns\": 3}";
+    let right = Verdict::Right {
+        calc_ns: 3,
+        begun_ns: None,
+    };
+    assert_eq!(Http::default().feed(&expect, response), done(right, true, 39));
+}
+
+#[test]
+fn what_is_no_response_is_garbled_and_what_is_too_much_is_extra() {
+    assert_eq!(
+        Http::default().feed(&expect(), b"\x00\x01\x02\x03\x04"),
+        Feed::Broken(Fault::Garbled)
+    );
+    let bad = b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n";
+    assert_eq!(Http::default().feed(&expect(), bad), Feed::Broken(Fault::Garbled));
+    assert_eq!(
+        Http::default().feed(&expect(), &PLAIN.repeat(2)),
+        Feed::Broken(Fault::Extra)
+    );
+}

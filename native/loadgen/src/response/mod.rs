@@ -1,0 +1,9 @@
+//! Answers: put together from the pieces in which they arrive, and checked.
+
+pub mod answer;
+mod chunks;
+mod echo;
+mod framed;
+mod head;
+mod http;
+pub mod reader;
