@@ -13,7 +13,7 @@ from core.cell import Cell
 from core.child import thread_run_queue_ns
 from core.histogram import Histogram
 from core.method import Method
-from core.system import Caller, System
+from core.system import Caller, System, loaded
 from core.work import Refused, decode
 
 GIVE_UP_AFTER = 10
@@ -258,15 +258,13 @@ class Client:
 
 
 def _task(system: System, cell: Cell, client_id: int, sockets: list[str]) -> Task:
-    assert system.caller is not None, f"{system.name} has no client in Python"
-    assert system.message is not None, f"{system.name} has no request in Python"
-    tally = Tally()
-    caller = system.caller(cell, client_id, sockets, tally.connect.record)
+    tally, message = Tally(), loaded(system.message)
+    caller = loaded(system.caller)(cell, client_id, sockets, tally.connect.record)
     caller.open()
     return Task(
         caller=caller,
-        message=system.message(cell, False),
-        probe=system.message(cell, True),
+        message=message(cell, False),
+        probe=message(cell, True),
         expected=str(cell.calc_target),
         tally=tally,
     )

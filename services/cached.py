@@ -9,12 +9,13 @@ import threading
 from collections import Counter
 from typing import Any
 
+from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.connection import Connection
-from services.listeners import Listener
+from services.listeners import Listener, listen
 from services.lobby import Lobby
-from services.watch import Watch, accept_or_none
+from services.watch import Watch, accept_or_none, make_watch
 
 OUT_OF_FILES_PAUSE_S = 0.05
 SECOND_LOOK_S = 0.01  # a connection over the limit is looked at again: a peer that has just closed may not be noted yet
@@ -150,3 +151,18 @@ class CachedService:
     def _forget(self, connection: Connection) -> None:
         del self._cache[connection.fd]
         self._closed.append((connection.listener.address, connection.requests))
+
+
+def single_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
+    """System 2's service of *cell*, listening."""
+    return _service(cell, listen(cell, service_id, folder))
+
+
+def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
+    """System 4's service of *cell*, listening."""
+    return _service(cell, listen(cell, service_id, folder, cell.num_multi_socket))
+
+
+def _service(cell: Cell, listeners: list[Listener]) -> CachedService:
+    watch = make_watch(cell.selector, cell.select_mode)
+    return CachedService(listeners, watch, cell.num_workers_per_api_service, cell.num_max_conns)

@@ -7,8 +7,8 @@ from typing import Any
 from core.cell import Cell
 from services.cached import CachedService, Worker
 from services.connection import READ_BYTES, Connection, set_options
-from services.listeners import Listener
-from services.watch import Watch
+from services.listeners import Listener, listen
+from services.watch import Watch, make_watch
 
 
 class EchoPool(CachedService):
@@ -53,3 +53,8 @@ class EchoPool(CachedService):
             return b""
         except OSError:
             return None
+
+
+def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
+    """The echo server of *cell*, listening."""
+    return EchoPool(listen(cell, service_id, folder), make_watch(cell.selector), cell)

@@ -8,11 +8,12 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
+from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.cached import Worker
 from services.connection import Connection
-from services.listeners import Listener
+from services.listeners import Listener, listen
 from services.lobby import Lobby
 
 READ_DEADLINE_S = 5.0
@@ -101,3 +102,8 @@ def _begins_soon(connection: Connection) -> bool:
     poll = select.poll()
     poll.register(connection.fd, select.POLLIN)
     return bool(poll.poll(PATIENCE_MS))
+
+
+def threaded_service(cell: Cell, service_id: int, folder: str) -> ThreadedService:
+    """System 1's service of *cell*, listening."""
+    return ThreadedService(listen(cell, service_id, folder)[0], cell.num_workers_per_api_service)

@@ -12,9 +12,10 @@ from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler, stream_request_body
 
+from core.cell import Cell
 from core.wire import MAX_FRAME_BYTES
 from core.work import Refused, decode, error_answer, route
-from services.listeners import Listener
+from services.listeners import Listener, listen_tcp
 
 
 @stream_request_body
@@ -112,3 +113,8 @@ class TornadoService:
         server.add_socket(listener)
         accepting.set()
         await asyncio.Event().wait()
+
+
+def tornado_service(cell: Cell, service_id: int, folder: str) -> TornadoService:
+    """The service of *cell*, listening on a free port of the loopback interface."""
+    return TornadoService(listen_tcp())

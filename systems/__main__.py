@@ -21,7 +21,7 @@ from core.child import (
 )
 from core.method import Method
 from core.runtime import gil_enabled
-from core.system import ClientFactory, System
+from core.system import ClientFactory, System, loaded
 from core.system_file import TOLD, load_system
 from systems import find
 
@@ -31,9 +31,7 @@ def serve() -> None:
     told = read_cell()
     cell = Cell.from_json(told)
     stay_on(told.get("cpus", ()))
-    make = _system(told, cell).service
-    assert make is not None, "the orchestrator starts the program of a system whose service is not Python"
-    service = make(cell, told["service_id"], told["folder"])
+    service = loaded(_system(told, cell).service)(cell, told["service_id"], told["folder"])
     service.start()
     usage, ready = Usage(), gil_enabled()
     say_ready([listener.address for listener in service.listeners])
@@ -78,8 +76,8 @@ def _client(told: Mapping[str, Any], cell: Cell) -> ClientFactory:
 
         return partial(OwnClient, told["own"])
     system = _system(told, cell)
-    if system.client is not None:
-        return system.client
+    if system.client:
+        return loaded(system.client)
     from clients.drive import Client
 
     return partial(Client, system)

@@ -1,11 +1,13 @@
 """A connection by requests: one session, and so one connection of urllib3's pool."""
 
 from collections.abc import Iterator
+from functools import partial
 from http.client import IncompleteRead, RemoteDisconnected
 
 import requests
 
 from clients.channel import CallFailed
+from clients.http.threads import ThreadClient
 
 _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (TimeoutError, "timeout"),
@@ -55,3 +57,6 @@ def _below(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
     for one in (error.__cause__, error.__context__, *error.args):
         if isinstance(one, BaseException):
             yield from _below(one, seen)
+
+
+client = partial(ThreadClient, RequestsConnection)
