@@ -11,7 +11,7 @@ from dataclasses import replace
 from time import perf_counter_ns
 from typing import Any
 
-from clients.commands import ChildUsage, Ended, run
+from clients.commands import ChildUsage, CommandOutcome, run
 from clients.generators import LAST_BYTES, PEERS, Load, Peer, Said
 from core.cell import Cell
 from core.child import STOPPED_EARLY, ParentWatch, exit_at_once, read_cell, say_done, say_ready, stay_on
@@ -66,10 +66,10 @@ def _seconds(said: Said, requests: int) -> int:
     return max(1, round(requests * said.seconds / said.answered))
 
 
-def _run(peer: Peer, load: Load) -> tuple[Said, Ended]:
+def _run(peer: Peer, load: Load) -> tuple[Said, CommandOutcome]:
     """Run the generator once. Raises ValueError with what it printed where that is no report of an answer."""
     ended = run(peer.command(load))
-    printed = ended.output + ended.complaints
+    printed = ended.output + ended.stderr
     if ended.status:
         raise ValueError(f"it exited with status {ended.status}: {printed[-LAST_BYTES:]}")
     said = peer.read(ended.output)

@@ -57,6 +57,16 @@ def usage_of(pids: Iterable[int]) -> TreeUsage:
     return sum((_usage(one) for one in pids), TreeUsage())
 
 
+def peak_memory_bytes(pid: int | str) -> int:
+    """Largest resident set of a process (VmHWM). 0 where /proc does not say. pid: a number, or "self"."""
+    return _numbers(PROC / str(pid) / "status").get("VmHWM", 0) * 1024
+
+
+def proportional_memory_bytes(pid: int | str) -> int:
+    """Proportional set size of a process now: shared pages count by their share. 0 where /proc does not say."""
+    return _numbers(PROC / str(pid) / "smaps_rollup").get("Pss", 0) * 1024
+
+
 def descendants(pid: int) -> list[int]:
     """The processes that *pid* has started, and these theirs, that run now."""
     return [one for one in tree(pid) if one != pid]
@@ -97,8 +107,8 @@ def _usage(pid: int) -> TreeUsage:
         cpu_system_ns=(system + waited_system) * tick_ns,
         voluntary_switches=sum(one.get("voluntary_ctxt_switches", 0) for one in threads),
         involuntary_switches=sum(one.get("nonvoluntary_ctxt_switches", 0) for one in threads),
-        max_rss_bytes=_numbers(PROC / str(pid) / "status").get("VmHWM", 0) * 1024,
-        pss_bytes=_numbers(PROC / str(pid) / "smaps_rollup").get("Pss", 0) * 1024,
+        max_rss_bytes=peak_memory_bytes(pid),
+        pss_bytes=proportional_memory_bytes(pid),
     )
 
 
