@@ -51,6 +51,13 @@ class Method:
     pin_services: tuple[int, ...] = ()
     pin_clients: tuple[int, ...] = ()
 
+    def warmup_of(self, requests: int) -> tuple[int | None, float]:
+        """The warm-up where *requests* are timed: so many requests and 0 s, or None and so many seconds."""
+        share, seconds = self.warmup.share, self.warmup.seconds
+        if self.duration_s:
+            seconds = seconds or share * self.duration_s
+        return (None, seconds) if seconds else (max(1, round(share * requests)), 0.0)
+
     def to_json(self) -> dict[str, Any]:
         """As result.json keeps it and as children are told."""
         return asdict(self)

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.own.client import PROTOCOLS
+from clients.user_service.client import PROTOCOLS
 from core.errors import BadInput, GilscopeError
 from core.parent import die_with_parent
 from core.processtree import descendants

@@ -72,15 +72,15 @@ def call() -> None:
 def _client(told: Mapping[str, Any], cell: Cell) -> ClientFactory:
     """The system's own client, or else the common loop around its caller; that of a user's service is told it all."""
     if "own" in told:
-        from clients.own.client import OwnClient
+        from clients.user_service.client import UserServiceClient
 
-        return partial(OwnClient, told["own"])
+        return partial(UserServiceClient, told["own"])
     system = _system(told, cell)
     if system.client:
         return loaded(system.client)
-    from clients.drive import Client
+    from clients.drive import CallerClient
 
-    return partial(Client, system)
+    return partial(CallerClient, system)
 
 
 def _system(told: Mapping[str, Any], cell: Cell) -> System:

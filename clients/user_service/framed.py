@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from clients.channel import READ_BYTES, CallFailed
-from clients.own.http import connect, is_readable
+from clients.user_service.http import connect, is_readable
 from core.errors import BadInput
 from core.request_plan import Request, shown
 from core.wire import Frames, frame
