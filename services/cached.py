@@ -14,14 +14,14 @@ from core.wire import frame
 from core.work import answer
 from services.connection import Connection
 from services.listeners import Listener, listen
-from services.lobby import Lobby
-from services.watch import Watch, accept_or_none, make_watch
+from services.parked import ParkedConnections
+from services.watch import SocketWatch, accept_or_none, make_watch
 
 OUT_OF_FILES_PAUSE_S = 0.05
 SECOND_LOOK_S = 0.01  # a connection over the limit is looked at again: a peer that has just closed may not be noted yet
 
 
-class Worker:
+class WorkerCount:
     """What one worker thread has done; only that thread writes it."""
 
     __slots__ = ("requests",)
@@ -33,16 +33,16 @@ class Worker:
 class CachedService:
     """max_conns: connections held at once, None for no limit; one more is answered 503 and closed."""
 
-    def __init__(self, listeners: list[Listener], watch: Watch, workers: int, max_conns: int | None) -> None:
+    def __init__(self, listeners: list[Listener], watch: SocketWatch, workers: int, max_conns: int | None) -> None:
         self.listeners = listeners
         self._watch = watch
-        self._workers = [Worker() for _ in range(workers)]
+        self._workers = [WorkerCount() for _ in range(workers)]
         self._max_conns = max_conns
         self._listening = {one.sock.fileno(): one for one in listeners}
         self._cache: dict[int, Connection] = {}
         self._admitting = threading.Lock()
         self._closed: list[tuple[str, int]] = []
-        self._lobby = Lobby()
+        self._parked = ParkedConnections()
 
     def __repr__(self) -> str:
         return f"CachedService({self.listeners}, {len(self._workers)} workers, {len(self._cache)} connections)"
@@ -78,7 +78,7 @@ class CachedService:
             connection.requests = 0
         self._closed.clear()
 
-    def _work(self, worker: Worker) -> None:
+    def _work(self, worker: WorkerCount) -> None:
         wait, cache, listening = self._watch.wait, self._cache, self._listening
         while True:
             fd = wait()
@@ -88,7 +88,7 @@ class CachedService:
             else:
                 self._serve(connection, worker)
 
-    def _serve(self, connection: Connection, worker: Worker) -> None:
+    def _serve(self, connection: Connection, worker: WorkerCount) -> None:
         bodies = connection.receive()
         if bodies is None:
             self._drop(connection)
@@ -102,9 +102,9 @@ class CachedService:
             self._forget(connection)
             self._watch.forget(connection.fd)
             connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
-            self._lobby.close(connection)
+            self._parked.close(connection)
         elif connection.unsent:
-            self._lobby.flush(connection, self._give_back)
+            self._parked.flush(connection, self._give_back)
         else:
             self._watch.arm(connection.fd)
 
@@ -116,14 +116,14 @@ class CachedService:
         try:
             sock = accept_or_none(listener.sock)
         except OSError:  # out of file descriptors: some will be closed soon
-            self._lobby.later(OUT_OF_FILES_PAUSE_S, lambda: self._watch.arm(fd))
+            self._parked.later(OUT_OF_FILES_PAUSE_S, lambda: self._watch.arm(fd))
             return
         self._watch.arm(fd)
         if sock is None:
             return
         connection = self._connection(sock, listener)
         if not self._admit(connection):
-            self._lobby.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
+            self._parked.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
 
     def _connection(self, sock: socket.socket, listener: Listener) -> Connection:
         return Connection(sock, listener)
@@ -141,7 +141,7 @@ class CachedService:
     def _admit_or_refuse(self, connection: Connection) -> None:
         if not self._admit(connection):
             connection.refuse(503, f"the connection cache is full: {len(self._cache)} connections")
-            self._lobby.close(connection)
+            self._parked.close(connection)
 
     def _drop(self, connection: Connection) -> None:
         self._forget(connection)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from core.errors import BadInput
-from core.messages import AND, listed, message
+from core.messages import listed, message
 from core.system import System
 from core.system_file import SUFFIX, file_of, load_system
 
@@ -41,8 +41,8 @@ def find(key: str) -> System:
         system = _system(module)
         if key in (system.key, system.name):
             return system
-    names = [f"{system.number} ({system.name})" if system.number else system.name for system in every()]
-    raise BadInput("{name!r} is not a system; accepted are {names}.", name=key, names=listed([*names, "all"], last=AND))
+    known = [f"{system.number} ({system.name})" if system.number else system.name for system in every()]
+    raise BadInput("System {name!r} is not known; accepted are {known}, and all.", name=key, known=listed(known))
 
 
 def outside(path: Path, others: Iterable[System] = ()) -> System:

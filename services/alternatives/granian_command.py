@@ -7,7 +7,7 @@ Source: github.com/emmett-framework/granian#workers-and-threads
 """
 
 from core.cell import Cell
-from services.alternatives.commanded import Command, CommandedService, free_port
+from services.alternatives.commanded import CommandedService, ServerCommand, free_port
 from services.listeners import LOOPBACK
 
 
@@ -28,4 +28,4 @@ def _service(interface: str, more: list[str], folder: str) -> CommandedService:
         *("--http", "1", "--no-ws", "--workers", "1", "--log-level", "error", *more),
         *("--factory", f"services.alternatives.loaded:make_{interface}"),
     ]
-    return CommandedService(Command(arguments, port, folder, held=[held]))
+    return CommandedService(ServerCommand(arguments, port, folder, held=[held]))

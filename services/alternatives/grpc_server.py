@@ -11,7 +11,7 @@ import grpc
 from core.cell import Cell
 from core.work import answer
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address, unix_path
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
 from services.listeners import LOOPBACK
 
 SERVICE, METHOD = "gilscope.Calculator", "Answer"
@@ -31,4 +31,4 @@ def grpc_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
     port = server.add_insecure_port(f"unix:{path}" if path else f"{LOOPBACK}:0")
     server.start()  # it accepts from now on: a call that comes early is answered, not refused
-    return HostedService(Place(path or tcp_address(port)), server.wait_for_termination, counts)
+    return HostedService(BoundAddress(path or tcp_address(port)), server.wait_for_termination, counts)

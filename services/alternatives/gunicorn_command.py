@@ -9,7 +9,7 @@ Source: docs.gunicorn.org/en/stable/settings.html, docs.gunicorn.org/en/stable/f
 import os
 
 from core.cell import Cell
-from services.alternatives.commanded import Command, CommandedService
+from services.alternatives.commanded import CommandedService, ServerCommand
 from services.alternatives.http_answer import IDLE_S
 from services.listeners import BACKLOG, listen_tcp
 
@@ -39,4 +39,4 @@ def _service(cell: Cell, folder: str, factory: str) -> CommandedService:
         f"services.alternatives.loaded:{factory}()",
     ]
     port = int(listener.address.rpartition(":")[2])
-    return CommandedService(Command(arguments, port, folder, held=[listener.sock]))
+    return CommandedService(ServerCommand(arguments, port, folder, held=[listener.sock]))

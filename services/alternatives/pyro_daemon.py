@@ -13,7 +13,7 @@ import Pyro5.api
 from core.cell import Cell
 from core.work import answer
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address, unix_path
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
 from services.listeners import LOOPBACK
 
 OBJECT = "calculator"
@@ -38,7 +38,7 @@ def _service(path: str, server_type: str, workers: int) -> HostedService:
     daemon = Pyro5.api.Daemon(unixsocket=path) if path else Pyro5.api.Daemon(host=LOOPBACK, port=0)
     daemon.register(_calculator(counts), objectId=OBJECT)
     address = path or tcp_address(int(daemon.locationStr.rpartition(":")[2]))
-    return HostedService(Place(address), daemon.requestLoop, counts)
+    return HostedService(BoundAddress(address), daemon.requestLoop, counts)
 
 
 def _calculator(counts: Counts) -> object:

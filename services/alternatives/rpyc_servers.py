@@ -16,7 +16,7 @@ from rpyc.utils.server import Server, ThreadedServer, ThreadPoolServer
 from core.cell import Cell
 from core.work import answer
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address, unix_path
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
 from services.listeners import BACKLOG, LOOPBACK
 
 
@@ -52,4 +52,4 @@ def _settings(path: str) -> dict[str, Any]:
 
 def _hosted(server: Server, path: str, counts: Counts) -> HostedService:
     server.listener.listen(BACKLOG)  # start() does so again; until then connections wait
-    return HostedService(Place(path or tcp_address(server.port)), server.start, counts)
+    return HostedService(BoundAddress(path or tcp_address(server.port)), server.start, counts)

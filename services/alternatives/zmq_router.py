@@ -11,7 +11,7 @@ from typing import Any
 from core.cell import Cell
 from core.work import answer
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address, unix_path
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
 from services.listeners import BACKLOG, LOOPBACK
 
 zmq: Any = import_module("zmq")  # not typed: checks must not depend on whether it is installed
@@ -36,7 +36,7 @@ def zmq_service(cell: Cell, service_id: int, folder: str) -> HostedService:
             threading.Thread(target=_work, args=(context, counts), daemon=True).start()
         zmq.proxy(front, back)
 
-    return HostedService(Place(address), run, counts)
+    return HostedService(BoundAddress(address), run, counts)
 
 
 def _work(context: Any, counts: Counts) -> None:

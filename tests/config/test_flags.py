@@ -126,9 +126,9 @@ def test_a_system_that_the_plan_has_no_row_for_is_an_error(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--system", "9"], ["'9' is not a system", "1 (fresh)"]),
-        (["--system", ""], ["'' is not a system"]),
-        (["--system", "1,"], ["'' is not a system"]),
+        (["--system", "9"], ["System '9' is not known", "1 (fresh)"]),
+        (["--system", ""], ["System '' is not known"]),
+        (["--system", "1,"], ["System '' is not known"]),
         (["--experiment", "nope"], ["Experiment 'nope' is not known", "quick"]),
         (["--experiment", ""], ["Experiment '' is not known", "quick"]),
         (["--plan", "nowhere.yaml"], ["nowhere.yaml cannot be read"]),
