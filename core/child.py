@@ -20,11 +20,11 @@ STOPPED_EARLY = 3
 
 
 def read_cell() -> dict[str, Any]:
-    """What this child is told: the cell, and its place in it. Raises ValueError if the line is not JSON."""
-    told = json.loads(sys.stdin.readline())
-    if type(told) is not dict:
+    """The first line of stdin: the cell, and this child's place in it. Raises ValueError if it is not a JSON object."""
+    first_line = json.loads(sys.stdin.readline())
+    if type(first_line) is not dict:
         raise ValueError("the first line of standard input must be a cell, a JSON object")
-    return told
+    return first_line
 
 
 def say_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:

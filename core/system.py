@@ -38,7 +38,7 @@ class Service(Protocol):
         """What it has done since reset(): at least `requests`."""
 
     def reset(self) -> None:
-        """Count from nought: the warm-up is over. No request is under way."""
+        """Count from zero: the warm-up is over. No request is under way."""
 
 
 class Channel(Protocol):

@@ -38,7 +38,7 @@ class CachedService:
         self._watch = watch
         self._workers = [WorkerCount() for _ in range(workers)]
         self._max_conns = max_conns
-        self._listening = {one.sock.fileno(): one for one in listeners}
+        self._listening = {listener.sock.fileno(): listener for listener in listeners}
         self._cache: dict[int, Connection] = {}
         self._admitting = threading.Lock()
         self._closed: list[tuple[str, int]] = []
@@ -58,8 +58,10 @@ class CachedService:
     def counters(self) -> dict[str, Any]:
         """Requests answered: in all, by worker, by listening socket, and how many connections had how many."""
         held = self._cache.copy()  # workers may change the cache meanwhile; copies are made in one go
-        ended = self._closed.copy() + [(one.listener.address, one.requests) for one in held.values()]
-        by_socket = dict.fromkeys((one.address for one in self.listeners), 0)
+        ended = self._closed.copy() + [
+            (connection.listener.address, connection.requests) for connection in held.values()
+        ]
+        by_socket = dict.fromkeys((listener.address for listener in self.listeners), 0)
         for address, requests in ended:
             by_socket[address] += requests
         by_worker = [worker.requests for worker in self._workers]
@@ -71,7 +73,7 @@ class CachedService:
         }
 
     def reset(self) -> None:
-        """Count from nought, for workers and connections alike."""
+        """Count from zero, for workers and connections alike."""
         for worker in self._workers:
             worker.requests = 0
         for connection in self._cache.copy().values():

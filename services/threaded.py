@@ -46,7 +46,7 @@ class ThreadedService:
         return {"requests": sum(by_worker), "requests_by_worker": by_worker}
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         for worker in self._workers:
             worker.requests = 0
 

@@ -57,12 +57,12 @@ class RouteHandler(RequestHandler):
     def _params(self) -> dict[str, Any]:
         if not self.chunks:
             return {name: _text(values[-1]) for name, values in self.request.query_arguments.items()}
-        given = decode(b"".join(self.chunks))
-        if type(given) is dict and type(given.get("params")) is dict:
-            given = given["params"]
-        if type(given) is not dict:
+        params = decode(b"".join(self.chunks))
+        if type(params) is dict and type(params.get("params")) is dict:
+            params = params["params"]
+        if type(params) is not dict:
             raise Refused(400, "the request's body is not a JSON object")
-        return given
+        return params
 
     def _reply(self, code: int, body: bytes) -> None:
         self.set_status(code)
@@ -102,7 +102,7 @@ class TornadoService:
         return {"requests": self.requests}
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         self.requests = 0
 
     async def _serve(self, accepting: threading.Event) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from core.errors import BadInput
+from core.messages import listed
 
 
 class SocketWatch(Protocol):
@@ -243,7 +244,12 @@ def make_watch(selector: str, select_mode: str = "all") -> SocketWatch:
     available = _available()
     name = next(iter(available)) if selector == "auto" else selector
     if name not in available:
-        raise BadInput(f"SELECTOR is {selector}; on {sys.platform} it must be one of auto, {', '.join(available)}.")
+        raise BadInput(
+            "SELECTOR is {value}; on {platform} it must be one of {names}.",
+            value=selector,
+            platform=sys.platform,
+            names=listed(["auto", *available]),
+        )
     watch = available[name]()
     if select_mode == "all":
         return watch

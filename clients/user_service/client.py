@@ -124,17 +124,17 @@ class PlanWorker:
 class UserServiceClient(WorkerClient[PlanWorker]):
     """NUM_CONNECTIONS_PER_CLIENT workers, whose connections are open once this is built.
 
-    told: what the first line has about the service: its `protocol`, its `requests` and the `prefix` of its paths
+    service: what the first line has about the service: its `protocol`, its `requests` and the `prefix` of its paths
     """
 
     def __init__(
-        self, told: Mapping[str, Any], cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
+        self, service: Mapping[str, Any], cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
     ) -> None:
-        plan = RequestPlan.from_json(told["requests"])
+        plan = RequestPlan.from_json(service["requests"])
         self._think_s = plan.think_time_s
         self._rate = cell.rate if "RATE" in cell.reads else 0
         workers = [
-            _worker(told, plan, addresses[turn][0], f"{client_id} {number}")
+            _worker(service, plan, addresses[turn][0], f"{client_id} {number}")
             for number, turn in enumerate(turns(cell, client_id, len(addresses)))
         ]
         super().__init__(workers, cell, cell.num_api_services, method)
@@ -166,8 +166,8 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         }
 
 
-def _worker(told: Mapping[str, Any], plan: RequestPlan, address: str, seed: str) -> PlanWorker:
-    connect, message = PROTOCOLS[told["protocol"]]
-    prepared = [PreparedRequest(request, message(request, address, told["prefix"])) for request in plan.requests]
+def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: str) -> PlanWorker:
+    connect, message = PROTOCOLS[service["protocol"]]
+    prepared = [PreparedRequest(request, message(request, address, service["prefix"])) for request in plan.requests]
     length = ORDER_LENGTH if len(prepared) > 1 else 1
     return PlanWorker(connect, address, prepared, order(plan.requests, seed, length))

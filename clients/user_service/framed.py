@@ -24,8 +24,11 @@ def _params(request: Request) -> dict[str, Any]:
         params = None
     if not isinstance(params, dict):
         raise BadInput(
-            f"The body of {request} is {shown(body)}; in a frame it is the params, so it must be a JSON object, "
-            "such as '{\"target\": 10}'."
+            "The body of {request} is {body}; in a frame it is the params, so it must be a JSON object, "
+            "such as {example}.",
+            request=str(request),
+            body=shown(body),
+            example="'{\"target\": 10}'",
         )
     return params
 

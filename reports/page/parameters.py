@@ -88,4 +88,4 @@ def _value(value: Value, name: str) -> str:
 
 def _meaning(name: str, lang: str) -> str:
     own = MEANINGS.get(lang, {}).get(name)
-    return own or (said(PARAMETERS[name].help, lang) if name in PARAMETERS else "")
+    return own or (said(str(PARAMETERS[name].help), lang) if name in PARAMETERS else "")

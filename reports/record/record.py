@@ -130,7 +130,7 @@ def _settings(one: SeedSystem, rows: Sequence[Row], tell: Tell) -> str:
     """Our settings (all values there are) beside the seed's."""
     names = dict.fromkeys([*one.settings, *(name for row in rows for name in row.params)])
     lines = [
-        [name, tell(_values(rows, name)), one.settings.get(name, "-"), tell(PARAMETERS[name].help)]
+        [name, tell(_values(rows, name)), one.settings.get(name, "-"), tell(str(PARAMETERS[name].help))]
         for name in PARAMETERS
         if name in names
     ]

@@ -143,7 +143,7 @@ class CommandedService:
         }
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         self._waited_ns = self._command.ask(RESET)["run_queue_ns"]
         self._since = usage_of_tree(os.getpid())
 

@@ -37,6 +37,6 @@ class Counts:
         return sum(counted.requests for counted in self._all.copy())
 
     def reset(self) -> None:
-        """Count from nought; no request is under way."""
+        """Count from zero; no request is under way."""
         for counted in self._all.copy():
             counted.requests = 0

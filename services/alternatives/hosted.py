@@ -57,5 +57,5 @@ class HostedService:
         return {"requests": self._counts.requests}
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         self._counts.reset()

@@ -334,7 +334,7 @@ def test_the_parameters_are_those_declared() -> None:
 
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
-    return [one.label, default, one.accepted, ", ".join(systems.readers(one.name)), one.help]
+    return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
 
 
 def test_the_seeds_figures_are_those_it_published() -> None:

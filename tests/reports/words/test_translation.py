@@ -110,7 +110,7 @@ def test_what_a_record_is_made_of_has_its_chinese() -> None:
     read = {name for system in "1234" for name in find(system).parameters}
     tables = [table for one in seed.SYSTEMS for table in one.tables]
     texts = [
-        *(PARAMETERS[name].help for name in read),
+        *(str(PARAMETERS[name].help) for name in read),
         *(column.head for column in COLUMNS if column.head not in ("ratio",)),
         *(one.description for one in seed.SYSTEMS),
         *(one.remark for one in seed.SYSTEMS if one.remark),
