@@ -81,7 +81,7 @@ def parse_duration(text: str) -> float:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)s?", text.strip())
     if match is None or float(match[1]) > LONGEST_S:
         raise BadInput(
-            "duration is {value}; it must be seconds from 0 to {limit_s}, such as 2 or 0.5.",
+            "duration is {value}; it must be a number of seconds from 0 to {limit_s}, such as 2 or 0.5.",
             value=text,
             limit_s=LONGEST_S,
         )
@@ -104,7 +104,7 @@ def parse_cpus(side: str, text: str) -> tuple[int, ...]:
         wanted = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
         if not wanted or not usable.issuperset(wanted):
             raise BadInput(
-                "pin {side} is {value}; it must be CPU numbers such as 0, 0-3 or 0+2, of those there are: {cpus}.",
+                "pin {side} is {value}; it must be CPU numbers such as 0, 0-3 or 0+2, out of {cpus}.",
                 side=side,
                 value=text,
                 cpus=listed(sorted(usable)),
