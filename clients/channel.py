@@ -121,9 +121,14 @@ class HttpChannel(_Channel):
         return data[start:]
 
 
+def json_message(cell: Cell, begun: bool = False) -> bytes:
+    """The cell's request as JSON; *begun* asks when the handler began."""
+    return json.dumps(calc_request(cell.calc_target, cell.payload_bytes, begun)).encode()
+
+
 def framed_message(cell: Cell, begun: bool = False) -> bytes:
-    """The cell's request as a frame; *begun* asks when the handler began."""
-    return frame(json.dumps(calc_request(cell.calc_target, cell.payload_bytes, begun)).encode())
+    """json_message() as a frame."""
+    return frame(json_message(cell, begun))
 
 
 def http_message(cell: Cell, begun: bool = False) -> bytes:

@@ -1,31 +1,34 @@
 """A command that is run to its end: what it printed, how it ended, and what it cost."""
 
-import ctypes
+import os
 import resource
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from core.child import peak_memory_bytes
+from core.child import own_peak_memory_bytes
+from core.parent import die_with_parent
+from core.processtree import peak_memory_bytes
 
-PR_SET_PDEATHSIG = 1
 LOOK_EVERY_S = 0.1
-_LIBC = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
-    """status: below 0 the signal that ended it. peak_bytes: its largest resident set, 0 where nothing tells."""
+class CommandOutcome:
+    """What it printed on stdout and stderr. status: below 0 the signal that ended it.
+
+    peak_bytes: its largest resident set; 0 where the system does not say
+    """
 
     output: str
-    complaints: str
+    stderr: str
     status: int
     peak_bytes: int
 
 
-def run(command: Sequence[str]) -> Ended:
+def run(command: Sequence[str]) -> CommandOutcome:
     """Run *command* to its end; it ends with this process. Raises OSError where there is no such program."""
     process = subprocess.Popen(
         command,
@@ -34,32 +37,22 @@ def run(command: Sequence[str]) -> Ended:
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - no more than a system call
+        preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509 - no more than system calls
     )
-    return heard(process)
+    return outcome_of(process)
 
 
-def heard(process: "subprocess.Popen[str]") -> Ended:
-    """Wait for the end of *process*, with an eye on its memory: when it has ended, VmHWM is no longer there."""
+def outcome_of(process: "subprocess.Popen[str]") -> CommandOutcome:
+    """Wait until *process* ends, and read its peak memory meanwhile: VmHWM goes when the process does."""
     seen_bytes = 0
     while True:
-        seen_bytes = max(seen_bytes, _peak_bytes_of(process.pid))
+        seen_bytes = max(seen_bytes, peak_memory_bytes(process.pid))
         try:
-            output, complaints = process.communicate(timeout=LOOK_EVERY_S)
+            output, stderr = process.communicate(timeout=LOOK_EVERY_S)
         except subprocess.TimeoutExpired:
             continue
         peak_bytes = max(seen_bytes, _peak_bytes_of_ended())
-        return Ended(output=output, complaints=complaints, status=process.returncode, peak_bytes=peak_bytes)
-
-
-def _peak_bytes_of(pid: int) -> int:
-    """VmHWM of a process that runs, in bytes; 0 where /proc does not say. Source: proc_pid_status(5)."""
-    try:
-        with open(f"/proc/{pid}/status", encoding="ascii") as status:
-            found = [line for line in status if line.startswith("VmHWM:")]
-        return int(found[0].split()[1]) * 1024 if found else 0
-    except (OSError, ValueError):
-        return 0
+        return CommandOutcome(output=output, stderr=stderr, status=process.returncode, peak_bytes=peak_bytes)
 
 
 def _peak_bytes_of_ended() -> int:
@@ -68,11 +61,7 @@ def _peak_bytes_of_ended() -> int:
     A child's begins with what its parent had when it was forked (docs/decisions/006): only above that is it a child's.
     """
     most_bytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    return most_bytes if most_bytes > peak_memory_bytes() else 0
-
-
-def _die_with_parent() -> None:
-    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    return most_bytes if most_bytes > own_peak_memory_bytes() else 0
 
 
 class ChildUsage:

@@ -4,58 +4,47 @@ import threading
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from time import perf_counter_ns
 from typing import Any
 
 from clients.channel import CallFailed
+from clients.tally import Tally
+from clients.workers import GIVE_UP_AFTER, NEVER_NS, numbers
 from core.cell import Cell
 from core.child import thread_run_queue_ns
 from core.histogram import Histogram
 from core.method import Method
-from core.system import Caller, System
+from core.system import Caller, System, loaded
 from core.work import Refused, decode
 
-GIVE_UP_AFTER = 10
 ANSWER_DEADLINE_S = 30.0
 PROBE_EVERY = 64  # of so many requests, one asks when its handler began
-NEVER_NS = 1 << 62
 
 
-class Tally:
-    """What one (client, service) pair has counted; threads share nothing while timed, merge() joins them afterwards.
+class CallTally(Tally):
+    """A tally of answers to /calc.
 
     waiting: from sending a request until its handler began, for one request in PROBE_EVERY.
     """
 
-    __slots__ = ("answered", "calc_ns", "connect", "errors", "latency", "sent", "waiting", "wrong")
+    __slots__ = ("calc_ns", "waiting")
 
     def __init__(self) -> None:
-        self.sent = 0
-        self.answered = 0
-        self.wrong = 0
+        super().__init__()
         self.calc_ns = 0
-        self.errors: Counter[str] = Counter()
-        self.latency = Histogram()
-        self.connect = Histogram()
         self.waiting = Histogram()
 
     def clear(self) -> None:
-        """Count from nought; the histograms stay the same objects."""
-        self.sent = self.answered = self.wrong = self.calc_ns = 0
-        self.errors.clear()
-        for histogram in (self.latency, self.connect, self.waiting):
-            histogram.clear()
+        """Count from zero, connects too."""
+        super().clear()
+        self.calc_ns = 0
+        self.connect.clear()
+        self.waiting.clear()
 
-    def merge(self, other: "Tally") -> None:
+    def merge(self, other: "CallTally") -> None:  # type: ignore[override]
         """Add what *other* has counted."""
-        self.sent += other.sent
-        self.answered += other.answered
-        self.wrong += other.wrong
+        super().merge(other)
         self.calc_ns += other.calc_ns
-        self.errors += other.errors
-        self.latency.merge(other.latency)
-        self.connect.merge(other.connect)
         self.waiting.merge(other.waiting)
 
     def check(self, body: bytes, expected: str, sent_ns: int) -> bool:
@@ -78,18 +67,10 @@ class Tally:
             self.errors[str(code)] += 1
         return False
 
-    def to_json(self) -> dict[str, Any]:
-        """All counts; connect and waiting only where there are any."""
-        result = {
-            "requests": self.sent,
-            "answered": self.answered,
-            "wrong": self.wrong,
-            "errors": dict(self.errors),
-            "calc_ns": self.calc_ns,
-            "latency": self.latency.to_json(),
-        }
-        more = {"connect": self.connect, "waiting": self.waiting}
-        return result | {name: histogram.to_json() for name, histogram in more.items() if histogram.count}
+    def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        """waiting where there is any."""
+        waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
+        return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +84,7 @@ class Task:
     message: bytes
     probe: bytes
     expected: str
-    tally: Tally
+    tally: CallTally
 
 
 def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
@@ -116,7 +97,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
     message, probe, expected = task.message, task.probe, task.expected
     number = failures = 0
-    for number in count() if requests is None else range(requests):
+    for number in numbers(requests):
         channel = None
         try:
             channel = take()
@@ -142,7 +123,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
     task.tally.sent += number + 1
 
 
-class Crowd:
+class WorkerThreads:
     """Threads that wait to be released, then take one task after the other until none is left.
 
     requests: of each task, or None for as many as fit into slice_ns.
@@ -161,7 +142,7 @@ class Crowd:
             thread.start()
 
     def __repr__(self) -> str:
-        return f"Crowd({len(self._threads)} threads, {len(self._waiting)} of {len(self._tasks)} tasks waiting)"
+        return f"WorkerThreads({len(self._threads)} threads, {len(self._waiting)} of {len(self._tasks)} tasks waiting)"
 
     def run(self, deadline_s: float) -> int:
         """Release the threads and wait for them; how many have not ended when no answer has come for *deadline_s*."""
@@ -187,7 +168,7 @@ class Crowd:
             call(task, self._requests, perf_counter_ns() + self._slice_ns if self._slice_ns else NEVER_NS)
 
 
-class Client:
+class CallerClient:
     """A client process's threads, ready to be released together.
 
     addresses: of every service, its sockets. Connections that are kept are open once this is built, and stay
@@ -202,26 +183,22 @@ class Client:
         addresses: list[list[str]],
         method: Method = Method(),  # noqa: B008 - frozen
     ) -> None:
-        self._warmup = method.warmup
+        self._method = method
         self._cell = cell
-        self._duration_s = method.duration_s
         self._tasks = [
             _task(system, cell, client_id, addresses[(client_id + number) % len(addresses)])
             for number in range(len(addresses))
         ]
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
         self._requests = None if method.duration_s else cell.num_requests_per_client
-        self._crowd = self._gather(self._requests, method.duration_s)
+        self._running = self._gather(self._requests, method.duration_s)
 
     def __repr__(self) -> str:
-        return f"Client({len(self._tasks)} tasks, {self._crowd!r})"
+        return f"CallerClient({len(self._tasks)} tasks, {self._running!r})"
 
     def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
         """Ask as in the timed window, as much as the method says, and forget it."""
-        share, seconds = self._warmup.share, self._warmup.seconds
-        if self._duration_s:
-            share, seconds = 0.0, seconds or share * self._duration_s
-        requests = max(1, round(share * self._cell.num_requests_per_client)) if share else None
+        requests, seconds = self._method.warmup_of(self._cell.num_requests_per_client)
         self._gather(requests, seconds).run(deadline_s)
         for task in self._tasks:
             task.tally.clear()
@@ -232,41 +209,33 @@ class Client:
         Once no answer has come for *deadline_s* the threads that still wait are left alone, each a `timeout`.
         """
         started_ns = perf_counter_ns()
-        stuck = self._crowd.run(deadline_s)
+        stuck = self._running.run(deadline_s)
         finished_ns = perf_counter_ns()
-        total = Tally()
+        total = CallTally()
         for task in self._tasks:
             total.merge(task.tally)
         total.errors += Counter(timeout=stuck)
         total.sent = len(self._tasks) * self._requests if self._requests else total.sent + stuck
-        return {
-            "started_ns": started_ns,
-            "finished_ns": finished_ns,
-            "completion_ns": finished_ns - started_ns,
-            "run_queue_ns": sum(self._crowd.run_queue_ns),
-            **total.to_json(),
-        }
+        return total.to_result(started_ns, finished_ns) | {"run_queue_ns": sum(self._running.run_queue_ns)}
 
     def close(self) -> None:
         """Close the connections that are kept; a process that ends need not."""
         for task in self._tasks:
             task.caller.close()
 
-    def _gather(self, requests: int | None, seconds: float) -> Crowd:
+    def _gather(self, requests: int | None, seconds: float) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread with several tasks divides the time among them
-        return Crowd(self._tasks, self._threads, requests, round(seconds / rounds * 1e9))
+        return WorkerThreads(self._tasks, self._threads, requests, round(seconds / rounds * 1e9))
 
 
 def _task(system: System, cell: Cell, client_id: int, sockets: list[str]) -> Task:
-    assert system.caller is not None, f"{system.name} has no client in Python"
-    assert system.message is not None, f"{system.name} has no request in Python"
-    tally = Tally()
-    caller = system.caller(cell, client_id, sockets, tally.connect.record)
+    tally, message = CallTally(), loaded(system.message)
+    caller = loaded(system.caller)(cell, client_id, sockets, tally.connect.record)
     caller.open()
     return Task(
         caller=caller,
-        message=system.message(cell, False),
-        probe=system.message(cell, True),
+        message=message(cell, False),
+        probe=message(cell, True),
         expected=str(cell.calc_target),
         tally=tally,
     )

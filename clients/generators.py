@@ -36,7 +36,7 @@ class Load:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class GeneratorReport:
     """What a generator said: answers of any status, those that it calls failed, its seconds, its percentiles (ms)."""
 
     answered: int
@@ -46,14 +46,14 @@ class Said:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Peer:
+class Generator:
     """command(load): how it is called. read(its output): what it said. version(): which it is, UNKNOWN if it hides it.
 
     by_time: it knows no number of requests. in_equal_shares: each of its connections sends as many as the others.
     """
 
     command: Callable[[Load], list[str]]
-    read: Callable[[str], Said]
+    read: Callable[[str], GeneratorReport]
     version: Callable[[], str]
     by_time: bool = False
     in_equal_shares: bool = False
@@ -66,12 +66,12 @@ def _ab(load: Load) -> list[str]:
     return ["ab", "-q", *keep, *size, "-c", str(load.connections), load.url]
 
 
-def _read_ab(output: str) -> Said:
-    return Said(
-        answered=int(_found(r"Complete requests:\s+(\d+)", output)),
-        failed=int(_found(r"Failed requests:\s+(\d+)", output))
-        + int(_found(r"Non-2xx responses:\s+(\d+)", output, "0")),
-        seconds=float(_found(r"Time taken for tests:\s+([\d.]+)", output)),
+def _read_ab(output: str) -> GeneratorReport:
+    return GeneratorReport(
+        answered=int(_match(r"Complete requests:\s+(\d+)", output)),
+        failed=int(_match(r"Failed requests:\s+(\d+)", output))
+        + int(_match(r"Non-2xx responses:\s+(\d+)", output, "0")),
+        seconds=float(_match(r"Time taken for tests:\s+([\d.]+)", output)),
         percentiles_ms={f"p{share}": float(ms) for share, ms in re.findall(r"^\s+(50|99)%\s+(\d+)", output, re.M)},
     )
 
@@ -82,16 +82,16 @@ def _wrk(load: Load) -> list[str]:
     return ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{load.seconds}s", "--latency", *close, load.url]
 
 
-def _read_wrk(output: str) -> Said:
+def _read_wrk(output: str) -> GeneratorReport:
     failures = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output)
     sockets = sum(map(int, failures.groups())) if failures else 0
-    answered = int(_found(r"(\d+) requests in ", output))
-    rate = float(_found(r"Requests/sec:\s+([\d.]+)", output))
+    answered = int(_match(r"(\d+) requests in ", output))
+    rate = float(_match(r"Requests/sec:\s+([\d.]+)", output))
     units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
     shares = re.findall(r"^\s+(50|99)%\s+([\d.]+)(us|ms|s)\b", output, re.M)
-    return Said(
+    return GeneratorReport(
         answered=answered,
-        failed=sockets + int(_found(r"Non-2xx or 3xx responses: (\d+)", output, "0")),
+        failed=sockets + int(_match(r"Non-2xx or 3xx responses: (\d+)", output, "0")),
         seconds=answered / rate if rate else 0.0,
         percentiles_ms={f"p{share}": float(number) * units[unit] for share, number, unit in shares},
     )
@@ -103,17 +103,19 @@ def _oha(load: Load) -> list[str]:
     return ["oha", "--no-tui", "--output-format", "json", *close, *size, "-c", str(load.connections), load.url]
 
 
-def _read_oha(output: str) -> Said:
-    said = json.loads(output)
-    statuses: Mapping[str, int] = said["statusCodeDistribution"]
+def _read_oha(output: str) -> GeneratorReport:
+    printed = json.loads(output)
+    statuses: Mapping[str, int] = printed["statusCodeDistribution"]
     good = sum(number for code, number in statuses.items() if code.startswith("2"))
     answered = sum(statuses.values())
-    return Said(
+    return GeneratorReport(
         answered=answered,
-        failed=answered - good + sum(said["errorDistribution"].values()),
-        seconds=said["summary"]["total"],
+        failed=answered - good + sum(printed["errorDistribution"].values()),
+        seconds=printed["summary"]["total"],
         percentiles_ms={
-            name: seconds * 1e3 for name in ("p50", "p99") if (seconds := said["latencyPercentiles"][name]) is not None
+            name: seconds * 1e3
+            for name in ("p50", "p99")
+            if (seconds := printed["latencyPercentiles"][name]) is not None
         },
     )
 
@@ -124,15 +126,15 @@ def _hey(load: Load) -> list[str]:
     return ["hey", *close, *size, "-c", str(load.connections), load.url]
 
 
-def _read_hey(output: str) -> Said:
+def _read_hey(output: str) -> GeneratorReport:
     statuses = {code: int(number) for code, number in re.findall(r"^\s+\[(\d{3})\]\s+(\d+) responses", output, re.M)}
     failures = output.partition("Error distribution:")[2]
     known = sum(statuses.values())
     good = sum(number for code, number in statuses.items() if code.startswith("2"))
-    seconds = float(_found(r"Total:\s+([\d.]+) secs", output))
+    seconds = float(_match(r"Total:\s+([\d.]+) secs", output))
     lost = sum(int(number) for number in re.findall(r"^\s+\[(\d+)\]", failures, re.M))
-    all_of_them = round(float(_found(r"Requests/sec:\s+([\d.]+)", output)) * seconds)
-    return Said(
+    all_of_them = round(float(_match(r"Requests/sec:\s+([\d.]+)", output)) * seconds)
+    return GeneratorReport(
         answered=max(known, all_of_them - lost) if known == HEY_KEEPS else known,
         failed=known - good + lost,
         seconds=seconds,
@@ -143,14 +145,14 @@ def _read_hey(output: str) -> Said:
     )
 
 
-def _found(pattern: str, output: str, default: str | None = None) -> str:
+def _match(pattern: str, output: str, default: str | None = None) -> str:
     match = re.search(pattern, output)
     if match is None and default is None:
         raise ValueError(f"its output has no {pattern!r}: {output[-LAST_BYTES:]}")
     return match[1] if match else str(default)
 
 
-def _says(*command: str, pattern: str) -> Callable[[], str]:
+def _version_of(*command: str, pattern: str) -> Callable[[], str]:
     """The version in what *command* prints; some exit with 1 after it."""
 
     def version() -> str:
@@ -160,7 +162,7 @@ def _says(*command: str, pattern: str) -> Callable[[], str]:
             )
         except (OSError, subprocess.TimeoutExpired):
             return UNKNOWN
-        return _found(pattern, (done.stdout + done.stderr).decode(errors="replace"), UNKNOWN)
+        return _match(pattern, (done.stdout + done.stderr).decode(errors="replace"), UNKNOWN)
 
     return version
 
@@ -175,9 +177,11 @@ def _hey_version() -> str:
     return built[1].decode(errors="replace") if built else UNKNOWN
 
 
-PEERS = {
-    "ab": Peer(command=_ab, read=_read_ab, version=_says("ab", "-V", pattern=r"Version (\S+)")),
-    "wrk": Peer(command=_wrk, read=_read_wrk, version=_says("wrk", "-v", pattern=r"wrk (\S+)"), by_time=True),
-    "oha": Peer(command=_oha, read=_read_oha, version=_says("oha", "--version", pattern=r"oha (\S+)")),
-    "hey": Peer(command=_hey, read=_read_hey, version=_hey_version, in_equal_shares=True),
+GENERATORS = {
+    "ab": Generator(command=_ab, read=_read_ab, version=_version_of("ab", "-V", pattern=r"Version (\S+)")),
+    "wrk": Generator(
+        command=_wrk, read=_read_wrk, version=_version_of("wrk", "-v", pattern=r"wrk (\S+)"), by_time=True
+    ),
+    "oha": Generator(command=_oha, read=_read_oha, version=_version_of("oha", "--version", pattern=r"oha (\S+)")),
+    "hey": Generator(command=_hey, read=_read_hey, version=_hey_version, in_equal_shares=True),
 }

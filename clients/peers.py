@@ -11,8 +11,8 @@ from dataclasses import replace
 from time import perf_counter_ns
 from typing import Any
 
-from clients.commands import ChildUsage, Ended, run
-from clients.generators import LAST_BYTES, PEERS, Load, Peer, Said
+from clients.commands import ChildUsage, CommandOutcome, run
+from clients.generators import GENERATORS, LAST_BYTES, Generator, GeneratorReport, Load
 from core.cell import Cell
 from core.child import STOPPED_EARLY, ParentWatch, exit_at_once, read_cell, say_done, say_ready, stay_on
 from core.histogram import Histogram
@@ -23,31 +23,31 @@ WARM_UP_S = 1
 
 
 def main(name: str) -> None:
-    """Take the part of a client. A generator that is told a time learns in its warm-up how long that must be."""
-    peer, told = PEERS[name], read_cell()
-    stay_on(told.get("cpus", ()))
-    method = Method.from_json(told["method"])
-    load = _load(told, method)
-    version = {"program": name, "version": peer.version(), "compiler": "", "packages": {}}
+    """Take the part of a client. For a generator that takes a time only, the warm-up shows how long that must be."""
+    generator, first_line = GENERATORS[name], read_cell()
+    stay_on(first_line.get("cpus", ()))
+    method = Method.from_json(first_line["method"])
+    load = _load(first_line, method)
+    version = {"program": name, "version": generator.version(), "compiler": "", "packages": {}}
     say_ready([], {"implementation": NATIVE, "gil_enabled": False, **version})
     watch = ParentWatch()
     while (word := watch.next_word()) != "go":
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
-        said, _ = _run(peer, _smaller(load, method.warmup.share))
-        if peer.by_time and not load.timed:
-            load = replace(load, seconds=_seconds(said, load.requests))
+        report, _ = _run(generator, _smaller(load, method.warmup.share))
+        if generator.by_time and not load.timed:
+            load = replace(load, seconds=_seconds(report, load.requests))
         say_done(word)
     usage, started_ns = ChildUsage(), perf_counter_ns()
-    said, ended = _run(peer, load)
+    report, ended = _run(generator, load)
     counted = {**usage.to_json(), "max_rss_bytes": ended.peak_bytes}
-    watch.say_result_and_stay({**counted, **_result(said, _asked(peer, load, said), started_ns)})
+    watch.say_result_and_stay({**counted, **_result(report, _requests(generator, load, report), started_ns)})
 
 
-def _load(told: Mapping[str, Any], method: Method) -> Load:
-    cell = Cell.from_json(told)
+def _load(first_line: Mapping[str, Any], method: Method) -> Load:
+    cell = Cell.from_json(first_line)
     return Load(
-        url=f"http://{told['addresses'][0][0]}/",
+        url=f"http://{first_line['addresses'][0][0]}/",
         connections=cell.num_connections_per_client,
         requests=cell.num_requests_per_client,
         seconds=max(WARM_UP_S, round(method.duration_s)),
@@ -61,48 +61,48 @@ def _smaller(load: Load, share: float) -> Load:
     return replace(load, requests=max(load.connections, round(load.requests * share)), seconds=WARM_UP_S)
 
 
-def _seconds(said: Said, requests: int) -> int:
+def _seconds(report: GeneratorReport, requests: int) -> int:
     """How long a generator that knows no number of requests has to run for as many."""
-    return max(1, round(requests * said.seconds / said.answered))
+    return max(1, round(requests * report.seconds / report.answered))
 
 
-def _run(peer: Peer, load: Load) -> tuple[Said, Ended]:
+def _run(generator: Generator, load: Load) -> tuple[GeneratorReport, CommandOutcome]:
     """Run the generator once. Raises ValueError with what it printed where that is no report of an answer."""
-    ended = run(peer.command(load))
-    printed = ended.output + ended.complaints
+    ended = run(generator.command(load))
+    printed = ended.output + ended.stderr
     if ended.status:
         raise ValueError(f"it exited with status {ended.status}: {printed[-LAST_BYTES:]}")
-    said = peer.read(ended.output)
-    if not said.answered:
+    report = generator.read(ended.output)
+    if not report.answered:
         raise ValueError(f"it got no answer at all: {printed[-LAST_BYTES:]}")
-    return said, ended
+    return report, ended
 
 
-def _asked(peer: Peer, load: Load, said: Said) -> int:
+def _requests(generator: Generator, load: Load, report: GeneratorReport) -> int:
     """How many requests it was to send: as many as it did, where a time ends it."""
-    if peer.by_time or load.timed:
-        return said.answered
-    return load.requests - (load.requests % load.connections if peer.in_equal_shares else 0)
+    if generator.by_time or load.timed:
+        return report.answered
+    return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)
 
 
-def _result(said: Said, asked: int, started_ns: int) -> dict[str, Any]:
-    completion_ns = round(said.seconds * 1e9)
+def _result(report: GeneratorReport, requests: int, started_ns: int) -> dict[str, Any]:
+    completion_ns = round(report.seconds * 1e9)
     return {
         "started_ns": started_ns,
         "finished_ns": started_ns + completion_ns,
         "completion_ns": completion_ns,
-        "requests": asked,
-        "answered": said.answered,
+        "requests": requests,
+        "answered": report.answered,
         "wrong": 0,
-        "errors": {"failed": said.failed} if said.failed else {},
+        "errors": {"failed": report.failed} if report.failed else {},
         "latency": Histogram().to_json(),
-        "said": {"seconds": said.seconds, "percentiles_ms": dict(said.percentiles_ms)},
+        "said": {"seconds": report.seconds, "percentiles_ms": dict(report.percentiles_ms)},
         "gil_enabled_ready": False,
         "gil_enabled_end": False,
     }
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in [[name] for name in PEERS]:
-        sys.exit(f"usage: python -m clients.peers {'|'.join(PEERS)}")
+    if sys.argv[1:] not in [[name] for name in GENERATORS]:
+        sys.exit(f"usage: python -m clients.peers {'|'.join(GENERATORS)}")
     main(sys.argv[1])

@@ -8,6 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from core.errors import BadInput
+from core.messages import Message, listed, message
 
 Value = bool | int | str | None
 NONE = "none"
@@ -23,7 +24,7 @@ class Parameter:
     name: str
     kind: type
     default: Value
-    help: str
+    help: Message
     unit: str = ""
     low: int = 0
     high: int = 0
@@ -47,15 +48,14 @@ class Parameter:
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
     @property
-    def accepted(self) -> str:
-        """What values are accepted, in words that complete 'it must be ...'."""
+    def accepted(self) -> Message:
+        """What values are accepted; completes 'it must be ...'."""
+        accepted = message("a whole number from {low} to {high}", low=self.low, high=self.high)
         if self.kind is bool:
-            words = "true or false"
+            accepted = message("true or false")
         elif self.choices:
-            words = "one of " + ", ".join(self.choices)
-        else:
-            words = f"a whole number from {self.low} to {self.high}"
-        return words + (f", or {NONE}" if self.optional else "")
+            accepted = message("one of {choices}", choices=listed(self.choices))
+        return message("{accepted}, or none", accepted=accepted) if self.optional else accepted
 
     def parse(self, given: Any) -> Value:
         """The value that *given* (a YAML value or a flag's text) stands for. Raises BadInput."""
@@ -66,7 +66,9 @@ class Parameter:
         value = _from_text(given) if isinstance(given, str) and not self.choices else given
         if not self._accepts(value):
             shown = given if isinstance(given, str) else json.dumps(given, default=str)
-            raise BadInput(f"{self.name} is {shown}; it must be {self.accepted}.")
+            raise BadInput(
+                "{name} is {value}; it must be {accepted}.", name=self.name, value=shown, accepted=self.accepted
+            )
         return value
 
     def _accepts(self, value: Any) -> bool:
@@ -84,16 +86,18 @@ def _from_text(text: str) -> Value:
     return int(word) if re.fullmatch(r"[+-]?[0-9]{1,18}", word) else text
 
 
-def _whole(default: int | None, text: str, *, low: int, high: int, unit: str = "", **more: Any) -> Any:
-    return field(default=default, metadata={"kind": int, "help": text, "low": low, "high": high, "unit": unit, **more})
+def _whole(default: int | None, meaning: Message, *, low: int, high: int, unit: str = "", **more: Any) -> Any:
+    return field(
+        default=default, metadata={"kind": int, "help": meaning, "low": low, "high": high, "unit": unit, **more}
+    )
 
 
-def _claim(default: bool, text: str) -> Any:
-    return field(default=default, metadata={"kind": bool, "help": text})
+def _claim(default: bool, meaning: Message) -> Any:
+    return field(default=default, metadata={"kind": bool, "help": meaning})
 
 
-def _choice(default: str, text: str, *choices: str) -> Any:
-    return field(default=default, metadata={"kind": str, "help": text, "choices": choices})
+def _choice(default: str, meaning: Message, *choices: str) -> Any:
+    return field(default=default, metadata={"kind": str, "help": meaning, "choices": choices})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,48 +111,61 @@ class Cell:
     system: str
     runtime: str
     reads: tuple[str, ...]
-    num_api_services: int = _whole(20, "service processes", low=1, high=1000)
-    num_workers_per_api_service: int = _whole(25, "worker threads per service", low=1, high=1000)
+    num_api_services: int = _whole(20, message("service processes"), low=1, high=1000)
+    num_workers_per_api_service: int = _whole(25, message("worker threads per service"), low=1, high=1000)
     num_clients: int = _whole(
         None,
-        "client processes (as many as services, if not given)",
+        message("client processes (as many as services, if not given)"),
         low=0,
         high=1000,
         same_as="NUM_API_SERVICES",
     )
-    num_requests_per_client: int = _whole(1000, "requests from each client to each service", low=1, high=10**8)
-    num_threads_per_client: int = _whole(25, "threads per client", low=1, high=1000)
-    calc_target: int = _whole(1000, "CPU load of one request: how far it counts", low=0, high=10**9)
-    num_multi_socket: int = _whole(10, "listening sockets per service", low=1, high=1000)
+    num_requests_per_client: int = _whole(1000, message("requests from each client to each service"), low=1, high=10**8)
+    num_threads_per_client: int = _whole(25, message("threads per client"), low=1, high=1000)
+    calc_target: int = _whole(1000, message("CPU load of one request: how far it counts"), low=0, high=10**9)
+    num_multi_socket: int = _whole(10, message("listening sockets per service"), low=1, high=1000)
     num_max_conns: int | None = _whole(
-        None, "connections that a service caches; none = no limit", low=1, high=10**6, optional=True
+        None, message("connections that a service caches; none = no limit"), low=1, high=10**6, optional=True
     )
-    reuse_client: bool = _claim(True, "reuse a connection (true) or open one per request (false)")
-    select_mode: str = _choice("all", "one selector for all connections, or ask each single one", "all", "single")
-    client_binding: str = _choice("random", "which of a service's sockets a client uses", "random", "pinned")
+    reuse_client: bool = _claim(True, message("reuse a connection (true) or open one per request (false)"))
+    select_mode: str = _choice(
+        "all",
+        message("one selector for all connections, or each connection asked on its own"),
+        "all",
+        "single",
+    )
+    client_binding: str = _choice("random", message("which of a service's sockets a client uses"), "random", "pinned")
     selector: str = _choice(
-        "auto", "how a service waits for its connections", "auto", "epoll", "poll", "select", "kqueue"
+        "auto", message("how a service waits for its connections"), "auto", "epoll", "poll", "select", "kqueue"
     )
-    transport: str = _choice("unix", "Unix sockets or TCP on loopback", "unix", "tcp")
-    payload_bytes: int = _whole(0, "filler text in each request", low=0, high=16 * 2**20 - 4096, unit="bytes")
+    transport: str = _choice("unix", message("Unix sockets or TCP on loopback"), "unix", "tcp")
+    payload_bytes: int = _whole(0, message("filler text in each request"), low=0, high=16 * 2**20 - 4096, unit="bytes")
     num_connections_per_client: int = _whole(
-        1, "connections of one client, which divide its requests among them", low=1, high=100_000
+        1, message("connections of one client, which share its requests"), low=1, high=100_000
     )
-    num_server_threads: int = _whole(1, "event-loop threads of a server", low=1, high=1000)
-    message_bytes: int = _whole(1000, "size of one echoed message", low=1, high=16 * 2**20, unit="bytes")
-    keep_alive: bool = _claim(True, "keep a connection for many requests (true) or open one per request (false)")
-    nodelay: bool = _claim(True, "TCP_NODELAY on both sides: small messages do not wait for an acknowledgement")
+    num_server_threads: int = _whole(1, message("event-loop threads of a server"), low=1, high=1000)
+    message_bytes: int = _whole(1000, message("size of one echoed message"), low=1, high=16 * 2**20, unit="bytes")
+    keep_alive: bool = _claim(
+        True, message("keep a connection for many requests (true) or open one per request (false)")
+    )
+    nodelay: bool = _claim(
+        True, message("TCP_NODELAY on both sides: small messages are sent without waiting for an acknowledgement")
+    )
     buffer_bytes: int = _whole(
-        0, "send and receive buffers of each connection; 0 = the kernel's choice", low=0, high=2**30, unit="bytes"
+        0,
+        message("send and receive buffers of each connection; 0 = the kernel's choice"),
+        low=0,
+        high=2**30,
+        unit="bytes",
     )
     rate: int = _whole(
         0,
-        "requests per second of one client, at fixed times whatever the answers; 0 = after each answer the next",
+        message("requests per second of one client, at fixed times; 0 = the next request follows each answer"),
         low=0,
         high=10**8,
         unit="1/s",
     )
-    delay_us: int = _whole(0, "time that a server waits before each answer", low=0, high=10**8, unit="us")
+    delay_us: int = _whole(0, message("time that a server waits before each answer"), low=0, high=10**8, unit="us")
 
     def __post_init__(self) -> None:
         for parameter in PARAMETERS.values():
@@ -168,7 +185,7 @@ class Cell:
     @property
     def params(self) -> dict[str, Value]:
         """Value of every parameter that the system reads, by name, in the order of declaration."""
-        return {name: getattr(self, one.field) for name, one in PARAMETERS.items() if name in self.reads}
+        return {name: getattr(self, name.lower()) for name in PARAMETERS if name in self.reads}
 
     @property
     def cell_id(self) -> str:
@@ -191,21 +208,21 @@ class Cell:
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "Cell":
+    def from_json(cls, stored: Mapping[str, Any]) -> "Cell":
         """The cell that to_json wrote."""
-        params = told["params"]
-        return cls.build(system=told["system"], runtime=told["runtime"], reads=tuple(params), values=params)
+        params = stored["params"]
+        return cls.build(system=stored["system"], runtime=stored["runtime"], reads=tuple(params), values=params)
 
 
 PARAMETERS: dict[str, Parameter] = {
-    one.name.upper(): Parameter(name=one.name.upper(), default=one.default, **one.metadata)
-    for one in fields(Cell)
-    if one.metadata and one.default is not MISSING
+    declared.name.upper(): Parameter(name=declared.name.upper(), default=declared.default, **declared.metadata)
+    for declared in fields(Cell)
+    if declared.metadata and declared.default is not MISSING
 }
 
 
 def parameter(name: str) -> Parameter:
     """The parameter called *name*. Raises BadInput with the names there are."""
     if name not in PARAMETERS:
-        raise BadInput(f"{name} is not a parameter; accepted are {', '.join(PARAMETERS)}.")
+        raise BadInput("{name} is not a parameter; accepted are {names}.", name=name, names=listed(PARAMETERS))
     return PARAMETERS[name]

@@ -13,17 +13,18 @@ from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any, NoReturn
 
+from core.processtree import peak_memory_bytes, proportional_memory_bytes
 from core.runtime import facts
 
 STOPPED_EARLY = 3
 
 
 def read_cell() -> dict[str, Any]:
-    """What this child is told: the cell, and its place in it. Raises ValueError if the line is not JSON."""
-    told = json.loads(sys.stdin.readline())
-    if type(told) is not dict:
+    """The first line of stdin: the cell, and this child's place in it. Raises ValueError if it is not a JSON object."""
+    first_line = json.loads(sys.stdin.readline())
+    if type(first_line) is not dict:
         raise ValueError("the first line of standard input must be a cell, a JSON object")
-    return told
+    return first_line
 
 
 def say_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:
@@ -116,37 +117,18 @@ class Usage:
             "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
             "involuntary_switches": now.ru_nivcsw - start.ru_nivcsw,
             "run_queue_ns": run_queue_ns() - self._run_queue_ns,
-            "max_rss_bytes": peak_memory_bytes(),
-            "pss_bytes": proportional_memory_bytes(),
+            "max_rss_bytes": own_peak_memory_bytes(),
+            "pss_bytes": proportional_memory_bytes("self"),
         }
 
 
-def peak_memory_bytes() -> int:
-    """Largest resident set of this process, in bytes.
+def own_peak_memory_bytes() -> int:
+    """Largest resident set of this process.
 
-    Linux's ru_maxrss of a child starts at its parent's, so /proc/self/status (VmHWM) is asked there.
-    Source: proc_pid_status(5), getrusage(2).
+    On Linux ru_maxrss of a child starts at its parent's, so /proc comes first: docs/decisions/006-peak-memory.md.
     """
-    try:
-        with open("/proc/self/status", encoding="ascii") as status:
-            (line,) = (line for line in status if line.startswith("VmHWM:"))
-        return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
-
-
-def proportional_memory_bytes() -> int:
-    """Proportional set size of this process: shared pages count by their share. 0 where /proc does not say.
-
-    Source: proc_pid_smaps(5), smaps_rollup.
-    """
-    try:
-        with open("/proc/self/smaps_rollup", encoding="ascii") as rollup:
-            (line,) = (line for line in rollup if line.startswith("Pss:"))
-        return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak_memory_bytes("self") or (peak if sys.platform == "darwin" else peak * 1024)
 
 
 def run_queue_ns(process: int | str = "self") -> int:

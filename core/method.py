@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.errors import BadInput
+from core.messages import listed
 
 SAME = "same"
 ORCHESTRATOR = "the orchestrator's Python"
@@ -28,7 +29,8 @@ class Warmup:
         limit = LONGEST_S if match is not None and match[2] == "s" else 100 if match is not None and match[2] else 0
         if match is None or float(match[1]) > limit:
             raise BadInput(
-                f"warmup is {text}; it must be a share of the requests such as 10%, seconds such as 0.5s, or 0."
+                "warmup is {value}; it must be a share of the requests such as 10%, seconds such as 0.5s, or 0.",
+                value=text,
             )
         number = float(match[1])
         return cls(share=number / 100) if match[2] == "%" else cls(seconds=number)
@@ -51,19 +53,26 @@ class Method:
     pin_services: tuple[int, ...] = ()
     pin_clients: tuple[int, ...] = ()
 
+    def warmup_of(self, requests: int) -> tuple[int | None, float]:
+        """The warm-up where *requests* are timed: so many requests and 0 s, or None and so many seconds."""
+        share, seconds = self.warmup.share, self.warmup.seconds
+        if self.duration_s:
+            seconds = seconds or share * self.duration_s
+        return (None, seconds) if seconds else (max(1, round(share * requests)), 0.0)
+
     def to_json(self) -> dict[str, Any]:
-        """As result.json keeps it and as children are told."""
+        """As result.json and the first line of children have it."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "Method":
+    def from_json(cls, stored: Mapping[str, Any]) -> "Method":
         """The method that to_json wrote."""
         return cls(
-            warmup=Warmup(**told["warmup"]),
-            duration_s=told["duration_s"],
-            client_runtime=told["client_runtime"],
-            pin_services=tuple(told["pin_services"]),
-            pin_clients=tuple(told["pin_clients"]),
+            warmup=Warmup(**stored["warmup"]),
+            duration_s=stored["duration_s"],
+            client_runtime=stored["client_runtime"],
+            pin_services=tuple(stored["pin_services"]),
+            pin_clients=tuple(stored["pin_clients"]),
         )
 
 
@@ -71,23 +80,34 @@ def parse_duration(text: str) -> float:
     """Seconds from '2', '2s' or '0.5'; 0 is no duration. Raises BadInput."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)s?", text.strip())
     if match is None or float(match[1]) > LONGEST_S:
-        raise BadInput(f"duration is {text}; it must be seconds from 0 to {LONGEST_S}, such as 2 or 0.5.")
+        raise BadInput(
+            "duration is {value}; it must be a number of seconds from 0 to {limit_s}, such as 2 or 0.5.",
+            value=text,
+            limit_s=LONGEST_S,
+        )
     return float(match[1])
 
 
-def parse_cpus(what: str, text: str) -> tuple[int, ...]:
+def parse_cpus(side: str, text: str) -> tuple[int, ...]:
     """CPU numbers from '0', '0-3' or '0+2': for --pin services=0 clients=1. Raises BadInput."""
     if not hasattr(os, "sched_setaffinity"):
-        raise BadInput(f"pin {what} is {text}, but {sys.platform} has no CPU affinity; leave pin out.")
+        raise BadInput(
+            "pin {side} is {value}, but {platform} has no CPU affinity; leave pin out.",
+            side=side,
+            value=text,
+            platform=sys.platform,
+        )
     usable = os.sched_getaffinity(0)
     cpus: list[int] = []
     for part in re.split(r"[+,]", text):
         match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part)
         wanted = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
         if not wanted or not usable.issuperset(wanted):
-            there = ", ".join(map(str, sorted(usable)))
             raise BadInput(
-                f"pin {what} is {text}; it must be CPU numbers such as 0, 0-3 or 0+2, of those there are: {there}."
+                "pin {side} is {value}; it must be CPU numbers such as 0, 0-3 or 0+2, out of {cpus}.",
+                side=side,
+                value=text,
+                cpus=listed(sorted(usable)),
             )
         cpus += wanted
     return tuple(dict.fromkeys(cpus))

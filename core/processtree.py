@@ -54,12 +54,22 @@ def usage_of_tree(pid: int) -> TreeUsage:
 
 def usage_of(pids: Iterable[int]) -> TreeUsage:
     """The usage of these processes together; those that do not run any more count for nothing."""
-    return sum((_usage(one) for one in pids), TreeUsage())
+    return sum(map(_usage, pids), TreeUsage())
+
+
+def peak_memory_bytes(pid: int | str) -> int:
+    """Largest resident set of a process (VmHWM). 0 where /proc does not say. pid: a number, or "self"."""
+    return _numbers(PROC / str(pid) / "status").get("VmHWM", 0) * 1024
+
+
+def proportional_memory_bytes(pid: int | str) -> int:
+    """Proportional set size of a process now: shared pages count by their share. 0 where /proc does not say."""
+    return _numbers(PROC / str(pid) / "smaps_rollup").get("Pss", 0) * 1024
 
 
 def descendants(pid: int) -> list[int]:
     """The processes that *pid* has started, and these theirs, that run now."""
-    return [one for one in tree(pid) if one != pid]
+    return [process for process in tree(pid) if process != pid]
 
 
 def tree(pid: int) -> list[int]:
@@ -71,10 +81,10 @@ def tree(pid: int) -> list[int]:
         if fields:
             running.add(int(entry.name))
             children.setdefault(int(fields[1]), []).append(int(entry.name))
-    found = [pid] if pid in running else []
-    for one in found:
-        found += children.get(one, [])
-    return found
+    processes = [pid] if pid in running else []
+    for process in processes:
+        processes += children.get(process, [])
+    return processes
 
 
 def _stat(pid: int) -> list[str]:
@@ -89,28 +99,28 @@ def _usage(pid: int) -> TreeUsage:
     if not fields:
         return TreeUsage()
     tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
-    user, system, waited_user, waited_system = (int(one) for one in fields[11:15])
+    user, system, waited_user, waited_system = map(int, fields[11:15])
     threads = [_numbers(status) for status in (PROC / str(pid) / "task").glob("*/status")]
     return TreeUsage(
         processes=1,
         cpu_user_ns=(user + waited_user) * tick_ns,
         cpu_system_ns=(system + waited_system) * tick_ns,
-        voluntary_switches=sum(one.get("voluntary_ctxt_switches", 0) for one in threads),
-        involuntary_switches=sum(one.get("nonvoluntary_ctxt_switches", 0) for one in threads),
-        max_rss_bytes=_numbers(PROC / str(pid) / "status").get("VmHWM", 0) * 1024,
-        pss_bytes=_numbers(PROC / str(pid) / "smaps_rollup").get("Pss", 0) * 1024,
+        voluntary_switches=sum(thread.get("voluntary_ctxt_switches", 0) for thread in threads),
+        involuntary_switches=sum(thread.get("nonvoluntary_ctxt_switches", 0) for thread in threads),
+        max_rss_bytes=peak_memory_bytes(pid),
+        pss_bytes=proportional_memory_bytes(pid),
     )
 
 
 def _numbers(path: Path) -> dict[str, int]:
     """The lines `name: number ...` of a file."""
-    found = {}
+    numbers = {}
     for line in _text(path).splitlines():
         name, _, rest = line.partition(":")
         words = rest.split()
         if words and words[0].isdecimal():
-            found[name] = int(words[0])
-    return found
+            numbers[name] = int(words[0])
+    return numbers
 
 
 def _text(path: Path) -> str:

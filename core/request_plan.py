@@ -73,7 +73,7 @@ class Request:
 class RequestPlan:
     """think_time_s: how long each connection waits between an answer and its next request.
 
-    rate: requests per second of one client, at fixed times whatever the answers; 0 for after each answer the next
+    rate: requests per second of one client, at fixed times; 0 = the next request follows each answer
     """
 
     requests: tuple[Request, ...] = (Request(),)
@@ -81,13 +81,13 @@ class RequestPlan:
     rate: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json keeps it and as children are told."""
-        return {**asdict(self), "requests": [one.to_json() for one in self.requests]}
+        """As result.json and the first line of children have it."""
+        return {**asdict(self), "requests": [request.to_json() for request in self.requests]}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "RequestPlan":
+    def from_json(cls, stored: Mapping[str, Any]) -> "RequestPlan":
         """The plan that to_json wrote."""
-        return cls(**{**told, "requests": tuple(Request(**one) for one in told["requests"])})
+        return cls(**{**stored, "requests": tuple(Request(**request) for request in stored["requests"])})
 
 
 def wrong(request: Request, status: int, body: bytes) -> Wrong | None:
@@ -103,31 +103,31 @@ def wrong(request: Request, status: int, body: bytes) -> Wrong | None:
 
 def _wrong_json(expected: Any, body: bytes) -> Wrong | None:
     try:
-        found = json.loads(body)
+        actual = json.loads(body)
     except (ValueError, RecursionError):
         return Wrong(got=f"body {shown(body)}", expected="JSON")
-    difference = _difference("", expected, found)
+    difference = _difference("", expected, actual)
     return (
         None if difference is None else Wrong(got=f"body {shown(body)}: {difference.got}", expected=difference.expected)
     )
 
 
-def _difference(where: str, expected: Any, found: Any) -> Wrong | None:
-    """The first place where *found* is not *expected*; an object may have more keys than are expected of it."""
-    if isinstance(expected, dict) and isinstance(found, dict):
-        return _first(where, expected, found)
-    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        return _first(where, dict(enumerate(expected)), dict(enumerate(found)))
-    same = expected == found and isinstance(expected, bool) == isinstance(found, bool)  # 1 is not true
-    return None if same else Wrong(got=f"{where or 'it'} is {_text(found)}", expected=_text(expected))
+def _difference(where: str, expected: Any, actual: Any) -> Wrong | None:
+    """The first place where *actual* is not *expected*; an object may have more keys than are expected of it."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return _first(where, expected, actual)
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        return _first(where, dict(enumerate(expected)), dict(enumerate(actual)))
+    same = expected == actual and isinstance(expected, bool) == isinstance(actual, bool)  # 1 is not true
+    return None if same else Wrong(got=f"{where or 'it'} is {_text(actual)}", expected=_text(expected))
 
 
-def _first(where: str, expected: Mapping[Any, Any], found: Mapping[Any, Any]) -> Wrong | None:
+def _first(where: str, expected: Mapping[Any, Any], actual: Mapping[Any, Any]) -> Wrong | None:
     for key, value in expected.items():
         place = f"{where}.{key}" if where else str(key)
-        if key not in found:
+        if key not in actual:
             return Wrong(got=f"{place} is not there", expected=_text(value))
-        difference = _difference(place, value, found[key])
+        difference = _difference(place, value, actual[key])
         if difference is not None:
             return difference
     return None
@@ -140,7 +140,7 @@ def _text(value: Any) -> str:
 def shown(body: bytes) -> str:
     """The beginning of a body, as text that can be printed."""
     text = body[: SHOWN_BYTES * 4].decode(errors="replace")
-    return _cut("".join(one if one.isprintable() else " " for one in text)) or "(empty)"
+    return _cut("".join(letter if letter.isprintable() else " " for letter in text)) or "(empty)"
 
 
 def _cut(text: str) -> str:
@@ -149,5 +149,5 @@ def _cut(text: str) -> str:
 
 def order(requests: Sequence[Request], seed: str, length: int) -> list[int]:
     """Which request comes when: *length* numbers drawn by weight, the same for the same seed."""
-    weights = [one.weight for one in requests]
+    weights = [request.weight for request in requests]
     return random.Random(seed).choices(range(len(requests)), weights, k=length)

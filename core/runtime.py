@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import BadInput
+from core.messages import message
 
 _NAME = re.compile(r"(?P<version>3\.[0-9]{1,2})(?P<free_threaded>t?)(?P<forced>\+gil)?")
 OLDEST_MINOR = 11
 OLDEST_FREE_THREADED_MINOR = 13
 NATIVE = "native"
-ACCEPTED_NAMES = f"3.11, 3.14, 3.14t, 3.14t+gil or another 3.N, 3.Nt, 3.Nt+gil, and {NATIVE}"
+ACCEPTED_NAMES = message("3.11, 3.14, 3.14t, 3.14t+gil or another 3.N, 3.Nt, 3.Nt+gil, and native")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,9 @@ class RuntimeName:
             return cls(version="", free_threaded=False, gil_forced=False)
         match = _NAME.fullmatch(text)
         if match is None:
-            raise BadInput(f"Runtime {text!r} is not a runtime's name; accepted are {ACCEPTED_NAMES}.")
+            raise BadInput(
+                "Runtime {name!r} is not a runtime's name; accepted are {names}.", name=text, names=ACCEPTED_NAMES
+            )
         name = cls(
             version=match["version"],
             free_threaded=bool(match["free_threaded"]),
@@ -42,12 +45,17 @@ class RuntimeName:
         minor = int(match["version"].removeprefix("3."))
         if minor < OLDEST_MINOR or (name.free_threaded and minor < OLDEST_FREE_THREADED_MINOR):
             raise BadInput(
-                f"Runtime {text!r} is too old; accepted are 3.{OLDEST_MINOR} and later, "
-                f"free-threaded 3.{OLDEST_FREE_THREADED_MINOR}t and later."
+                "Runtime {name!r} is too old; accepted are 3.{oldest} and later, "
+                "free-threaded 3.{oldest_free_threaded}t and later.",
+                name=text,
+                oldest=OLDEST_MINOR,
+                oldest_free_threaded=OLDEST_FREE_THREADED_MINOR,
             )
         if name.gil_forced and not name.free_threaded:
             raise BadInput(
-                f"Runtime {text!r}: only a free-threaded build can switch its GIL on; accepted are {ACCEPTED_NAMES}."
+                "Runtime {name!r}: only a free-threaded build can switch its GIL on; accepted are {names}.",
+                name=text,
+                names=ACCEPTED_NAMES,
             )
         return name
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
 
 from core.cell import PARAMETERS, Cell
+from core.messages import NOTHING, Message
 from core.method import Method
 from core.runtime import NATIVE
 
@@ -36,7 +38,7 @@ class Service(Protocol):
         """What it has done since reset(): at least `requests`."""
 
     def reset(self) -> None:
-        """Count from nought: the warm-up is over. No request is under way."""
+        """Count from zero: the warm-up is over. No request is under way."""
 
 
 class Channel(Protocol):
@@ -82,6 +84,17 @@ ServiceFactory = Callable[[Cell, int, str], Service]
 CallerFactory = Callable[[Cell, int, list[str], Callable[[int], None]], Caller]
 MessageFactory = Callable[[Cell, bool], bytes]
 ClientFactory = Callable[[Cell, int, list[list[str]], Method], Client]
+Factory = TypeVar("Factory", bound=Callable[..., Any])
+
+
+def loaded(factory: Factory | str | None) -> Factory:
+    """The function that "module:function" names; its module is imported now. A function is returned as it is."""
+    if isinstance(factory, str):
+        module, _, name = factory.partition(":")
+        function: Factory = getattr(import_module(module), name)
+        return function
+    assert factory is not None, "the orchestrator starts a native program for a part that has no Python code"
+    return factory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +111,7 @@ class System:
 
     group: the experiment that it belongs to; `--system all` means the group "systems".
     reads: names of the parameters it reads, beside *common*.
+    service, caller, message, client: functions, or their names as "module:function", which loaded() imports.
     service(cell, service_id, folder): the service, listening; Unix sockets go into folder.
     caller(cell, client_id, addresses, connect_ns): one thread's way to the service at *addresses*;
         it reports the time of each connect made while timed to connect_ns.
@@ -121,16 +135,16 @@ class System:
     group: str = "systems"
     common: tuple[str, ...] = COMMON
     reads: tuple[str, ...] = ()
-    service: ServiceFactory | None = None
-    caller: CallerFactory | None = None
-    message: MessageFactory | None = None
-    client: ClientFactory | None = None
+    service: ServiceFactory | str | None = None
+    caller: CallerFactory | str | None = None
+    message: MessageFactory | str | None = None
+    client: ClientFactory | str | None = None
     native_service: Program | None = None
     native_client: Program | None = None
     requirements: str = ""
     wheels: tuple[str, ...] = ()
     turns_gil_on: bool = False
-    no_forced_gil: str = ""
+    no_forced_gil: Message = NOTHING
     told: Mapping[str, Any] = field(default_factory=dict, hash=False)
     forks: bool = False
     request_cpu_us: int = 100

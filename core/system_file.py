@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from core.errors import BadInput
+from core.messages import message, verbatim
 from core.system import System
 
 SUFFIX = ".py"
@@ -25,12 +26,23 @@ def load_system(path: Path) -> System:
     path = path.absolute()
     system = getattr(_module(path), "SYSTEM", None)
     if not isinstance(system, System):
-        seen = "no SYSTEM" if system is None else f"a SYSTEM that is {type(system).__name__}"
-        raise BadInput(f"{path} declares {seen}; it must be a core.system.System. docs/add-a-system.md shows one.")
+        seen = (
+            message("a SYSTEM that is {kind}", kind=type(system).__name__)
+            if system is not None
+            else message("no SYSTEM")
+        )
+        raise BadInput(
+            "{path} declares {seen}; it must be a core.system.System. docs/add-a-system.md shows one.",
+            path=str(path),
+            seen=seen,
+        )
     if not all(_KEY.fullmatch(text) for text in (system.key, system.name)) or system.name == "all":
         raise BadInput(
-            f"{path} declares the system {system.key!r} ({system.name!r}); number and name must be letters, digits "
-            "and . _ - and begin with a letter or a digit."
+            "{path} declares the system {key!r} ({name!r}); number and name must be letters, digits "
+            "and . _ - and begin with a letter or a digit.",
+            path=str(path),
+            key=system.key,
+            name=system.name,
         )
     beside = path.parent / system.requirements
     requirements = str(beside) if system.requirements and beside.is_file() else system.requirements
@@ -44,7 +56,9 @@ def file_of(system: System) -> str:
 
 def _module(path: Path) -> ModuleType:
     if not path.is_file():
-        raise BadInput(f"{path} cannot be read: there is no such file; name a file that declares a SYSTEM.")
+        raise BadInput(
+            "{path} cannot be read: there is no such file; name a file that declares a SYSTEM.", path=str(path)
+        )
     name = f"system_file_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -56,14 +70,20 @@ def _module(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise BadInput(f"{path} cannot be imported: {_where(error, path)}{type(error).__name__}: {error}.") from error
+        cause = verbatim(f"{type(error).__name__}: {error}")
+        line = _line_of(error, path)
+        raise BadInput(
+            "{path} cannot be imported: {cause}.",
+            path=str(path),
+            cause=message("line {line}: {cause}", line=line, cause=cause) if line else cause,
+        ) from error
     return module
 
 
-def _where(error: Exception, path: Path) -> str:
-    """The last line of the file that the error came from; a syntax error says its line itself."""
+def _line_of(error: Exception, path: Path) -> int:
+    """The last line of the file that the error came from; 0 for a syntax error, which says its line itself."""
     step, line = error.__traceback__, 0
     while step is not None:
         line = step.tb_lineno if step.tb_frame.f_code.co_filename == str(path) else line
         step = step.tb_next
-    return f"line {line}: " if line else ""
+    return line

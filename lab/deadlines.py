@@ -30,7 +30,7 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
 
 
 def _asking_s(cell: Cell, own: Mapping[str, Any], *, counted: bool) -> float:
-    """The longest that a client of a user's service may take: each answer as late as it may be (clients.own.client).
+    """The longest that a client of a user's service may take: each answer as late as it may be (clients.user_service).
 
     counted: whether it has so many requests to send; else this is what may come after the end of the duration.
     """

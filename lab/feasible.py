@@ -37,7 +37,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
 
 def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> str:
     if system.no_forced_gil and RuntimeName.parse(runtime).gil_forced:
-        return system.no_forced_gil
+        return str(system.no_forced_gil)
     for role in (SERVICE, CLIENT):
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)

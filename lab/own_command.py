@@ -15,8 +15,9 @@ from time import monotonic
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.own.client import PROTOCOLS
+from clients.user_service.client import PROTOCOLS
 from core.errors import BadInput, GilscopeError
+from core.parent import die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
 
@@ -28,7 +29,7 @@ TAIL_BYTES = 1500
 DEAF = "accept a connection"
 LAST_PORT = 65535
 _CULPRIT = b"GIL) has been enabled to load module"
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
 _PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here: a new process should not, before it runs its program
 
 
@@ -114,7 +115,7 @@ class Command:
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,
                 stderr=subprocess.STDOUT,
-                preexec_fn=partial(die_with_parent, signal.SIGKILL),  # noqa: PLW1509 - there is no thread yet
+                preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509 - there is no thread yet
             )
         except OSError as error:
             raise CommandFailed(f"The command {self._line} cannot be started: {error.strerror}.") from None
@@ -225,9 +226,3 @@ def adopt_orphans() -> None:
     """Descendants whose parent ends become children of this process. Source: prctl(2)."""
     if _PRCTL:
         _PRCTL(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def die_with_parent(number: int) -> None:
-    """From now on this process gets the signal *number* when its parent ends. Source: prctl(2)."""
-    if _PRCTL:
-        _PRCTL(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from core.child import exit_at_once, next_word, read_cell, say_done, say_ready, say_result, stay_on
+from core.parent import die_with_parent
 from core.processtree import TreeUsage, descendants, usage_of
 from lab import holders
 from lab.inside import Inside, inside
@@ -21,7 +22,6 @@ from lab.own_command import (
     CommandFailed,
     adopt_orphans,
     check_requests,
-    die_with_parent,
     end_descendants,
     lacking,
 )
@@ -145,6 +145,7 @@ def main() -> None:
     own, does the work: it outlives this one just so long as it takes to end the command and all that it has started.
     """
     adopt_orphans()
+    parent_pid = os.getpid()
     worker = os.fork()
     if worker:
         _, status = os.waitpid(worker, 0)
@@ -152,7 +153,7 @@ def main() -> None:
         exit_at_once(os.waitstatus_to_exitcode(status) & 0x7F)
     signal.signal(signal.SIGTERM, _killed)
     os.setpgid(0, 0)
-    die_with_parent(signal.SIGTERM)
+    die_with_parent(parent_pid, signal.SIGTERM)
     told = read_cell()
     stay_on(told.get("cpus", ()))
     try:

@@ -9,18 +9,19 @@ import threading
 from collections import Counter
 from typing import Any
 
+from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.connection import Connection
-from services.listeners import Listener
-from services.lobby import Lobby
-from services.watch import Watch, accept_or_none
+from services.listeners import Listener, listen
+from services.parked import ParkedConnections
+from services.watch import SocketWatch, accept_or_none, make_watch
 
 OUT_OF_FILES_PAUSE_S = 0.05
 SECOND_LOOK_S = 0.01  # a connection over the limit is looked at again: a peer that has just closed may not be noted yet
 
 
-class Worker:
+class WorkerCount:
     """What one worker thread has done; only that thread writes it."""
 
     __slots__ = ("requests",)
@@ -32,16 +33,16 @@ class Worker:
 class CachedService:
     """max_conns: connections held at once, None for no limit; one more is answered 503 and closed."""
 
-    def __init__(self, listeners: list[Listener], watch: Watch, workers: int, max_conns: int | None) -> None:
+    def __init__(self, listeners: list[Listener], watch: SocketWatch, workers: int, max_conns: int | None) -> None:
         self.listeners = listeners
         self._watch = watch
-        self._workers = [Worker() for _ in range(workers)]
+        self._workers = [WorkerCount() for _ in range(workers)]
         self._max_conns = max_conns
-        self._listening = {one.sock.fileno(): one for one in listeners}
+        self._listening = {listener.sock.fileno(): listener for listener in listeners}
         self._cache: dict[int, Connection] = {}
         self._admitting = threading.Lock()
         self._closed: list[tuple[str, int]] = []
-        self._lobby = Lobby()
+        self._parked = ParkedConnections()
 
     def __repr__(self) -> str:
         return f"CachedService({self.listeners}, {len(self._workers)} workers, {len(self._cache)} connections)"
@@ -57,8 +58,10 @@ class CachedService:
     def counters(self) -> dict[str, Any]:
         """Requests answered: in all, by worker, by listening socket, and how many connections had how many."""
         held = self._cache.copy()  # workers may change the cache meanwhile; copies are made in one go
-        ended = self._closed.copy() + [(one.listener.address, one.requests) for one in held.values()]
-        by_socket = dict.fromkeys((one.address for one in self.listeners), 0)
+        ended = self._closed.copy() + [
+            (connection.listener.address, connection.requests) for connection in held.values()
+        ]
+        by_socket = dict.fromkeys((listener.address for listener in self.listeners), 0)
         for address, requests in ended:
             by_socket[address] += requests
         by_worker = [worker.requests for worker in self._workers]
@@ -70,14 +73,14 @@ class CachedService:
         }
 
     def reset(self) -> None:
-        """Count from nought, for workers and connections alike."""
+        """Count from zero, for workers and connections alike."""
         for worker in self._workers:
             worker.requests = 0
         for connection in self._cache.copy().values():
             connection.requests = 0
         self._closed.clear()
 
-    def _work(self, worker: Worker) -> None:
+    def _work(self, worker: WorkerCount) -> None:
         wait, cache, listening = self._watch.wait, self._cache, self._listening
         while True:
             fd = wait()
@@ -87,7 +90,7 @@ class CachedService:
             else:
                 self._serve(connection, worker)
 
-    def _serve(self, connection: Connection, worker: Worker) -> None:
+    def _serve(self, connection: Connection, worker: WorkerCount) -> None:
         bodies = connection.receive()
         if bodies is None:
             self._drop(connection)
@@ -101,9 +104,9 @@ class CachedService:
             self._forget(connection)
             self._watch.forget(connection.fd)
             connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
-            self._lobby.close(connection)
+            self._parked.close(connection)
         elif connection.unsent:
-            self._lobby.flush(connection, self._give_back)
+            self._parked.flush(connection, self._give_back)
         else:
             self._watch.arm(connection.fd)
 
@@ -115,14 +118,14 @@ class CachedService:
         try:
             sock = accept_or_none(listener.sock)
         except OSError:  # out of file descriptors: some will be closed soon
-            self._lobby.later(OUT_OF_FILES_PAUSE_S, lambda: self._watch.arm(fd))
+            self._parked.later(OUT_OF_FILES_PAUSE_S, lambda: self._watch.arm(fd))
             return
         self._watch.arm(fd)
         if sock is None:
             return
         connection = self._connection(sock, listener)
         if not self._admit(connection):
-            self._lobby.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
+            self._parked.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
 
     def _connection(self, sock: socket.socket, listener: Listener) -> Connection:
         return Connection(sock, listener)
@@ -140,7 +143,7 @@ class CachedService:
     def _admit_or_refuse(self, connection: Connection) -> None:
         if not self._admit(connection):
             connection.refuse(503, f"the connection cache is full: {len(self._cache)} connections")
-            self._lobby.close(connection)
+            self._parked.close(connection)
 
     def _drop(self, connection: Connection) -> None:
         self._forget(connection)
@@ -150,3 +153,18 @@ class CachedService:
     def _forget(self, connection: Connection) -> None:
         del self._cache[connection.fd]
         self._closed.append((connection.listener.address, connection.requests))
+
+
+def single_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
+    """System 2's service of *cell*, listening."""
+    return _service(cell, listen(cell, service_id, folder))
+
+
+def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
+    """System 4's service of *cell*, listening."""
+    return _service(cell, listen(cell, service_id, folder, cell.num_multi_socket))
+
+
+def _service(cell: Cell, listeners: list[Listener]) -> CachedService:
+    watch = make_watch(cell.selector, cell.select_mode)
+    return CachedService(listeners, watch, cell.num_workers_per_api_service, cell.num_max_conns)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from core.cell import Cell
 from services.connection import set_options
-from services.listeners import Listener
+from services.listeners import Listener, listen
 
 
 class EchoLoop:
@@ -36,7 +36,7 @@ class EchoLoop:
         return {"requests": self.echoed_bytes // self._cell.message_bytes, "echoed_bytes": self.echoed_bytes}
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         self.echoed_bytes = 0
 
     def _run(self, accepting: threading.Event) -> None:
@@ -72,3 +72,15 @@ class Echo(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._transport.resume_reading()
+
+
+def asyncio_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
+    """The echo server of *cell* in asyncio's own event loop."""
+    return EchoLoop(listen(cell, service_id, folder)[0], asyncio.new_event_loop, cell)
+
+
+def uvloop_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
+    """The echo server of *cell* in uvloop's event loop."""
+    from services.echo_uvloop import new_event_loop
+
+    return EchoLoop(listen(cell, service_id, folder)[0], new_event_loop, cell)

@@ -5,16 +5,16 @@ from socket import MSG_DONTWAIT
 from typing import Any
 
 from core.cell import Cell
-from services.cached import CachedService, Worker
+from services.cached import CachedService, WorkerCount
 from services.connection import READ_BYTES, Connection, set_options
-from services.listeners import Listener
-from services.watch import Watch
+from services.listeners import Listener, listen
+from services.watch import SocketWatch, make_watch
 
 
 class EchoPool(CachedService):
     """Each readable connection goes to one worker, which sends back what has arrived and gives it back."""
 
-    def __init__(self, listeners: list[Listener], watch: Watch, cell: Cell) -> None:
+    def __init__(self, listeners: list[Listener], watch: SocketWatch, cell: Cell) -> None:
         super().__init__(listeners, watch, cell.num_workers_per_api_service, None)
         self._cell = cell
 
@@ -34,7 +34,7 @@ class EchoPool(CachedService):
         set_options(sock, self._cell.nodelay, self._cell.buffer_bytes)
         return connection
 
-    def _serve(self, connection: Connection, worker: Worker) -> None:
+    def _serve(self, connection: Connection, worker: WorkerCount) -> None:
         data = self._arrived(connection)
         if data is None:
             self._drop(connection)
@@ -42,7 +42,7 @@ class EchoPool(CachedService):
         worker.requests += len(data)  # in bytes, see counters(); before it is sent: a reset may follow the echo
         connection.send(data)
         if connection.unsent:
-            self._lobby.flush(connection, self._give_back)
+            self._parked.flush(connection, self._give_back)
         else:
             self._watch.arm(connection.fd)
 
@@ -53,3 +53,8 @@ class EchoPool(CachedService):
             return b""
         except OSError:
             return None
+
+
+def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
+    """The echo server of *cell*, listening."""
+    return EchoPool(listen(cell, service_id, folder), make_watch(cell.selector), cell)

@@ -8,12 +8,13 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
+from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from services.cached import Worker
+from services.cached import WorkerCount
 from services.connection import Connection
-from services.listeners import Listener
-from services.lobby import Lobby
+from services.listeners import Listener, listen
+from services.parked import ParkedConnections
 
 READ_DEADLINE_S = 5.0
 PATIENCE_MS = 50  # a worker waits so long for a request to begin; then the connection waits without it
@@ -25,9 +26,9 @@ class ThreadedService:
 
     def __init__(self, listener: Listener, workers: int) -> None:
         self.listeners = [listener]
-        self._workers = [Worker() for _ in range(workers)]
+        self._workers = [WorkerCount() for _ in range(workers)]
         self._accepted: SimpleQueue[Connection] = SimpleQueue()
-        self._lobby = Lobby()
+        self._parked = ParkedConnections()
         self._pause = threading.Event()
 
     def __repr__(self) -> str:
@@ -45,11 +46,11 @@ class ThreadedService:
         return {"requests": sum(by_worker), "requests_by_worker": by_worker}
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         for worker in self._workers:
             worker.requests = 0
 
-    def _work(self, worker: Worker) -> None:
+    def _work(self, worker: WorkerCount) -> None:
         take = self._accepted.get
         while True:
             connection = take()
@@ -62,7 +63,7 @@ class ThreadedService:
                 self._answer(connection, bodies[0], worker)
             elif connection.frames.refused_bytes is not None:
                 connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
-                self._lobby.close(connection)
+                self._parked.close(connection)
             else:
                 self._set_aside(connection)
 
@@ -70,19 +71,19 @@ class ThreadedService:
         """Whether the worker may wait for this peer: it has said nothing yet, and no other is waiting."""
         return connection.until is None and not connection.frames.partial and self._accepted.empty()
 
-    def _answer(self, connection: Connection, body: bytes, worker: Worker) -> None:
+    def _answer(self, connection: Connection, body: bytes, worker: WorkerCount) -> None:
         reply = frame(answer(body))
         worker.requests += 1  # before it is sent: the peer may end us as soon as it has its answer
         connection.send(reply)
         if connection.unsent:
-            self._lobby.close(connection)
+            self._parked.close(connection)
         else:
             connection.close()
 
     def _set_aside(self, connection: Connection) -> None:
         if connection.until is None:
             connection.until = monotonic() + READ_DEADLINE_S
-        self._lobby.wait_for_request(connection, connection.until, self._accepted.put)
+        self._parked.wait_for_request(connection, connection.until, self._accepted.put)
 
     def _accept(self) -> None:
         listener = self.listeners[0]
@@ -101,3 +102,8 @@ def _begins_soon(connection: Connection) -> bool:
     poll = select.poll()
     poll.register(connection.fd, select.POLLIN)
     return bool(poll.poll(PATIENCE_MS))
+
+
+def threaded_service(cell: Cell, service_id: int, folder: str) -> ThreadedService:
+    """System 1's service of *cell*, listening."""
+    return ThreadedService(listen(cell, service_id, folder)[0], cell.num_workers_per_api_service)

@@ -12,9 +12,10 @@ from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler, stream_request_body
 
+from core.cell import Cell
 from core.wire import MAX_FRAME_BYTES
 from core.work import Refused, decode, error_answer, route
-from services.listeners import Listener
+from services.listeners import Listener, listen_tcp
 
 
 @stream_request_body
@@ -56,12 +57,12 @@ class RouteHandler(RequestHandler):
     def _params(self) -> dict[str, Any]:
         if not self.chunks:
             return {name: _text(values[-1]) for name, values in self.request.query_arguments.items()}
-        given = decode(b"".join(self.chunks))
-        if type(given) is dict and type(given.get("params")) is dict:
-            given = given["params"]
-        if type(given) is not dict:
+        params = decode(b"".join(self.chunks))
+        if type(params) is dict and type(params.get("params")) is dict:
+            params = params["params"]
+        if type(params) is not dict:
             raise Refused(400, "the request's body is not a JSON object")
-        return given
+        return params
 
     def _reply(self, code: int, body: bytes) -> None:
         self.set_status(code)
@@ -101,7 +102,7 @@ class TornadoService:
         return {"requests": self.requests}
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         self.requests = 0
 
     async def _serve(self, accepting: threading.Event) -> None:
@@ -112,3 +113,8 @@ class TornadoService:
         server.add_socket(listener)
         accepting.set()
         await asyncio.Event().wait()
+
+
+def tornado_service(cell: Cell, service_id: int, folder: str) -> TornadoService:
+    """The service of *cell*, listening on a free port of the loopback interface."""
+    return TornadoService(listen_tcp())

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from core.errors import BadInput
+from core.messages import listed
 
 
-class Watch(Protocol):
+class SocketWatch(Protocol):
     """add() and arm() may be called by any thread, wait() by many at once."""
 
     def add(self, fd: int) -> None:
@@ -112,7 +113,7 @@ def _is_closed(fd: int) -> bool:
 class LeaderWatch:
     """poll() and select() know no one-shot, so one worker at a time, the leader, waits for all.
 
-    A socket armed while the leader waits rings it, so that it waits for that one too.
+    A socket armed while the leader waits wakes it, so that it waits for that one too.
     Source: D. Schmidt et al., Leader/Followers, PLoP 2000.
     """
 
@@ -124,9 +125,9 @@ class LeaderWatch:
         self._ready: deque[int] = deque()
         self._watched: set[int] = set()
         self._waiting = False
-        self._ear, self._bell = os.pipe()
-        os.set_blocking(self._bell, False)
-        self._watched.add(self._ear)
+        self._woken, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)
+        self._watched.add(self._woken)
 
     def add(self, fd: int) -> None:
         self.arm(fd)
@@ -135,9 +136,9 @@ class LeaderWatch:
         self._changes.append((fd, True))
         if self._waiting:
             try:
-                os.write(self._bell, b"\0")
+                os.write(self._waker, b"\0")
             except BlockingIOError:
-                pass  # the pipe is full of rings already
+                pass  # the pipe is full of wake-ups already
 
     def wait(self) -> int:
         with self._leading:
@@ -158,9 +159,9 @@ class LeaderWatch:
             (self._watched.add if watched else self._watched.discard)(fd)
         ready = self._wait_for_any(self._watched)
         self._waiting = False
-        if self._ear in ready:
-            os.read(self._ear, 4096)
-            ready.remove(self._ear)
+        if self._woken in ready:
+            os.read(self._woken, 4096)
+            ready.remove(self._woken)
         self._watched.difference_update(ready)
         self._ready.extend(ready)
 
@@ -168,24 +169,24 @@ class LeaderWatch:
 class ScanWatch:
     """Asks each socket on its own whether it is readable, one after the other: the seed's older way.
 
-    One worker at a time goes round. When a whole round finds nothing, it sleeps until the doorbell rings for
-    any socket - and then asks each of them again.
+    One worker at a time goes round. When a whole round finds nothing, it sleeps until the waker, a watch on all of
+    them, says that any is readable - and then asks each of them again.
     """
 
-    def __init__(self, doorbell: Watch, readable: Callable[[int], bool]) -> None:
-        self._doorbell = doorbell
+    def __init__(self, waker: SocketWatch, readable: Callable[[int], bool]) -> None:
+        self._waker = waker
         self._readable = readable
         self._leading = threading.Lock()
         self._idle: deque[int] = deque()
 
     def add(self, fd: int) -> None:
-        self._doorbell.add(fd)
+        self._waker.add(fd)
         self.arm(fd)
 
     def arm(self, fd: int) -> None:
         self._idle.append(fd)
         try:
-            self._doorbell.arm(fd)
+            self._waker.arm(fd)
         except OSError:
             pass  # between the two lines another worker took the socket and closed it
 
@@ -195,13 +196,13 @@ class ScanWatch:
                 fd = self._ask_round()
                 if fd is not None:
                     return fd
-                self._doorbell.wait()
+                self._waker.wait()
 
     def forget(self, fd: int) -> None:
-        self._doorbell.forget(fd)
+        self._waker.forget(fd)
 
     def holds(self, fd: int) -> bool:
-        return self._doorbell.holds(fd)
+        return self._waker.holds(fd)
 
     def _ask_round(self) -> int | None:
         idle, readable = self._idle, self._readable
@@ -226,24 +227,29 @@ def _readable_by_poll(fd: int) -> bool:
 FD_SETSIZE = 1024
 
 
-def _available() -> dict[str, Callable[[], Watch]]:
-    found: dict[str, Callable[[], Watch]] = {}
+def _available() -> dict[str, Callable[[], SocketWatch]]:
+    watches: dict[str, Callable[[], SocketWatch]] = {}
     if hasattr(select, "epoll"):
-        found["epoll"] = EpollWatch
+        watches["epoll"] = EpollWatch
     if sys.platform != "linux" and hasattr(select, "kqueue"):
-        found["kqueue"] = KqueueWatch
+        watches["kqueue"] = KqueueWatch
     if hasattr(select, "poll"):
-        found["poll"] = lambda: LeaderWatch(_poll_many)
-    found["select"] = lambda: LeaderWatch(_select_many, highest_fd=FD_SETSIZE - 1)
-    return found
+        watches["poll"] = lambda: LeaderWatch(_poll_many)
+    watches["select"] = lambda: LeaderWatch(_select_many, highest_fd=FD_SETSIZE - 1)
+    return watches
 
 
-def make_watch(selector: str, select_mode: str = "all") -> Watch:
+def make_watch(selector: str, select_mode: str = "all") -> SocketWatch:
     """The watch for SELECTOR and SELECT_MODE; auto takes the first that this platform has. Raises BadInput."""
     available = _available()
     name = next(iter(available)) if selector == "auto" else selector
     if name not in available:
-        raise BadInput(f"SELECTOR is {selector}; on {sys.platform} it must be one of auto, {', '.join(available)}.")
+        raise BadInput(
+            "SELECTOR is {value}; on {platform} it must be one of {names}.",
+            value=selector,
+            platform=sys.platform,
+            names=listed(["auto", *available]),
+        )
     watch = available[name]()
     if select_mode == "all":
         return watch

@@ -21,19 +21,17 @@ from core.child import (
 )
 from core.method import Method
 from core.runtime import gil_enabled
-from core.system import ClientFactory, System
+from core.system import ClientFactory, System, loaded
 from core.system_file import TOLD, load_system
 from systems import find
 
 
 def serve() -> None:
     """Serve until end of file on stdin; `reset` says that the warm-up is over and nothing is under way."""
-    told = read_cell()
-    cell = Cell.from_json(told)
-    stay_on(told.get("cpus", ()))
-    make = _system(told, cell).service
-    assert make is not None, "the orchestrator starts the program of a system whose service is not Python"
-    service = make(cell, told["service_id"], told["folder"])
+    first_line = read_cell()
+    cell = Cell.from_json(first_line)
+    stay_on(first_line.get("cpus", ()))
+    service = loaded(_system(first_line, cell).service)(cell, first_line["service_id"], first_line["folder"])
     service.start()
     usage, ready = Usage(), gil_enabled()
     say_ready([listener.address for listener in service.listeners])
@@ -51,12 +49,12 @@ def serve() -> None:
 
 
 def call() -> None:
-    """Warm up if told to, wait for go, send all requests, say what came of them."""
-    told = read_cell()
-    cell = Cell.from_json(told)
-    stay_on(told.get("cpus", ()))
-    method = Method.from_json(told["method"]) if "method" in told else Method()
-    client = _client(told, cell)(cell, told["client_id"], told["addresses"], method)
+    """Warm up if asked to, wait for `go`, send all requests, print the result."""
+    first_line = read_cell()
+    cell = Cell.from_json(first_line)
+    stay_on(first_line.get("cpus", ()))
+    method = Method.from_json(first_line["method"]) if "method" in first_line else Method()
+    client = _client(first_line, cell)(cell, first_line["client_id"], first_line["addresses"], method)
     ready = gil_enabled()
     say_ready([])
     while (word := next_word()) != "go":
@@ -71,23 +69,23 @@ def call() -> None:
     )
 
 
-def _client(told: Mapping[str, Any], cell: Cell) -> ClientFactory:
-    """The system's own client, or else the common loop around its caller; that of a user's service is told it all."""
-    if "own" in told:
-        from clients.own.client import OwnClient
+def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
+    """The system's own client, or else the common loop around its caller; a user's service has one of its own."""
+    if "own" in first_line:
+        from clients.user_service.client import UserServiceClient
 
-        return partial(OwnClient, told["own"])
-    system = _system(told, cell)
-    if system.client is not None:
-        return system.client
-    from clients.drive import Client
+        return partial(UserServiceClient, first_line["own"])
+    system = _system(first_line, cell)
+    if system.client:
+        return loaded(system.client)
+    from clients.drive import CallerClient
 
-    return partial(Client, system)
+    return partial(CallerClient, system)
 
 
-def _system(told: Mapping[str, Any], cell: Cell) -> System:
-    """The cell's system; the file of one that is outside the repository was told."""
-    return load_system(Path(told[TOLD])) if TOLD in told else find(cell.system)
+def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
+    """The cell's system, from the file that the first line names if it is outside the repository."""
+    return load_system(Path(first_line[TOLD])) if TOLD in first_line else find(cell.system)
 
 
 ROLES = {"service": serve, "client": call}

@@ -4,6 +4,7 @@ from typing import cast
 
 import grpc
 
+from clients.callers import kept
 from clients.channel import CallFailed
 
 METHOD = "/gilscope.Calculator/Answer"
@@ -32,3 +33,6 @@ class GrpcChannel:
     def close(self) -> None:
         """Close the channel."""
         self._channel.close()
+
+
+caller = kept(GrpcChannel)

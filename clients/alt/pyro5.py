@@ -5,6 +5,7 @@ from typing import cast
 import Pyro5.api
 import Pyro5.errors
 
+from clients.callers import kept
 from clients.channel import CallFailed
 
 OBJECT = "calculator"
@@ -36,3 +37,6 @@ class PyroChannel:
         """Close the connection."""
         self._proxy._pyroClaimOwnership()
         self._proxy._pyroRelease()
+
+
+caller = kept(PyroChannel)

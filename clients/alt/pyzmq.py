@@ -6,6 +6,7 @@ Source: zguide.zeromq.org/docs/chapter3/#The-DEALER-Socket
 from importlib import import_module
 from typing import Any, cast
 
+from clients.callers import kept
 from clients.channel import CallFailed
 
 zmq: Any = import_module("zmq")  # not typed: checks must not depend on whether it is installed
@@ -31,3 +32,6 @@ class ZmqChannel:
     def close(self) -> None:
         """Close the socket."""
         self._socket.close()
+
+
+caller = kept(ZmqChannel)

@@ -8,6 +8,7 @@ from typing import cast
 import rpyc
 from rpyc.utils.factory import unix_connect
 
+from clients.callers import kept
 from clients.channel import CallFailed
 
 
@@ -38,3 +39,6 @@ class RpycChannel:
 def _connect_tcp(address: str) -> rpyc.Connection:
     host, _, port = address.rpartition(":")
     return rpyc.connect(host, int(port))
+
+
+caller = kept(RpycChannel)

@@ -1,8 +1,11 @@
 """A connection by aiohttp."""
 
+from functools import partial
+
 import aiohttp
 
 from clients.channel import CallFailed
+from clients.http.tasks import TaskClient
 
 
 class AiohttpConnection:
@@ -40,3 +43,6 @@ def _code(error: Exception) -> str:
     if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError):
         return "closed"
     return "reset" if isinstance(error, aiohttp.ClientOSError) else "garbled"
+
+
+client = partial(TaskClient, AiohttpConnection)

@@ -1,8 +1,13 @@
 """Connections by httpx: its blocking client, and the one for asyncio."""
 
+from functools import partial
+from typing import Any
+
 import httpx
 
 from clients.channel import CallFailed
+from clients.http.threads import ThreadClient
+from core.system import Client
 
 
 def _options(deadline_s: float) -> dict[str, object]:
@@ -62,3 +67,13 @@ def _code(error: httpx.HTTPError) -> str:
         return "reset"
     # One class for bytes that are no HTTP and for a server that has gone; only the text tells them apart.
     return "closed" if "disconnected" in str(error) or "closed" in str(error) else "garbled"
+
+
+client = partial(ThreadClient, HttpxConnection)
+
+
+def async_client(*of_cell: Any) -> Client:
+    """A TaskClient; a client with threads does not load asyncio."""
+    from clients.http.tasks import TaskClient
+
+    return TaskClient(HttpxAsyncConnection, *of_cell)

@@ -1,8 +1,13 @@
 """Connections by the extension reqwestclient: Rust's reqwest, blocking without the GIL, and for asyncio."""
 
+from functools import partial
+from typing import Any
+
 import reqwestclient
 
 from clients.channel import CallFailed
+from clients.http.threads import ThreadClient
+from core.system import Client
 
 
 class ReqwestConnection:
@@ -47,3 +52,13 @@ class ReqwestAsyncConnection:
     async def close(self) -> None:
         """The client closes its connection when it is let go."""
         del self._client
+
+
+client = partial(ThreadClient, ReqwestConnection)
+
+
+def async_client(*of_cell: Any) -> Client:
+    """A TaskClient; a client with threads does not load asyncio."""
+    from clients.http.tasks import TaskClient
+
+    return TaskClient(ReqwestAsyncConnection, *of_cell)

@@ -1,11 +1,13 @@
 """A connection by requests: one session, and so one connection of urllib3's pool."""
 
 from collections.abc import Iterator
+from functools import partial
 from http.client import IncompleteRead, RemoteDisconnected
 
 import requests
 
 from clients.channel import CallFailed
+from clients.http.threads import ThreadClient
 
 _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (TimeoutError, "timeout"),
@@ -43,15 +45,18 @@ class RequestsConnection:
 
 def _code(error: requests.RequestException) -> str:
     """requests wraps what urllib3 wraps: the cause is somewhere below."""
-    below = tuple(_below(error, set()))
-    return next((code for kind, code in _CODES for one in below if isinstance(one, kind)), "garbled")
+    causes = tuple(_causes(error, set()))
+    return next((code for kind, code in _CODES for cause in causes if isinstance(cause, kind)), "garbled")
 
 
-def _below(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
+def _causes(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
     if id(error) in seen:
         return
     seen.add(id(error))
     yield error
-    for one in (error.__cause__, error.__context__, *error.args):
-        if isinstance(one, BaseException):
-            yield from _below(one, seen)
+    for cause in (error.__cause__, error.__context__, *error.args):
+        if isinstance(cause, BaseException):
+            yield from _causes(cause, seen)
+
+
+client = partial(ThreadClient, RequestsConnection)

@@ -1,8 +1,10 @@
 """A connection by the standard library's http.client."""
 
+from functools import partial
 from http.client import HTTPConnection, HTTPException, IncompleteRead, RemoteDisconnected
 
 from clients.channel import CallFailed
+from clients.http.threads import ThreadClient
 
 
 class StdlibConnection:
@@ -35,3 +37,6 @@ class StdlibConnection:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+
+client = partial(ThreadClient, StdlibConnection)

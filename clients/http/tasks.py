@@ -1,15 +1,14 @@
 """An HTTP client whose workers are tasks of one asyncio event loop, each with a connection of its own."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from itertools import count
 from time import perf_counter_ns
 from typing import Any, Protocol
 
 from clients.channel import CallFailed
-from clients.http import workers as http_workers
-from clients.http.workers import EXPECTED_BYTES, GIVE_UP_AFTER, Quota, Tally
+from clients.http.workers import EXPECTED_BYTES, HttpWorker, places, summary
+from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers
 from core.cell import Cell
 from core.method import Method
 
@@ -25,28 +24,18 @@ class AsyncConnection(Protocol):
 
 
 AsyncConnect = Callable[[str, int, float], AsyncConnection]
-AsyncGet = Callable[[], Awaitable[tuple[int, int]]]
 
 
-class TaskWorker:
-    """clients.http.threads.Worker for asyncio: one connection, and what its requests came to.
+class TaskWorker(HttpWorker[AsyncConnection]):
+    """clients.http.threads.ThreadWorker for asyncio. connect() does not wait; the first get() may."""
 
-    connect(host, port, deadline_s): called inside the event loop; it does not wait, the first get() may.
-    """
-
-    __slots__ = ("_connect", "_connection", "_place", "tally")
-
-    def __init__(self, connect: AsyncConnect, place: tuple[str, int]) -> None:
-        self._connect = connect
-        self._place = place
-        self._connection: AsyncConnection | None = None
-        self.tally = Tally()
+    __slots__ = ()
 
     async def open(self) -> None:
         """Open the connection and use it once; if that fails, the first request that is counted will say so."""
         start = perf_counter_ns()
         try:
-            await self._take()()
+            await self._take().get()
         except CallFailed:
             await self.drop()
         else:
@@ -67,23 +56,23 @@ class TaskWorker:
         tally = self.tally
         tally.sent = requests or 0
         began_ns = perf_counter_ns()
-        tried = await self._ask(count(1) if requests is None else range(1, requests + 1), until_ns)
+        sent = await self._send(numbers(requests), until_ns)
         tally.loop_ns = perf_counter_ns() - began_ns
-        tally.sent = tried if requests is None else requests
+        tally.sent = sent if requests is None else requests
 
-    async def _ask(self, numbers: Iterable[int], until_ns: int) -> int:
-        """clients.http.threads.Worker's loop with await; how many requests were tried."""
+    async def _send(self, numbers: Iterable[int], until_ns: int) -> int:
+        """ThreadWorker's loop with await; how many requests were sent."""
         note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
-        get: AsyncGet | None = None
+        get: Callable[[], Awaitable[tuple[int, int]]] | None = None
         number = failures = 0
         for number in numbers:  # noqa: B007 - how far it came
             try:
-                get = get or self._take()
+                get = get or self._take().get
                 start_ns = clock()
                 status, size_bytes = await get()
                 end_ns = clock()
             except CallFailed as failed:
-                await self._lose(failed)
+                await self._fail(failed)
                 get, failures = None, failures + 1
                 if failures == GIVE_UP_AFTER:
                     break
@@ -96,14 +85,9 @@ class TaskWorker:
                 get = None
             if end_ns >= until_ns:
                 break
-        return number
+        return number + 1
 
-    def _take(self) -> AsyncGet:
-        if self._connection is None:
-            self._connection = self._connect(*self._place, http_workers.REQUEST_DEADLINE_S)
-        return self._connection.get
-
-    async def _lose(self, failed: CallFailed) -> None:
+    async def _fail(self, failed: CallFailed) -> None:
         self.tally.errors[failed.code] += 1
         await self.drop()
 
@@ -112,47 +96,35 @@ class TaskWorker:
         await self.drop()
 
 
-class TaskClient:
-    """NUM_CONNECTIONS_PER_CLIENT workers on one event loop; their connections are open once this is built.
-
-    addresses: of every service, its sockets. The tasks are made inside the timed region, as in seeds 000 and 001.
-    """
+class TaskClient(WorkerClient[TaskWorker]):
+    """WorkerClient with tasks of one event loop in place of threads. addresses: of every service, its sockets."""
 
     def __init__(
         self, connect: AsyncConnect, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
     ) -> None:
-        self._workers = [TaskWorker(connect, place) for place in http_workers.places(cell, client_id, addresses)]
-        self._warmup = http_workers.warmup(cell, len(addresses), method)
-        self._timed = http_workers.timed(cell, len(addresses), method)
         self._runner = asyncio.Runner()
-        self._runner.run(_together([worker.open() for worker in self._workers]))
-
-    def __repr__(self) -> str:
-        return f"TaskClient({len(self._workers)} workers)"
-
-    def warm_up(self) -> None:
-        """Ask as in the timed window, as much as the method says, and forget it."""
-        self._runner.run(self._race(self._warmup))
-        for worker in self._workers:
-            worker.tally.clear()
-
-    def run(self) -> dict[str, Any]:
-        """Make the tasks, wait for all of them, and sum up: docs/child-contract.md and http_workers.summary."""
-        started_ns, finished_ns = self._runner.run(self._race(self._timed))
-        return http_workers.summary([worker.tally for worker in self._workers], started_ns, finished_ns, "task")
+        workers = [TaskWorker(connect, place) for place in places(cell, client_id, addresses)]
+        super().__init__(workers, cell, len(addresses), method)
 
     def close(self) -> None:
         """Close the connections and the event loop; a process that ends need not."""
-        self._runner.run(_together([worker.drop() for worker in self._workers]))
+        self._runner.run(_gathered([worker.drop for worker in self._workers]))
         self._runner.close()
 
-    async def _race(self, quota: Quota) -> tuple[int, int]:
+    def _open(self) -> None:
+        self._runner.run(_gathered([worker.open for worker in self._workers]))
+
+    def _race(self, quota: Quota) -> tuple[int, int]:
+        return self._runner.run(self._raced(quota))
+
+    async def _raced(self, quota: Quota) -> tuple[int, int]:
         started_ns = perf_counter_ns()
-        until_ns = quota.until_ns(started_ns)
-        pairs = zip(self._workers, quota.requests, strict=True)
-        await _together([worker.call(requests, until_ns) for worker, requests in pairs])
+        await _gathered(self._calls(quota, started_ns))
         return started_ns, perf_counter_ns()
 
+    def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        return summary([worker.tally for worker in self._workers], started_ns, finished_ns, "task")
 
-async def _together(works: Sequence[Coroutine[Any, Any, None]]) -> None:
-    await asyncio.gather(*works)
+
+async def _gathered(calls: Sequence[Callable[[], Awaitable[None]]]) -> None:
+    await asyncio.gather(*(call() for call in calls))

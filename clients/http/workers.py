@@ -1,25 +1,24 @@
-"""What the workers of an HTTP client have in common, threads and tasks alike: shares, places and counts."""
+"""What the workers of the HTTP rows have in common, threads and tasks alike: a connection, counts and times."""
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from clients.tally import Tally
+from clients.workers import turns
 from core.cell import Cell
 from core.histogram import Histogram
-from core.method import Method
 
 REQUEST_DEADLINE_S = 5.0
-GIVE_UP_AFTER = 10
 EXPECTED_BYTES = len("Hello, World!")  # what axum-server answers
 TIMELINE_REQUESTS = 100
-NEVER_NS = 1 << 62
+ConnectionT = TypeVar("ConnectionT")
 
 
-class Tally:
-    """What one worker has counted; workers share nothing while timed, summary() joins them afterwards.
+class HttpTally:
+    """What one worker has counted; workers share nothing while timed, summary() adds them up afterwards.
 
     connect:  opening the connection and its first request, which is when most libraries connect; no later connect
     times_ns: start and end of each answered request in turn, on the monotonic clock. They are put into a histogram
@@ -34,7 +33,7 @@ class Tally:
         self.clear()
 
     def clear(self) -> None:
-        """Count from nought; the connect stays, as there is none after the warm-up."""
+        """Count from zero; the connect stays, as there is none after the warm-up."""
         self.sent = self.wrong = self.loop_ns = 0
         self.errors: Counter[str] = Counter()
         self.times_ns = array("q")
@@ -51,77 +50,47 @@ class Tally:
         return zip(self.times_ns[::2], self.times_ns[1::2], strict=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Quota:
-    """requests: of each worker, None for as many as fit into slice_ns."""
+class HttpWorker(Generic[ConnectionT]):
+    """One connection, opened when it is needed and again after an error, and what its requests came to.
 
-    requests: tuple[int | None, ...]
-    slice_ns: int = 0
+    connect(host, port, deadline_s): opens the connection; no answer takes longer than deadline_s.
+    """
 
-    def until_ns(self, now_ns: int) -> int:
-        """When a worker that begins now ends after its request."""
-        return now_ns + self.slice_ns if self.slice_ns else NEVER_NS
+    __slots__ = ("_connect", "_connection", "_place", "tally")
 
+    def __init__(self, connect: Callable[[str, int, float], ConnectionT], place: tuple[str, int]) -> None:
+        self._connect = connect
+        self._place = place
+        self._connection: ConnectionT | None = None
+        self.tally = HttpTally()
 
-def timed(cell: Cell, services: int, method: Method) -> Quota:
-    """What is asked after `go`: NUM_REQUESTS_PER_CLIENT for each service, or as much as the duration lets."""
-    return _quota(cell, cell.num_requests_per_client * services, method.duration_s)
-
-
-def warmup(cell: Cell, services: int, method: Method) -> Quota:
-    """What is asked in the warm-up: at least one request of each worker."""
-    share, seconds = method.warmup.share, method.warmup.seconds
-    if method.duration_s:
-        share, seconds = 0.0, seconds or share * method.duration_s
-    requests = round(share * cell.num_requests_per_client * services)
-    return _quota(cell, max(requests, cell.num_connections_per_client), seconds)
-
-
-def _quota(cell: Cell, requests: int, seconds: float) -> Quota:
-    workers = cell.num_connections_per_client
-    if seconds:
-        return Quota(requests=(None,) * workers, slice_ns=round(seconds * 1e9))
-    return Quota(requests=tuple(shares(requests, workers)))
-
-
-def shares(requests: int, workers: int) -> list[int]:
-    """*requests* divided among *workers*; the remainder goes to the first ones."""
-    whole, more = divmod(requests, workers)
-    return [whole + (number < more) for number in range(workers)]
-
-
-def turns(cell: Cell, client_id: int, services: int) -> list[int]:
-    """Which service each worker asks: the workers of all clients, one after the other, go round the services."""
-    first = client_id * cell.num_connections_per_client
-    return [(first + number) % services for number in range(cell.num_connections_per_client)]
+    def _take(self) -> ConnectionT:
+        if self._connection is None:
+            self._connection = self._connect(*self._place, REQUEST_DEADLINE_S)
+        return self._connection
 
 
 def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
-    """Host and port that each worker asks, in turns()."""
+    """Host and port that each worker calls, in turns()."""
     chosen = (addresses[turn][0] for turn in turns(cell, client_id, len(addresses)))
     return [(host, int(port)) for host, _, port in (address.rpartition(":") for address in chosen)]
 
 
-def summary(tallies: Sequence[Tally], started_ns: int, finished_ns: int, worker: str) -> dict[str, Any]:
-    """A client's result; bench_ns is from before the first worker is made until the last has ended.
+def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, worker: str) -> dict[str, Any]:
+    """A client's result; bench_ns is from before the first worker is started until the last has ended.
 
     worker: what a worker is, thread or task. workers_ns: each worker's loop. timeline: each worker's first requests as
     [start, end], ns from *started_ns*.
     """
-    latency, connect, errors = Histogram(), Histogram(), Counter[str]()
+    total = Tally()
     for tally in tallies:
-        errors += tally.errors + _record(tally, latency)
-        connect.merge(tally.connect)
+        total.sent += tally.sent
+        total.wrong += tally.wrong
+        total.errors += tally.errors + _record(tally, total.latency)
+        total.connect.merge(tally.connect)
+    total.answered = total.latency.count
     return {
-        "started_ns": started_ns,
-        "finished_ns": finished_ns,
-        "completion_ns": finished_ns - started_ns,
-        "requests": sum(tally.sent for tally in tallies),
-        "answered": latency.count,
-        "wrong": sum(tally.wrong for tally in tallies),
-        "errors": dict(errors),
-        "latency": latency.to_json(),
-        "connect": connect.to_json(),
+        **total.to_result(started_ns, finished_ns),
         "bench_ns": finished_ns - started_ns,
         "worker": worker,
         "workers_ns": [tally.loop_ns for tally in tallies],
@@ -129,7 +98,7 @@ def summary(tallies: Sequence[Tally], started_ns: int, finished_ns: int, worker:
     }
 
 
-def _record(tally: Tally, latency: Histogram) -> Counter[str]:
+def _record(tally: HttpTally, latency: Histogram) -> Counter[str]:
     """Record its answers, and count those that came too late: not every library keeps a deadline for a whole answer."""
     late, deadline_ns = Counter[str](), round(REQUEST_DEADLINE_S * 1e9)
     for start_ns, end_ns in tally.pairs():
@@ -140,5 +109,5 @@ def _record(tally: Tally, latency: Histogram) -> Counter[str]:
     return late
 
 
-def _timeline(tally: Tally, started_ns: int) -> list[list[int]]:
+def _timeline(tally: HttpTally, started_ns: int) -> list[list[int]]:
     return [[start - started_ns, end - started_ns] for start, end in islice(tally.pairs(), TIMELINE_REQUESTS)]

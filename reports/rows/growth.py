@@ -61,20 +61,15 @@ class Growth:
 
 def growths(run: Run) -> list[Growth]:
     """Both sides of every series with three numbers of clients or more, arm by arm."""
-    every = grown(run)
-    return [*chain.from_iterable(_growths(one, label) for one, label in zip(every, labels(every), strict=True))]
+    every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
+    return [*chain.from_iterable(_growths(swept, label) for swept, label in zip(every, labels(every), strict=True))]
 
 
-def grown(run: Run) -> list[Series]:
-    """Cells that agree in everything but the number of clients, where there are three numbers or more."""
-    return [one for one in series(run, (CLIENTS,)) if len(one.values(CLIENTS)) >= FEWEST_COUNTS]
-
-
-def _growths(one: Series, label: Message) -> Iterator[Growth]:
-    services = one.params["NUM_API_SERVICES"]
+def _growths(swept: Series, label: Message) -> Iterator[Growth]:
+    services = swept.params["NUM_API_SERVICES"]
     assert isinstance(services, int)
-    for arm in one.arms:
-        cells = [cell for cell in one.cells if cell.arm == arm]
+    for arm in swept.arms:
+        cells = [cell for cell in swept.cells if cell.arm == arm]
         for side in SIDES:
             points = _points(cells, side)
             if len({count for count, _ in points}) >= FEWEST_COUNTS and len(points) >= FEWEST_POINTS:
@@ -106,7 +101,7 @@ def fit(points: Sequence[tuple[int, int]], services: int | None) -> tuple[Estima
     """Slope, constant, and the coefficient of 1 / (clients + services), by least squares with t intervals.
 
     points: (clients, bytes); services: how many share the interpreter's pages with the clients, or None where the
-    memory told is not proportional. A proportional set size counts a page that n processes share as 1/n of it, so
+    memory is not proportional. A proportional set size counts a page that n processes share as 1/n of it, so
     that a service seems to shrink as clients come: a plain line would take that for what clients cost.
     """
     if services is None:

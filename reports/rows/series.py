@@ -31,29 +31,27 @@ class Series:
 
     def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
         """The cells of *arm* for each value of *name*."""
-        found: dict[int, list[CellResult]] = {value: [] for value in self.values(name)}
-        for cell in self.cells:
-            if cell.arm == arm:
-                found[number(cell, name)].append(cell)
-        return {value: cells for value, cells in found.items() if cells}
+        mine = [cell for cell in self.cells if cell.arm == arm]
+        every = {value: [cell for cell in mine if number(cell, name) == value] for value in self.values(name)}
+        return {value: cells for value, cells in every.items() if cells}
 
 
 def series(run: Run, along: Sequence[str]) -> list[Series]:
     """The cells that are ok and have all parameters of *along*, apart by every other one; in the plan's order."""
     order = arms(run)
-    found: dict[tuple[str, str], list[CellResult]] = {
+    by_setting: dict[tuple[str, str], list[CellResult]] = {
         setting_key(row["system"], _without(row["params"], along)): [] for row in run.plan["rows"]
     }
     for cell in run.cells:
         if cell.status == "ok" and all(name in cell.params for name in along):
-            found.setdefault(setting_key(cell.system, _without(cell.params, along)), []).append(cell)
+            by_setting.setdefault(setting_key(cell.system, _without(cell.params, along)), []).append(cell)
     return [
         Series(
             system=cells[0].system,
             params=_without(cells[0].params, along),
             cells=tuple(sorted(cells, key=lambda cell: (order.index(cell.arm), cell.block))),
         )
-        for cells in found.values()
+        for cells in by_setting.values()
         if cells
     ]
 
@@ -65,15 +63,18 @@ def arms(run: Run) -> list[str]:
 
 def labels(every: Sequence[Series]) -> list[Message]:
     """What tells each from the others: 'system 2, PAYLOAD_BYTES 0'; nothing where nothing does."""
-    names = list(dict.fromkeys(name for one in every for name in one.params))
-    telling = [name for name in names if len({value_text(one.params[name]) for one in every if name in one.params}) > 1]
-    systems = len({one.system for one in every}) > 1
+    values: dict[str, set[str]] = {}
+    for each in every:
+        for name, value in each.params.items():
+            values.setdefault(name, set()).add(value_text(value))
+    telling = [name for name, texts in values.items() if len(texts) > 1]
+    systems = len({each.system for each in every}) > 1
     return [
         listed(
-            [message("system {system}", system=one.system)] * systems
-            + [verbatim(f"{name} {value_text(one.params[name])}") for name in telling if name in one.params]
+            [message("system {system}", system=each.system)] * systems
+            + [verbatim(f"{name} {value_text(each.params[name])}") for name in telling if name in each.params]
         )
-        for one in every
+        for each in every
     ]
 
 
@@ -96,14 +97,14 @@ def median_requests_per_s(cells: Sequence[CellResult]) -> float:
 
 
 def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the system told the proportional set size of every process."""
-    return all(one.get("pss_bytes") for one in processes)
+    """Whether the system reported the proportional set size of every process."""
+    return all(process.get("pss_bytes") for process in processes)
 
 
 def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
-    """Memory of all *processes*: proportional set sizes, or peaks where these are not told; None without either."""
+    """Memory of all *processes*: proportional set sizes, or peaks where these are unknown; None without either."""
     name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
-    sizes: list[int] = [one.get(name, 0) for one in processes]
+    sizes: list[int] = [process.get(name, 0) for process in processes]
     return sum(sizes) if all(sizes) else None
 
 

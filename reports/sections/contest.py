@@ -30,6 +30,7 @@ from reports.document.model import (
 from reports.document.traces import of_cells, of_rows
 from reports.document.values import hundredths, microseconds, whole
 from reports.render.figures import tip
+from reports.render.strips import round_values
 from reports.rows.absent import absent_sentences
 from reports.rows.standings import Contest, Standing
 from reports.rows.summary import Row, requests_per_s
@@ -212,9 +213,11 @@ def throughput(contests: Sequence[Contest], view: View) -> tuple[Figure, ...]:
 
 def _bars(contest: Contest, view: View) -> Panel:
     ranked = contest.standings
+    most = 1.04 * max(map(_most, ranked))
+    ticks = tuple((value, whole(value)) for value in round_values(0.0, most, 3))
     return Panel(
         title=contest.label,
-        across=Axis(label=message("answered requests/s"), low=0.0, high=1.04 * max(map(_most, ranked))),
+        across=Axis(label=message("answered requests/s"), low=0.0, high=most, ticks=ticks),
         up=Axis(
             label=NOTHING,
             low=len(ranked) - 0.4,

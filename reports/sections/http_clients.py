@@ -44,7 +44,7 @@ from reports.view import View
 PLACE = 124
 VIEW = "http-clients"
 SAMPLES_FOR_P999 = 10_000
-TICKS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+TICKS = (1, 1.5, 2, 3, 5, 10, 20, 50)
 BEYOND = 1.15
 ROW_STEP, ARM_STEP = 1.6, 0.22  # of a client's line in the plot of serialisation, and of the runtimes within it
 SERIALISATION = message("Bench / LMean")

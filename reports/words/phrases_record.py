@@ -125,7 +125,7 @@ RECORD_ZH: Mapping[str, str] = {
     "listening sockets per service": "每个服务监听的 socket 数",
     "connections that a service caches; none = no limit": "服务缓存的连接数；none 表示不限",
     "reuse a connection (true) or open one per request (false)": "复用连接（true）或每个请求新建连接（false）",
-    "one selector for all connections, or ask each single one": "对所有连接使用一个 select，或逐个连接查询",
+    "one selector for all connections, or each connection asked on its own": "对所有连接用一个 select，或逐个连接查询",
     "which of a service's sockets a client uses": "客户端使用服务的哪个 socket",
     "how a service waits for its connections": "服务如何等待其连接",
     "Unix sockets or TCP on loopback": "Unix socket 或本机 TCP",

@@ -10,17 +10,18 @@ import anyio
 from anyio.abc import SocketAttribute, SocketListener, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
 from services.alternatives.lengths import HEADER_BYTES, body_bytes, refusal, refused
-from services.listeners import Listener
+from services.listeners import listen
 
 
-def anyio_service(listener: Listener) -> HostedService:
-    """The service on *listener*."""
-    counts = Counts()
+def anyio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening."""
+    listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def serve(stream: SocketStream) -> None:
         if listener.sock.family != socket.AF_UNIX:

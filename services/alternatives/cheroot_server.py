@@ -4,21 +4,19 @@
 Source: cheroot.cherrypy.dev/en/latest/pkg/cheroot.wsgi/
 """
 
-from typing import TYPE_CHECKING
-
 from cheroot.wsgi import Server
 
+from core.cell import Cell
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address
 from services.alternatives.http_answer import IDLE_S
+from services.alternatives.wsgi_app import wsgi_app
 from services.listeners import BACKLOG, LOOPBACK
 
-if TYPE_CHECKING:
-    from wsgiref.types import WSGIApplication
 
-
-def cheroot_service(workers: int, app: "WSGIApplication", counts: Counts) -> HostedService:
-    """The service on a free port of the loopback interface; *app* counts into *counts*."""
-    server = Server((LOOPBACK, 0), app, numthreads=workers, request_queue_size=BACKLOG, timeout=IDLE_S)
+def cheroot_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening on a free port of the loopback interface."""
+    counts, threads = Counts(), cell.num_workers_per_api_service
+    server = Server((LOOPBACK, 0), wsgi_app(counts), numthreads=threads, request_queue_size=BACKLOG, timeout=IDLE_S)
     server.prepare()
-    return HostedService(Place(tcp_address(server.bind_addr[1])), server.serve, counts)
+    return HostedService(BoundAddress(tcp_address(server.bind_addr[1])), server.serve, counts)

@@ -26,7 +26,7 @@ TURN_S = 0.02
 SETTINGS = ("GUNICORN_", "GRANIAN_", "WEB_CONCURRENCY", "GILSCOPE_")  # of the user's own servers: not for ours
 
 
-class Command:
+class ServerCommand:
     """A server's command and its one worker. It listens at address once it is started."""
 
     def __init__(self, arguments: Sequence[str], port: int, folder: str, held: Sequence[socket.socket] = ()) -> None:
@@ -39,7 +39,7 @@ class Command:
         self._control.listen()
 
     def __repr__(self) -> str:
-        return f"Command({' '.join(self._arguments)} at {self.address})"
+        return f"ServerCommand({' '.join(self._arguments)} at {self.address})"
 
     def start(self) -> dict[str, Any]:
         """Start it and wait until it accepts; the worker's state. Raises RuntimeError if it ends or is late."""
@@ -48,12 +48,12 @@ class Command:
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr,
             env=_environment(self._path),
-            pass_fds=[one.fileno() for one in self._held],
+            pass_fds=[sock.fileno() for sock in self._held],
         )
         until = monotonic() + START_DEADLINE_S
         worker = self._wait(self._accepted, until, "had loaded its application")
         self._worker = worker.makefile("rw", encoding="ascii")
-        state = self._heard()
+        state = self._read_state()
         self._wait(self._listens, until, "accepted connections")
         return state
 
@@ -61,7 +61,7 @@ class Command:
         """The worker's state, after what *word* wants."""
         self._worker.write(word + "\n")
         self._worker.flush()
-        return self._heard()
+        return self._read_state()
 
     def remove_file(self) -> None:
         """End it: a server ends with its socket. Its worker ends when the control socket is shut."""
@@ -75,20 +75,20 @@ class Command:
         self._control.close()
         Path(self._path).unlink(missing_ok=True)
 
-    def _heard(self) -> dict[str, Any]:
+    def _read_state(self) -> dict[str, Any]:
         line = self._worker.readline()
         if not line:
             raise RuntimeError(f"the worker of {self!r} has gone")
         state: dict[str, Any] = json.loads(line)
         return state
 
-    def _wait(self, look: Callable[[], socket.socket | None], until: float, what: str) -> socket.socket:
+    def _wait(self, attempt: Callable[[], socket.socket | None], until: float, what: str) -> socket.socket:
         while monotonic() < until:
             if self._process.poll() is not None:
                 raise RuntimeError(f"{self!r} ended with status {self._process.returncode} before it {what}")
-            found = look()
-            if found is not None:
-                return found
+            sock = attempt()
+            if sock is not None:
+                return sock
         raise RuntimeError(f"{self!r} has not {what} within {START_DEADLINE_S:g} s")
 
     def _accepted(self) -> socket.socket | None:
@@ -112,9 +112,9 @@ class Command:
 
 
 class CommandedService:
-    """The service behind a Command."""
+    """The service behind a ServerCommand."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: ServerCommand) -> None:
         self.listeners = [command]
         self._command = command
         self._since = TreeUsage()
@@ -143,7 +143,7 @@ class CommandedService:
         }
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         self._waited_ns = self._command.ask(RESET)["run_queue_ns"]
         self._since = usage_of_tree(os.getpid())
 

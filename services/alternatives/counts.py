@@ -3,7 +3,7 @@
 import threading
 
 
-class _Own:
+class _ThreadCount:
     """What one thread has counted; only that thread writes it."""
 
     __slots__ = ("requests",)
@@ -17,7 +17,7 @@ class Counts:
 
     def __init__(self) -> None:
         self._here = threading.local()
-        self._all: list[_Own] = []
+        self._all: list[_ThreadCount] = []
 
     def __repr__(self) -> str:
         return f"Counts({self.requests} requests, {len(self._all)} threads)"
@@ -25,18 +25,18 @@ class Counts:
     def add(self) -> None:
         """The calling thread is about to send one more answer: the peer may end us as soon as it has it."""
         try:
-            self._here.own.requests += 1
+            self._here.count.requests += 1
         except AttributeError:
-            self._here.own = _Own()
-            self._all.append(self._here.own)
-            self._here.own.requests = 1
+            self._here.count = _ThreadCount()
+            self._all.append(self._here.count)
+            self._here.count.requests = 1
 
     @property
     def requests(self) -> int:
         """Answered since reset()."""
-        return sum(one.requests for one in self._all.copy())
+        return sum(counted.requests for counted in self._all.copy())
 
     def reset(self) -> None:
-        """Count from nought; no request is under way."""
-        for one in self._all.copy():
-            one.requests = 0
+        """Count from zero; no request is under way."""
+        for counted in self._all.copy():
+            counted.requests = 0

@@ -23,10 +23,10 @@ def flask_app(counts: Counts) -> "WSGIApplication":
 
     @app.post("/calc")  # type: ignore[untyped-decorator]
     def calc() -> Response:
-        given = request.get_json()
-        if type(given) is not dict:
+        params = request.get_json()
+        if type(params) is not dict:
             raise Refused(400, "the request's body is not a JSON object")
-        return Response(calculate(given), content_type=CONTENT_TYPE)
+        return Response(calculate(params), content_type=CONTENT_TYPE)
 
     @app.errorhandler(Refused)  # type: ignore[untyped-decorator]
     def refuse(refused: Refused) -> Response:

@@ -6,16 +6,17 @@ It refuses to run on a free-threaded build whose GIL is on, so there is no 3.14t
 Source: github.com/emmett-framework/granian#workers-and-threads
 """
 
-from services.alternatives.commanded import Command, CommandedService, free_port
+from core.cell import Cell
+from services.alternatives.commanded import CommandedService, ServerCommand, free_port
 from services.listeners import LOOPBACK
 
 
-def granian_wsgi_service(workers: int, folder: str) -> CommandedService:
-    """WSGI on *workers* threads."""
-    return _service("wsgi", ["--blocking-threads", str(workers)], folder)
+def wsgi_service(cell: Cell, service_id: int, folder: str) -> CommandedService:
+    """WSGI on threads."""
+    return _service("wsgi", ["--blocking-threads", str(cell.num_workers_per_api_service)], folder)
 
 
-def granian_asgi_service(folder: str) -> CommandedService:
+def asgi_service(cell: Cell, service_id: int, folder: str) -> CommandedService:
     """ASGI in one event loop."""
     return _service("asgi", [], folder)
 
@@ -27,4 +28,4 @@ def _service(interface: str, more: list[str], folder: str) -> CommandedService:
         *("--http", "1", "--no-ws", "--workers", "1", "--log-level", "error", *more),
         *("--factory", f"services.alternatives.loaded:make_{interface}"),
     ]
-    return CommandedService(Command(arguments, port, folder, held=[held]))
+    return CommandedService(ServerCommand(arguments, port, folder, held=[held]))

@@ -8,23 +8,35 @@ Source: docs.gunicorn.org/en/stable/settings.html, docs.gunicorn.org/en/stable/f
 
 import os
 
-from services.alternatives.commanded import Command, CommandedService
+from core.cell import Cell
+from services.alternatives.commanded import CommandedService, ServerCommand
 from services.alternatives.http_answer import IDLE_S
-from services.listeners import BACKLOG, Listener
+from services.listeners import BACKLOG, listen_tcp
 
 MEMORY_FOLDER = "/dev/shm"
 
 
-def gunicorn_service(listener: Listener, workers: int, folder: str, factory: str) -> CommandedService:
+def wsgi_service(cell: Cell, service_id: int, folder: str) -> CommandedService:
+    """The plain WSGI application."""
+    return _service(cell, folder, "make_wsgi")
+
+
+def flask_service(cell: Cell, service_id: int, folder: str) -> CommandedService:
+    """The Flask application."""
+    return _service(cell, folder, "make_flask")
+
+
+def _service(cell: Cell, folder: str, factory: str) -> CommandedService:
     """factory: the function of services.alternatives.loaded that makes the application."""
+    listener, threads = listen_tcp(), cell.num_workers_per_api_service
     memory = ["--worker-tmp-dir", MEMORY_FOLDER] if os.path.isdir(MEMORY_FOLDER) else []
     arguments = [
         "gunicorn",
         *("--bind", f"fd://{listener.sock.fileno()}", "--backlog", str(BACKLOG)),
-        *("--worker-class", "gthread", "--workers", "1", "--threads", str(workers)),
+        *("--worker-class", "gthread", "--workers", "1", "--threads", str(threads)),
         *("--keep-alive", str(IDLE_S), "--log-level", "error", "--no-control-socket"),
         *memory,
         f"services.alternatives.loaded:{factory}()",
     ]
     port = int(listener.address.rpartition(":")[2])
-    return CommandedService(Command(arguments, port, folder, held=[listener.sock]))
+    return CommandedService(ServerCommand(arguments, port, folder, held=[listener.sock]))

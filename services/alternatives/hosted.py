@@ -12,14 +12,14 @@ from services.alternatives.counts import Counts
 from services.listeners import LOOPBACK
 
 
-class Place:
+class BoundAddress:
     """Where a server listens that opens its socket itself; address is what a client is told."""
 
     def __init__(self, address: str) -> None:
         self.address = address
 
     def __repr__(self) -> str:
-        return f"Place({self.address})"
+        return f"BoundAddress({self.address})"
 
     def remove_file(self) -> None:
         """Remove the socket file, if there is one."""
@@ -57,5 +57,5 @@ class HostedService:
         return {"requests": self._counts.requests}
 
     def reset(self) -> None:
-        """Count from nought."""
+        """Count from zero."""
         self._counts.reset()

@@ -7,7 +7,7 @@ from core.work import Refused, decode, error_answer, route
 
 CONTENT_TYPE = "application/json"
 IDLE_S = 75  # a kept connection may be silent so long: clients connect first and are released later
-STATUS_LINES = {one.value: f"{one.value} {one.phrase}" for one in HTTPStatus}
+STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
 def http_answer(method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
@@ -23,7 +23,7 @@ def http_answer(method: str, path: str, query: str, body: bytes) -> tuple[int, b
 def _params(query: str, body: bytes) -> dict[str, object]:
     if not body:
         return dict(parse_qsl(query))
-    given = decode(body)
-    if type(given) is not dict:
+    params = decode(body)
+    if type(params) is not dict:
         raise Refused(400, "the request's body is not a JSON object")
-    return given
+    return params

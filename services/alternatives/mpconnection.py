@@ -11,19 +11,20 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.connection import Listener as ConnectionListener
 
+from core.cell import Cell
 from core.wire import MAX_FRAME_BYTES
 from core.work import answer
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
 from services.listeners import BACKLOG, LOOPBACK
 
 
-def connection_service(path: str) -> HostedService:
-    """The service on a Unix socket at *path*; "" for a free port of the loopback interface."""
-    counts = Counts()
+def connection_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    counts, path = Counts(), unix_path(cell, service_id, folder)
     listener = ConnectionListener(path or (LOOPBACK, 0), "AF_UNIX" if path else "AF_INET", BACKLOG)
     address = listener.address if path else tcp_address(listener.address[1])
-    return HostedService(Place(str(address)), lambda: _accept(listener.accept, counts), counts)
+    return HostedService(BoundAddress(str(address)), lambda: _accept(listener.accept, counts), counts)
 
 
 def _accept(accept: Callable[[], Connection], counts: Counts) -> None:

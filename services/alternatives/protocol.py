@@ -8,12 +8,13 @@ Source: docs.python.org/3/library/asyncio-protocol.html
 import asyncio
 from collections.abc import Callable
 
+from core.cell import Cell
 from core.wire import Frames, frame
 from core.work import answer
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
 from services.alternatives.lengths import refusal
-from services.listeners import Listener
+from services.listeners import Listener, listen
 
 
 class FramesProtocol(asyncio.Protocol):
@@ -37,10 +38,19 @@ class FramesProtocol(asyncio.Protocol):
             self._transport.close()
 
 
-def protocol_service(
-    listener: Listener, loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None
-) -> HostedService:
-    """The service on *listener*, in asyncio's own event loop or the one that *loop_factory* makes."""
+def asyncio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell* in asyncio's own event loop."""
+    return _service(listen(cell, service_id, folder)[0], asyncio.new_event_loop)
+
+
+def uvloop_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell* in uvloop's event loop, by a loop factory as uvloop's documentation has it."""
+    from services.echo_uvloop import new_event_loop
+
+    return _service(listen(cell, service_id, folder)[0], new_event_loop)
+
+
+def _service(listener: Listener, loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> HostedService:
     counts = Counts()
 
     async def run() -> None:

@@ -10,16 +10,26 @@ from typing import Any
 
 import Pyro5.api
 
+from core.cell import Cell
 from core.work import answer
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
 from services.listeners import LOOPBACK
 
 OBJECT = "calculator"
 
 
-def pyro_service(path: str, server_type: str, workers: int = 1) -> HostedService:
-    """server_type: thread or multiplex. path: of the Unix socket; "" for loopback TCP."""
+def thread_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """A pool of threads, one for each connection."""
+    return _service(unix_path(cell, service_id, folder), "thread", cell.num_workers_per_api_service)
+
+
+def multiplex_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """One thread."""
+    return _service(unix_path(cell, service_id, folder), "multiplex", 1)
+
+
+def _service(path: str, server_type: str, workers: int) -> HostedService:
     config: Any = Pyro5.api.config
     config.SERVERTYPE = server_type
     config.SOCK_NODELAY = not path
@@ -28,7 +38,7 @@ def pyro_service(path: str, server_type: str, workers: int = 1) -> HostedService
     daemon = Pyro5.api.Daemon(unixsocket=path) if path else Pyro5.api.Daemon(host=LOOPBACK, port=0)
     daemon.register(_calculator(counts), objectId=OBJECT)
     address = path or tcp_address(int(daemon.locationStr.rpartition(":")[2]))
-    return HostedService(Place(address), daemon.requestLoop, counts)
+    return HostedService(BoundAddress(address), daemon.requestLoop, counts)
 
 
 def _calculator(counts: Counts) -> object:

@@ -13,22 +13,23 @@ from typing import Any
 import rpyc
 from rpyc.utils.server import Server, ThreadedServer, ThreadPoolServer
 
+from core.cell import Cell
 from core.work import answer
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
 from services.listeners import BACKLOG, LOOPBACK
 
 
-def threaded_service(path: str) -> HostedService:
-    """A thread for each connection, on a Unix socket at *path* or, where it is "", on loopback TCP."""
-    counts = Counts()
+def threaded_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """A thread for each connection."""
+    counts, path = Counts(), unix_path(cell, service_id, folder)
     return _hosted(ThreadedServer(_calculator(counts), **_settings(path)), path, counts)
 
 
-def pool_service(path: str, workers: int) -> HostedService:
-    """*workers* threads, whatever the number of connections."""
-    counts = Counts()
-    return _hosted(ThreadPoolServer(_calculator(counts), nbThreads=workers, **_settings(path)), path, counts)
+def pool_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """NUM_WORKERS_PER_API_SERVICE threads, whatever the number of connections."""
+    counts, path, threads = Counts(), unix_path(cell, service_id, folder), cell.num_workers_per_api_service
+    return _hosted(ThreadPoolServer(_calculator(counts), nbThreads=threads, **_settings(path)), path, counts)
 
 
 def _calculator(counts: Counts) -> type[rpyc.Service]:
@@ -51,4 +52,4 @@ def _settings(path: str) -> dict[str, Any]:
 
 def _hosted(server: Server, path: str, counts: Counts) -> HostedService:
     server.listener.listen(BACKLOG)  # start() does so again; until then connections wait
-    return HostedService(Place(path or tcp_address(server.port)), server.start, counts)
+    return HostedService(BoundAddress(path or tcp_address(server.port)), server.start, counts)

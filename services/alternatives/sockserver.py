@@ -7,12 +7,13 @@ Source: docs.python.org/3/library/socketserver.html
 import socket
 from socketserver import BaseServer, StreamRequestHandler, TCPServer, ThreadingMixIn, UnixStreamServer
 
+from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
 from services.alternatives.lengths import HEADER_BYTES, body_bytes, refusal, refused
-from services.listeners import Listener
+from services.listeners import Listener, listen
 
 
 class _UnixServer(ThreadingMixIn, UnixStreamServer):
@@ -23,9 +24,9 @@ class _TcpServer(ThreadingMixIn, TCPServer):
     daemon_threads = True
 
 
-def socketserver_service(listener: Listener) -> HostedService:
-    """The service on *listener*."""
-    counts = Counts()
+def socketserver_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening."""
+    listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     class Handler(StreamRequestHandler):
         disable_nagle_algorithm = listener.sock.family != socket.AF_UNIX

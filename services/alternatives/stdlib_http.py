@@ -7,15 +7,16 @@ Source: docs.python.org/3/library/http.server.html
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from core.cell import Cell
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
 from services.alternatives.http_answer import CONTENT_TYPE, http_answer
-from services.listeners import Listener
+from services.listeners import listen_tcp
 
 
-def http_server_service(listener: Listener) -> HostedService:
-    """The service on *listener*."""
-    counts = Counts()
+def http_server_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening."""
+    listener, counts = listen_tcp(), Counts()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -6,17 +6,18 @@ TCP_NODELAY itself. Source: docs.python.org/3/library/asyncio-stream.html
 
 import asyncio
 
+from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
 from services.alternatives.lengths import HEADER_BYTES, body_bytes, refusal, refused
-from services.listeners import Listener
+from services.listeners import listen
 
 
-def streams_service(listener: Listener) -> HostedService:
-    """The service on *listener*."""
-    counts = Counts()
+def streams_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening."""
+    listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -10,12 +10,13 @@ import socket
 from tornado.iostream import IOStream, StreamClosedError
 from tornado.tcpserver import TCPServer
 
+from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
 from services.alternatives.lengths import HEADER_BYTES, body_bytes, refusal, refused
-from services.listeners import Listener
+from services.listeners import listen
 
 
 class _Server(TCPServer):
@@ -37,9 +38,9 @@ class _Server(TCPServer):
             pass
 
 
-def tornado_tcp_service(listener: Listener) -> HostedService:
-    """The service on *listener*."""
-    counts = Counts()
+def tornado_tcp_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening."""
+    listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def run() -> None:
         listener.sock.setblocking(False)

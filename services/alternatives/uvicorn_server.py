@@ -6,17 +6,19 @@ Source: uvicorn.dev/settings/
 
 import uvicorn
 
-from services.alternatives.asgi_app import AsgiApp
+from core.cell import Cell
+from services.alternatives.asgi_app import asgi_app
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
 from services.alternatives.http_answer import IDLE_S
-from services.listeners import BACKLOG, Listener
+from services.listeners import BACKLOG, listen_tcp
 
 
-def uvicorn_service(listener: Listener, app: AsgiApp, counts: Counts) -> HostedService:
-    """The service on *listener*; *app* counts into *counts*."""
+def uvicorn_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening."""
+    listener, counts = listen_tcp(), Counts()
     config = uvicorn.Config(
-        app,
+        asgi_app(counts),
         lifespan="off",
         log_level="warning",
         access_log=False,

@@ -8,17 +8,19 @@ import threading
 from importlib import import_module
 from typing import Any
 
+from core.cell import Cell
 from core.work import answer
 from services.alternatives.counts import Counts
-from services.alternatives.hosted import HostedService, Place, tcp_address
+from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
 from services.listeners import BACKLOG, LOOPBACK
 
 zmq: Any = import_module("zmq")  # not typed: checks must not depend on whether it is installed
 WORKERS = "inproc://workers"
 
 
-def zmq_service(path: str, workers: int) -> HostedService:
-    """The service on a Unix socket at *path*; "" for a free port of the loopback interface."""
+def zmq_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    path = unix_path(cell, service_id, folder)
     counts, context = Counts(), zmq.Context()
     front, back = context.socket(zmq.ROUTER), context.socket(zmq.DEALER)
     front.setsockopt(zmq.BACKLOG, BACKLOG)
@@ -30,11 +32,11 @@ def zmq_service(path: str, workers: int) -> HostedService:
     back.bind(WORKERS)
 
     def run() -> None:
-        for _ in range(workers):
+        for _ in range(cell.num_workers_per_api_service):
             threading.Thread(target=_work, args=(context, counts), daemon=True).start()
         zmq.proxy(front, back)
 
-    return HostedService(Place(address), run, counts)
+    return HostedService(BoundAddress(address), run, counts)
 
 
 def _work(context: Any, counts: Counts) -> None:

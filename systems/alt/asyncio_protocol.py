@@ -1,25 +1,14 @@
 """Alternative: an asyncio protocol, one event loop."""
 
-from clients.alt.callers import framed_caller
-from clients.channel import framed_message
-from core.cell import Cell
-from core.system import Service, System
-
-
-def _service(cell: Cell, service_id: int, folder: str) -> Service:
-    from services.alternatives.protocol import protocol_service
-    from services.listeners import listen
-
-    return protocol_service(listen(cell, service_id, folder)[0])
-
+from core.system import System
 
 SYSTEM = System(
     name="alt-asyncio-protocol",
     title="asyncio protocol, one loop",
     group="league",
     reads=("TRANSPORT",),
-    service=_service,
-    caller=framed_caller,
-    message=framed_message,
+    service="services.alternatives.protocol:asyncio_service",
+    caller="clients.callers:framed_caller",
+    message="clients.channel:framed_message",
     request_cpu_us=90,
 )

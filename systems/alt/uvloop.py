@@ -3,28 +3,16 @@
 Source: uvloop.readthedocs.io/user
 """
 
-from clients.alt.callers import framed_caller
-from clients.channel import framed_message
-from core.cell import Cell
-from core.system import Service, System
-
-
-def _service(cell: Cell, service_id: int, folder: str) -> Service:
-    from services.alternatives.protocol import protocol_service
-    from services.echo_uvloop import new_event_loop
-    from services.listeners import listen
-
-    return protocol_service(listen(cell, service_id, folder)[0], new_event_loop)
-
+from core.system import System
 
 SYSTEM = System(
     name="alt-uvloop",
     title="uvloop, protocol, one loop",
     group="league",
     reads=("TRANSPORT",),
-    service=_service,
-    caller=framed_caller,
-    message=framed_message,
+    service="services.alternatives.protocol:uvloop_service",
+    caller="clients.callers:framed_caller",
+    message="clients.channel:framed_message",
     requirements="requirements/uvloop.txt",
     request_cpu_us=80,
 )

@@ -1,17 +1,7 @@
 """Echo server with uvloop: services/echo_loop.py under the event loop of services/echo_uvloop.py."""
 
 from clients.native import ECHO, ECHO_READS
-from core.cell import Cell
-from core.system import SIZES, Service, System
-
-
-def _service(cell: Cell, service_id: int, folder: str) -> Service:
-    from services.echo_loop import EchoLoop
-    from services.echo_uvloop import new_event_loop
-    from services.listeners import listen
-
-    return EchoLoop(listen(cell, service_id, folder)[0], new_event_loop, cell)
-
+from core.system import SIZES, System
 
 SYSTEM = System(
     name="echo-uvloop",
@@ -19,7 +9,7 @@ SYSTEM = System(
     group="echo",
     common=SIZES,
     reads=ECHO_READS,
-    service=_service,
+    service="services.echo_loop:uvloop_service",
     native_client=ECHO,
     requirements="requirements/uvloop.txt",
     request_cpu_us=40,

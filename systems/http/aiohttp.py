@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, tasks
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-aiohttp",
     title="Python aiohttp",
-    client=tasks("aiohttp", "AiohttpConnection"),
+    client="clients.http.aiohttp:client",
     requirements="requirements/aiohttp.txt",
     request_cpu_us=250,
 )

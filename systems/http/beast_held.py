@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, beast
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-beast-held",
     title="Python over Beast (GIL held)",
-    client=beast("held"),
+    client="clients.http.beast:held",
     wheels=("beastclient",),
     request_cpu_us=60,
 )

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, beast
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-beast-released",
     title="Python over Beast (GIL released)",
-    client=beast("released"),
+    client="clients.http.beast:released",
     wheels=("beastclient",),
     request_cpu_us=60,
 )

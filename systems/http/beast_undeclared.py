@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, beast
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-beast-undeclared",
     title="Python over Beast (GIL held, undeclared)",
-    client=beast("undeclared"),
+    client="clients.http.beast:undeclared",
     wheels=("beastclient",),
     turns_gil_on=True,
     request_cpu_us=60,

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, beast
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-beast-undeclared-released",
     title="Python over Beast (GIL released, undeclared)",
-    client=beast("undeclared_released"),
+    client="clients.http.beast:undeclared_released",
     wheels=("beastclient",),
     turns_gil_on=True,
     request_cpu_us=60,

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, threads
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-httpx",
     title="Python httpx",
-    client=threads("httpx", "HttpxConnection"),
+    client="clients.http.httpx:client",
     requirements="requirements/httpx.txt",
     request_cpu_us=600,
 )

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, threads
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-pyreqwest",
     title="Python over reqwest (blocking)",
-    client=threads("pyreqwest", "ReqwestConnection"),
+    client="clients.http.pyreqwest:client",
     wheels=("reqwestclient",),
     request_cpu_us=150,
 )

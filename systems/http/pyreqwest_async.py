@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, tasks
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-pyreqwest-async",
     title="Python over reqwest (asyncio)",
-    client=tasks("pyreqwest", "ReqwestAsyncConnection"),
+    client="clients.http.pyreqwest:async_client",
     wheels=("reqwestclient",),
     request_cpu_us=250,
 )

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, threads
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-requests",
     title="Python requests",
-    client=threads("requests", "RequestsConnection"),
+    client="clients.http.requests:client",
     requirements="requirements/requests.txt",
     request_cpu_us=600,
 )

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from clients.http.rows import ROW, threads
+from clients.http.rows import ROW
 
 SYSTEM = replace(
     ROW,
     name="http-stdlib",
     title="Python http.client",
-    client=threads("stdlib", "StdlibConnection"),
+    client="clients.http.stdlib:client",
     request_cpu_us=150,
 )

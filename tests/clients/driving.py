@@ -9,7 +9,7 @@ from typing import Any
 
 from clients.cached import CachedCaller
 from clients.channel import CallFailed, FramedChannel
-from clients.drive import Client
+from clients.drive import CallerClient
 from clients.fresh import FreshCaller
 from core.cell import Cell
 from core.system import COMMON, Caller, Channel
@@ -63,7 +63,7 @@ class FakeCaller:
 
 
 @contextmanager
-def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values: int) -> Iterator[Client]:
+def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values: int) -> Iterator[CallerClient]:
     """A client of the services at *addresses* that calls each by *kind*. All its connections are closed at the end."""
     callers = []
 
@@ -74,7 +74,7 @@ def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values:
     few = {"NUM_API_SERVICES": len(addresses), "NUM_REQUESTS_PER_CLIENT": 5}
     cell = Cell.build(system="1", runtime="3.14t", reads=COMMON, values=few | values)
     try:
-        yield Client(replace(find("1"), caller=caller), cell, client_id, addresses)
+        yield CallerClient(replace(find("1"), caller=caller), cell, client_id, addresses)
     finally:
         for one in callers:
             one.close()

@@ -5,15 +5,15 @@ import sys
 
 import pytest
 
-from clients.commands import ChildUsage, heard, run
-from core.child import peak_memory_bytes
+from clients.commands import ChildUsage, outcome_of, run
+from core.child import own_peak_memory_bytes
 
 MUCH_BYTES = 300_000_000
 
 
 def test_what_a_command_prints_and_how_it_ends() -> None:
     ended = run(["sh", "-c", "echo out; echo no >&2; printf '\\351'; exit 4"])
-    assert (ended.output, ended.complaints, ended.status) == ("out\n\N{REPLACEMENT CHARACTER}", "no\n", 4)
+    assert (ended.output, ended.stderr, ended.status) == ("out\n\N{REPLACEMENT CHARACTER}", "no\n", 4)
 
 
 def test_a_command_finds_nothing_on_its_standard_input() -> None:
@@ -27,11 +27,11 @@ def test_a_command_that_is_not_there_is_an_error_of_the_system() -> None:
 
 def test_the_memory_of_a_small_command_is_not_its_parents() -> None:
     """It cannot end before it was looked at: it waits for its standard input."""
-    assert peak_memory_bytes() > 10_000_000
+    assert own_peak_memory_bytes() > 10_000_000
     process = subprocess.Popen(
         ["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert 100_000 < heard(process).peak_bytes < 10_000_000
+    assert 100_000 < outcome_of(process).peak_bytes < 10_000_000
 
 
 def test_the_memory_of_a_large_command_is_told_to_the_end() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.drive import GIVE_UP_AFTER
+from clients.workers import GIVE_UP_AFTER
 from core.histogram import Histogram
 from core.wire import frame
 from tests.clients.driving import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clients.channel import CallFailed
-from clients.drive import GIVE_UP_AFTER
+from clients.workers import GIVE_UP_AFTER
 from core.system import Channel
 from tests.clients.driving import FakeCaller, addresses_of, cached, client, counts, services
 from tests.clients.scripted import (

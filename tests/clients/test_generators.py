@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from clients.generators import PEERS, UNKNOWN, Load
+from clients.generators import GENERATORS, UNKNOWN, Load
 from tests.clients.printed import HEY, PRINTED
 
 URL = "http://127.0.0.1:1/"
@@ -20,16 +20,16 @@ def load(**more: Any) -> Load:
 @pytest.mark.parametrize("case", PRINTED)
 def test_what_a_generator_prints_is_read(case: str) -> None:
     name, printed, expected = PRINTED[case]
-    said = PEERS[name].read(printed)
-    assert (said.answered, said.failed) == (expected.answered, expected.failed)
-    assert said.seconds == pytest.approx(expected.seconds)
-    assert dict(said.percentiles_ms) == pytest.approx(expected.percentiles_ms)
+    report = GENERATORS[name].read(printed)
+    assert (report.answered, report.failed) == (expected.answered, expected.failed)
+    assert report.seconds == pytest.approx(expected.seconds)
+    assert dict(report.percentiles_ms) == pytest.approx(expected.percentiles_ms)
 
 
 @pytest.mark.parametrize("name", ["ab", "wrk", "hey"])
 def test_what_is_no_report_is_refused_with_what_was_printed(name: str) -> None:
     with pytest.raises(ValueError, match="Segmentation fault"):
-        PEERS[name].read("Segmentation fault")
+        GENERATORS[name].read("Segmentation fault")
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_what_is_no_report_is_refused_with_what_was_printed(name: str) -> None:
     ],
 )
 def test_a_generator_is_called_as_its_documentation_says(name: str, keep_alive: bool, called: str) -> None:
-    assert " ".join(PEERS[name].command(load(keep_alive=keep_alive))) == called
+    assert " ".join(GENERATORS[name].command(load(keep_alive=keep_alive))) == called
 
 
 def test_wrk_has_no_more_threads_than_connections() -> None:
-    assert "-t1" in PEERS["wrk"].command(load(connections=1))
+    assert "-t1" in GENERATORS["wrk"].command(load(connections=1))
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_wrk_has_no_more_threads_than_connections() -> None:
     ],
 )
 def test_a_duration_ends_every_generator(name: str, called: str) -> None:
-    assert " ".join(PEERS[name].command(load(timed=True))) == called
+    assert " ".join(GENERATORS[name].command(load(timed=True))) == called
 
 
 def test_hey_counts_more_answers_than_it_remembers_the_status_of() -> None:
     """At 7041.646 requests/s, 300 s are 2,112,494 requests."""
     printed = HEY.replace("0.2840", "300.0000").replace("2000 responses", "1000000 responses")
-    said = PEERS["hey"].read(printed)
-    assert (said.answered, said.failed) == (2_112_494, 0)
+    report = GENERATORS["hey"].read(printed)
+    assert (report.answered, report.failed) == (2_112_494, 0)
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def test_a_generator_is_asked_for_its_version(
     (tmp_path / name).write_text(f"#!/bin/sh\necho '{prints}'\nexit 1\n")
     (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert PEERS[name].version() == version
+    assert GENERATORS[name].version() == version
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", GENERATORS)
 def test_a_generator_that_is_not_there_has_no_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert PEERS[name].version() == UNKNOWN
+    assert GENERATORS[name].version() == UNKNOWN
 
 
 def test_the_version_of_hey_is_what_go_wrote_into_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,4 +104,4 @@ def test_the_version_of_hey_is_what_go_wrote_into_it(tmp_path: Path, monkeypatch
     built = b"\x7fELF\x00path\tgithub.com/rakyll/hey\nmod\tgithub.com/rakyll/hey\tv0.1.5\th1:oc3Q=\n\x00"
     (tmp_path / "hey").write_bytes(built)
     (tmp_path / "hey").chmod(0o755)
-    assert PEERS["hey"].version() == "v0.1.5"
+    assert GENERATORS["hey"].version() == "v0.1.5"

@@ -60,7 +60,7 @@ def known_absence(system: System, runtime: Runtime) -> str:
     """Why the system is not there under *runtime*, whatever the network; empty for all others."""
     if system.name == "alt-grpc" and runtime.name.free_threaded:
         return "grpcio 1.85.1 has no wheel for the free-threaded build"
-    return system.no_forced_gil if runtime.name.gil_forced else ""
+    return str(system.no_forced_gil) if runtime.name.gil_forced else ""
 
 
 def measured(name: str, runtime: Runtime, sandbox: Sandbox, **params: Any) -> tuple[Cell, CellResult]:

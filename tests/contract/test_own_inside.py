@@ -9,7 +9,7 @@ from lab import interpreters
 from lab.gilprobe import version_label
 from lab.measure import Bench
 from lab.runtimes import Runtime
-from tests.clients.own.test_client import serving
+from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
 from tests.lab.test_audit import EXTENSION, extension, wheel

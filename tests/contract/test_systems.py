@@ -188,7 +188,7 @@ def test_answers_that_never_come_are_timeouts(
     any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     misbehave(monkeypatch, "mute")
-    impatient = "import clients.drive; clients.drive.Client.run.__defaults__ = (0.5,)"
+    impatient = "import clients.drive; clients.drive.CallerClient.run.__defaults__ = (0.5,)"
     patch_children(monkeypatch, "client", impatient)
     _, result = measured("2", any_runtime, bench)
     assert (result.status, result.answered, result.errors) == ("failed", 0, {"timeout": 1})

@@ -92,7 +92,7 @@ def test_a_label_names_the_unit_where_there_is_one() -> None:
     ],
 )
 def test_what_is_accepted_is_said_in_words(name: str, words: str) -> None:
-    assert PARAMETERS[name].accepted == words
+    assert str(PARAMETERS[name].accepted) == words
 
 
 @pytest.mark.parametrize(

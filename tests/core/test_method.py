@@ -53,7 +53,7 @@ def test_a_duration_is_in_seconds(text: str, seconds: float) -> None:
 def test_another_duration_is_refused_with_what_is_accepted(text: str) -> None:
     with pytest.raises(BadInput) as caught:
         parse_duration(text)
-    assert str(caught.value) == f"duration is {text}; it must be seconds from 0 to 86400, such as 2 or 0.5."
+    assert str(caught.value) == f"duration is {text}; it must be a number of seconds from 0 to 86400, such as 2 or 0.5."
 
 
 @needs_affinity
@@ -75,7 +75,7 @@ def test_cpus_that_are_not_there_are_refused_with_those_that_are(text: str, monk
     with pytest.raises(BadInput) as caught:
         parse_cpus("services", text)
     assert str(caught.value) == (
-        f"pin services is {text}; it must be CPU numbers such as 0, 0-3 or 0+2, of those there are: 0, 1, 2, 3."
+        f"pin services is {text}; it must be CPU numbers such as 0, 0-3 or 0+2, out of 0, 1, 2, 3."
     )
 
 

@@ -1,6 +1,7 @@
 """What a system declares, and that those that are there are the four of the specification."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,14 @@ def test_the_systems_are_listed_by_number() -> None:
 @pytest.mark.parametrize("system", every(), ids=lambda system: str(system.name))
 def test_a_system_is_found_by_its_number_and_by_its_name(system: System) -> None:
     assert find(system.key) is find(system.name) is system
+
+
+@pytest.mark.parametrize("system", every(), ids=lambda system: str(system.name))
+def test_a_function_that_a_system_names_stands_in_that_module(system: System) -> None:
+    for factory in filter(None, (system.service, system.caller, system.message, system.client)):
+        module, _, name = str(factory).partition(":")
+        source = (REPOSITORY / module.replace(".", "/")).with_suffix(".py").read_text("utf-8")
+        assert re.search(rf"^(def {name}\(|{name} = )", source, re.M)
 
 
 @pytest.mark.parametrize("asked", ["", "0", "9", "s4_pool", "4 ", "__main__", "all"])

@@ -54,6 +54,11 @@ DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 
 
+def forget() -> None:
+    systems.built_in.cache_clear()
+    systems.every.cache_clear()
+
+
 @pytest.fixture
 def with_system_5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This process knows system 5, too; it forgets those of examples."""
@@ -62,10 +67,10 @@ def with_system_5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
     more.mkdir()
     (more / "s5_thread.py").write_text(system_5())
     monkeypatch.setattr(systems, "__path__", [*systems.__path__, str(more)])
-    systems.every.cache_clear()
+    forget()
     yield
     sys.modules.pop("systems.s5_thread", None)
-    systems.every.cache_clear()
+    forget()
 
 
 @pytest.fixture
@@ -329,7 +334,7 @@ def test_the_parameters_are_those_declared() -> None:
 
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
-    return [one.label, default, one.accepted, ", ".join(systems.readers(one.name)), one.help]
+    return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
 
 
 def test_the_seeds_figures_are_those_it_published() -> None:

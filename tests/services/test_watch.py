@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 import pytest
 
 from core.errors import BadInput
-from services.watch import EpollWatch, ScanWatch, Watch, accept_or_none, make_watch
+from services.watch import EpollWatch, ScanWatch, SocketWatch, accept_or_none, make_watch
 
 DEADLINE_S = 10.0
 NOTHING_S = 0.1
@@ -47,7 +47,7 @@ class Pair:
 class Workers:
     """Threads that wait on the watch, each for one socket; an error of theirs is an error of the test."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: SocketWatch) -> None:
         self.watch = watch
         self._taken: SimpleQueue[int | BaseException] = SimpleQueue()
         self._threads: list[threading.Thread] = []
@@ -80,15 +80,15 @@ class Workers:
 
     def release(self) -> None:
         """Let the workers that still wait go, by a socket that is always readable; then close all sockets."""
-        bell = self.pair()
-        bell.speak()
-        self.watch.add(bell.fd)
+        waking = self.pair()
+        waking.speak()
+        self.watch.add(waking.fd)
         for thread in self._threads:
             while thread.is_alive():
                 thread.join(NOTHING_S)
                 with suppress(Empty):
-                    if self._taken.get_nowait() == bell.fd:
-                        self.watch.arm(bell.fd)
+                    if self._taken.get_nowait() == waking.fd:
+                        self.watch.arm(waking.fd)
         for pair in self._pairs:
             pair.close()
 
@@ -222,8 +222,8 @@ def test_a_selector_that_the_platform_lacks_is_refused_with_those_it_has() -> No
 # ---- one worker is still arming a socket when another one already has it -----------------------------------------
 
 
-class SlowDoorbell(EpollWatch):
-    """A doorbell whose add() or arm() is held up before it does anything: the one that `slow` names, once."""
+class SlowWaker(EpollWatch):
+    """A waker whose add() or arm() is held up before it does anything: the one that `slow` names, once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -266,13 +266,13 @@ def _started(errors: list[Exception], act: object) -> threading.Thread:
 @pytest.mark.parametrize("slow", ["add", "arm"])
 @pytest.mark.parametrize("then", ["arm", "close"])
 def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(slow: str, then: str) -> None:
-    doorbell, pair, errors = SlowDoorbell(), Pair(), list[Exception]()
-    watch = ScanWatch(doorbell, _readable)
+    waker, pair, errors = SlowWaker(), Pair(), list[Exception]()
+    watch = ScanWatch(waker, _readable)
     pair.speak()
     if slow == "arm":
         watch.add(pair.fd)
         assert watch.wait() == pair.fd
-    doorbell.slow = slow
+    waker.slow = slow
 
     def arming() -> None:
         (watch.add if slow == "add" else watch.arm)(pair.fd)
@@ -286,10 +286,10 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(sl
             pair.watched.close()
 
     first = _started(errors, arming)
-    assert doorbell.entered.wait(DEADLINE_S)
+    assert waker.entered.wait(DEADLINE_S)
     second = _started(errors, taking)
     second.join(NOTHING_S)
-    doorbell.go_on.set()
+    waker.go_on.set()
     first.join(DEADLINE_S)
     second.join(DEADLINE_S)
     pair.close()

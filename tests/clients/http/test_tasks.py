@@ -9,6 +9,7 @@ import pytest
 from clients.channel import CallFailed
 from clients.http import workers as http_workers
 from clients.http.tasks import TaskClient
+from clients.workers import GIVE_UP_AFTER
 from core.cell import Cell
 from core.method import Method, Warmup
 from tests.clients.scripted_http import Script, ScriptedHttp, barrier, first_right_then, response, says
@@ -112,7 +113,7 @@ def test_a_bad_answer_is_counted_by_its_cause_also_after_a_good_one(
 def test_a_server_that_closes_every_connection_is_given_up() -> None:
     with ScriptedHttp(says(None)) as server, client(server, cell(50)) as tasks:
         counted = tasks.run()
-    assert (counted["requests"], counted["errors"]) == (50, {"closed": http_workers.GIVE_UP_AFTER})
+    assert (counted["requests"], counted["errors"]) == (50, {"closed": GIVE_UP_AFTER})
 
 
 def test_all_tasks_are_in_the_server_at_once() -> None:

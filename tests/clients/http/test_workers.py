@@ -5,14 +5,11 @@ import pytest
 from clients.http.workers import (
     REQUEST_DEADLINE_S,
     TIMELINE_REQUESTS,
-    Tally,
+    HttpTally,
     places,
-    shares,
     summary,
-    timed,
-    turns,
-    warmup,
 )
+from clients.workers import shares, timed, turns, warmup
 from core.cell import Cell
 from core.method import Method, Warmup
 
@@ -79,13 +76,13 @@ def test_workers_go_round_the_services_and_each_client_goes_on_after_the_one_bef
 def test_an_answer_that_is_refused_is_wrong_or_counts_by_its_status(
     status: int, wrong: int, errors: dict[str, int]
 ) -> None:
-    tally = Tally()
+    tally = HttpTally()
     tally.refuse(status)
     assert (tally.wrong, dict(tally.errors)) == (wrong, errors)
 
 
 def test_the_summary_adds_the_counts_and_keeps_each_workers_loop_and_timeline() -> None:
-    first, second = Tally(), Tally()
+    first, second = HttpTally(), HttpTally()
     for tally, loop_ns in ((first, 30), (second, 50)):
         tally.sent = 1
         tally.loop_ns = loop_ns
@@ -101,14 +98,14 @@ def test_the_summary_adds_the_counts_and_keeps_each_workers_loop_and_timeline() 
 
 
 def test_the_timeline_ends_after_the_first_requests() -> None:
-    tally = Tally()
+    tally = HttpTally()
     tally.times_ns.extend(range(2 * TIMELINE_REQUESTS + 20))
     counted = summary([tally], 0, 1000, "task")
     assert (len(counted["timeline"][0]), counted["answered"]) == (TIMELINE_REQUESTS, TIMELINE_REQUESTS + 10)
 
 
 def test_an_answer_that_took_longer_than_the_deadline_is_a_timeout() -> None:
-    tally, deadline_ns = Tally(), round(REQUEST_DEADLINE_S * 1e9)
+    tally, deadline_ns = HttpTally(), round(REQUEST_DEADLINE_S * 1e9)
     tally.sent = 2
     tally.times_ns.extend((0, deadline_ns, deadline_ns, 2 * deadline_ns + 1))
     counted = summary([tally], 0, 3 * deadline_ns, "thread")
@@ -117,7 +114,7 @@ def test_an_answer_that_took_longer_than_the_deadline_is_a_timeout() -> None:
 
 
 def test_what_the_warm_up_counted_is_forgotten_but_for_the_connect() -> None:
-    tally = Tally()
+    tally = HttpTally()
     tally.connect.record(5)
     tally.refuse(500)
     tally.refuse(200)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from clients.own import client as own
-from clients.own.asking import Pace
-from clients.own.client import OwnClient
+from clients.user_service import client as user_service
+from clients.user_service.client import UserServiceClient
+from clients.user_service.plan import Schedule
 from core.cell import Cell
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
@@ -57,13 +57,13 @@ def serving(*, closes: bool = False) -> Iterator[tuple[str, Counter[str]]]:
         thread.join()
 
 
-def client(address: str, *requests: Request, method: Method | None = None, **values: Any) -> OwnClient:
+def client(address: str, *requests: Request, method: Method | None = None, **values: Any) -> UserServiceClient:
     """A client of 20 requests on 2 connections, but for *values*."""
     plan = RequestPlan(requests=requests or (Request(path="/3", expect_json={"id": 3}),))
     told = {"protocol": "http", "prefix": "", "requests": plan.to_json()}
     params = {"NUM_API_SERVICES": 1, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 2, **values}
     cell = Cell.build(system="own", runtime="3.14", reads=READS, values=params)
-    return OwnClient(told, cell, 0, [[address]], method or Method())
+    return UserServiceClient(told, cell, 0, [[address]], method or Method())
 
 
 def test_every_request_is_sent_once_and_timed() -> None:
@@ -114,7 +114,7 @@ def test_a_service_that_is_gone_is_given_up() -> None:
 
 
 def test_a_service_that_never_answers_costs_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "ANSWER_DEADLINE_S", 0.2)
+    monkeypatch.setattr(user_service, "ANSWER_DEADLINE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         result = client("{}:{}".format(*listener.getsockname())).run()
     assert result["errors"] == {"timeout": 2}
@@ -144,15 +144,15 @@ def test_a_rate_is_kept_by_all_connections_together() -> None:
 
 def test_latency_at_a_rate_is_from_the_time_at_which_a_request_was_due() -> None:
     due_ns = perf_counter_ns() - 10**9
-    pace = Pace(0.0, due_ns, 10**8)
-    assert [pace.wait(0), pace.wait(1)] == [due_ns, due_ns + 10**8]
-    assert pace.waits
+    schedule = Schedule(0.0, due_ns, 10**8)
+    assert [schedule.wait(0), schedule.wait(1)] == [due_ns, due_ns + 10**8]
+    assert schedule.waits
 
 
 def test_time_to_think_comes_before_each_request_but_the_first() -> None:
-    pace = Pace(0.05)
+    schedule = Schedule(0.05)
     start_ns = perf_counter_ns()
-    assert pace.wait(0) == 0
+    assert schedule.wait(0) == 0
     first_ns = perf_counter_ns() - start_ns
-    assert pace.wait(1) == 0
+    assert schedule.wait(1) == 0
     assert perf_counter_ns() - start_ns - first_ns >= 0.05e9

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.own.framed import message
+from clients.user_service.framed import message
 from core.errors import BadInput
 from core.request_plan import Request
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients.channel import CallFailed
-from clients.own import http as own_http
-from clients.own.http import HttpConnection, message
+from clients.user_service import http as user_http
+from clients.user_service.http import HttpConnection, message
 from core.request_plan import Request
 from tests.clients.scripted import ScriptedSocket
 
@@ -37,7 +37,7 @@ ANSWERS: list[tuple[bytes, int, bytes, bool]] = [
 def opened(pieces: Sequence[bytes | OSError], send_error: OSError | None = None) -> tuple[HttpConnection, Any]:
     scripted = ScriptedSocket(pieces, send_error)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(own_http, "connect", lambda address, deadline_s: scripted)
+        patched.setattr(user_http, "connect", lambda address, deadline_s: scripted)
         return HttpConnection("/scripted", 1.0), scripted
 
 

@@ -1,6 +1,6 @@
-"""Where connections wait that must not hold a worker: a slow sender, a slow reader, one that is being closed.
+"""Connections that must not hold a worker: a slow sender, a slow reader, one that is being closed.
 
-One thread of its own, off the request path; it starts when the first connection enters.
+They are parked on one thread of its own, off the request path; it starts when the first connection comes.
 """
 
 import selectors
@@ -18,7 +18,7 @@ NEVER = float("inf")
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
-class _Visit:
+class _Parked:
     """A wait for an event of a socket, until a deadline, and what to do then. Without a socket: for the deadline."""
 
     __slots__ = ("event", "late", "ready", "sock", "until")
@@ -38,25 +38,25 @@ class _Visit:
         self.late = late
 
 
-class Lobby:
+class ParkedConnections:
     """Waits for many connections at once, each with a deadline. Any thread may call the public methods."""
 
     def __init__(self) -> None:
-        self._coming: deque[_Visit] = deque()
-        self._visits: set[_Visit] = set()
+        self._coming: deque[_Parked] = deque()
+        self._parked: set[_Parked] = set()
         self._selector = selectors.DefaultSelector()
-        self._bell, self._ear = socket.socketpair()
-        self._bell.setblocking(False)
-        self._selector.register(self._ear, READ)
+        self._waker, self._woken = socket.socketpair()
+        self._waker.setblocking(False)
+        self._selector.register(self._woken, READ)
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def __repr__(self) -> str:
-        return f"Lobby({len(self._visits) + len(self._coming)} waiting)"
+        return f"ParkedConnections({len(self._parked) + len(self._coming)})"
 
     def wait_for_request(self, connection: Connection, until: float, ready: Callable[[Connection], None]) -> None:
         """Call *ready* when the peer has sent something; close the connection at *until* (monotonic seconds)."""
-        self._enter(_Visit(connection.sock, READ, until, lambda: ready(connection), connection.close))
+        self._park(_Parked(connection.sock, READ, until, lambda: ready(connection), connection.close))
 
     def flush(self, connection: Connection, done: Callable[[Connection], None], until: float = NEVER) -> None:
         """Send what is unsent, at the peer's pace, then call *done*; close the connection at *until*."""
@@ -67,11 +67,11 @@ class Lobby:
             else:
                 self.flush(connection, done, until)
 
-        self._enter(_Visit(connection.sock, WRITE, until, on_room, connection.close))
+        self._park(_Parked(connection.sock, WRITE, until, on_room, connection.close))
 
     def later(self, after_s: float, then: Callable[[], None]) -> None:
         """Call *then* in *after_s* seconds."""
-        self._enter(_Visit(None, 0, monotonic() + after_s, then, then))
+        self._park(_Parked(None, 0, monotonic() + after_s, then, then))
 
     def close(self, connection: Connection) -> None:
         """Close so that the last answer arrives: all is sent, then what the peer still sends is read and dropped.
@@ -99,51 +99,51 @@ class Lobby:
             else:
                 connection.close()
 
-        self._enter(_Visit(connection.sock, READ, until, on_data, connection.close))
+        self._park(_Parked(connection.sock, READ, until, on_data, connection.close))
 
-    def _enter(self, visit: _Visit) -> None:
-        self._coming.append(visit)
+    def _park(self, parked: _Parked) -> None:
+        self._coming.append(parked)
         if threading.current_thread() is not self._thread:
             self._start_once()
             try:
-                self._bell.send(b"\0")
+                self._waker.send(b"\0")
             except BlockingIOError:
-                pass  # it has been rung often enough
+                pass  # it is full of wake-ups already
 
     def _start_once(self) -> None:
         with self._starting:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._watch, name="lobby", daemon=True)
+                self._thread = threading.Thread(target=self._watch, name="parked connections", daemon=True)
                 self._thread.start()
 
     def _watch(self) -> None:
         while True:
             self._admit()
-            for key, _ in self._selector.select(self._patience_s()):
+            for key, _ in self._selector.select(self._timeout_s()):
                 if key.data is None:
-                    self._ear.recv(4096)
+                    self._woken.recv(4096)
                 else:
-                    self._leave(key.data).ready()
-            self._turn_out()
+                    self._release(key.data).ready()
+            self._expire()
 
     def _admit(self) -> None:
         while self._coming:
-            visit = self._coming.popleft()
-            self._visits.add(visit)
-            if visit.sock is not None:
-                self._selector.register(visit.sock, visit.event, visit)
+            parked = self._coming.popleft()
+            self._parked.add(parked)
+            if parked.sock is not None:
+                self._selector.register(parked.sock, parked.event, parked)
 
-    def _leave(self, visit: _Visit) -> _Visit:
-        self._visits.remove(visit)
-        if visit.sock is not None:
-            self._selector.unregister(visit.sock)
-        return visit
+    def _release(self, parked: _Parked) -> _Parked:
+        self._parked.remove(parked)
+        if parked.sock is not None:
+            self._selector.unregister(parked.sock)
+        return parked
 
-    def _patience_s(self) -> float | None:
-        soonest = min((visit.until for visit in self._visits), default=NEVER)
+    def _timeout_s(self) -> float | None:
+        soonest = min((parked.until for parked in self._parked), default=NEVER)
         return None if soonest == NEVER else max(0.0, soonest - monotonic())
 
-    def _turn_out(self) -> None:
+    def _expire(self) -> None:
         now = monotonic()
-        for visit in [one for one in self._visits if one.until <= now]:
-            self._leave(visit).late()
+        for parked in [parked for parked in self._parked if parked.until <= now]:
+            self._release(parked).late()

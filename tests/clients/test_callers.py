@@ -1,8 +1,9 @@
-"""Callers of the alternatives."""
+"""Callers, and the request without a frame."""
 
 import json
 
-from clients.alt.callers import caller_of, json_message
+from clients.callers import kept
+from clients.channel import json_message
 from core.cell import Cell
 from core.system import Channel
 from systems import find
@@ -29,7 +30,7 @@ def test_a_caller_keeps_one_channel_to_the_first_address() -> None:
         opened.append(address)
         return Silent()
 
-    caller = caller_of(channel)(CELL, 0, ["here", "there"], lambda connect_ns: None)
+    caller = kept(channel)(CELL, 0, ["here", "there"], lambda connect_ns: None)
     caller.open()
     first = caller.take()
     caller.give(first)

@@ -1,13 +1,12 @@
-"""What one connection of clients/own/client.py asks, when, and what it counts."""
+"""What one connection of clients/user_service/client.py sends, when, and what it counts."""
 
-from collections import Counter
 from time import perf_counter_ns, sleep
 
-from core.histogram import Histogram
+from clients.tally import Tally
 from core.request_plan import Request, Wrong, wrong
 
 
-class Question:
+class PreparedRequest:
     """A request as bytes, and the last right answer to it: the same body again need not be looked into."""
 
     __slots__ = ("_right", "request", "sent")
@@ -21,53 +20,46 @@ class Question:
         """What is wrong with an answer; None if it is right."""
         if status == self.request.expect_status and body == self._right:
             return None
-        found = wrong(self.request, status, body)
-        if found is None:
+        difference = wrong(self.request, status, body)
+        if difference is None:
             self._right = body
-        return found
+        return difference
 
 
-class Tally:
-    """What one connection has counted; they share nothing while timed, merge() joins them afterwards."""
+class PlanTally(Tally):
+    """A tally that keeps the first wrong answer: what was sent, what came, and what should have."""
+
+    __slots__ = ("first_wrong",)
 
     def __init__(self) -> None:
-        self.connect = Histogram()
-        self.latency = Histogram()
+        super().__init__()
         self.first_wrong: dict[str, str] = {}
-        self.clear()
 
-    def clear(self) -> None:
-        """Count from nought; connects before the timed window stay, and so does a wrong answer."""
-        self.sent = self.answered = self.wrong = 0
-        self.errors: Counter[str] = Counter()
-        self.latency.clear()
-
-    def check(self, question: Question, status: int, body: bytes) -> bool:
+    def check(self, prepared: PreparedRequest, status: int, body: bytes) -> bool:
         """Count one answer; whether it is the right one."""
         self.answered += 1
-        found = question.wrong(status, body)
-        if found is None:
+        difference = prepared.wrong(status, body)
+        if difference is None:
             return True
-        if status == question.request.expect_status:
+        if status == prepared.request.expect_status:
             self.wrong += 1
         else:
             self.errors[str(status)] += 1
         if not self.first_wrong:
-            self.first_wrong = {"request": str(question.request), "got": found.got, "expected": found.expected}
+            self.first_wrong = {
+                "request": str(prepared.request),
+                "got": difference.got,
+                "expected": difference.expected,
+            }
         return False
 
-    def merge(self, other: "Tally") -> None:
+    def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
         """Add what *other* has counted."""
-        self.sent += other.sent
-        self.answered += other.answered
-        self.wrong += other.wrong
-        self.errors += other.errors
-        self.connect.merge(other.connect)
-        self.latency.merge(other.latency)
+        super().merge(other)
         self.first_wrong = self.first_wrong or other.first_wrong
 
 
-class Pace:
+class Schedule:
     """When a connection sends: after a time to think, or at fixed times, one every *every_ns* from *first_ns* on."""
 
     __slots__ = ("_every_ns", "_next_ns", "_think_s")

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from clients.channel import READ_BYTES, CallFailed
-from clients.own.http import connect, is_readable
+from clients.user_service.http import connect, is_readable
 from core.errors import BadInput
 from core.request_plan import Request, shown
 from core.wire import Frames, frame
@@ -24,8 +24,11 @@ def _params(request: Request) -> dict[str, Any]:
         params = None
     if not isinstance(params, dict):
         raise BadInput(
-            f"The body of {request} is {shown(body)}; in a frame it is the params, so it must be a JSON object, "
-            "such as '{\"target\": 10}'."
+            "The body of {request} is {body}; in a frame it is the params, so it must be a JSON object, "
+            "such as {example}.",
+            request=str(request),
+            body=shown(body),
+            example="'{\"target\": 10}'",
         )
     return params
 

@@ -52,11 +52,11 @@ def _connect_unix(path: str, deadline_s: float) -> socket.socket:
 def message(request: Request, address: str, prefix: str = "") -> bytes:
     """The request's bytes. prefix: the path of the target, before its own. Raises OSError for a body file."""
     body = request.body_bytes()
-    given = {name.lower() for name in request.headers}
-    headers = {} if "host" in given else {"Host": "localhost" if address.startswith("/") else address}
-    if (body or request.method in ("POST", "PUT", "PATCH")) and not given & {"content-length", "transfer-encoding"}:
+    names = {name.lower() for name in request.headers}
+    headers = {} if "host" in names else {"Host": "localhost" if address.startswith("/") else address}
+    if (body or request.method in ("POST", "PUT", "PATCH")) and not names & {"content-length", "transfer-encoding"}:
         headers |= {"Content-Length": str(len(body))}
-    if body and "content-type" not in given:
+    if body and "content-type" not in names:
         headers |= {"Content-Type": "application/json"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **request.headers}.items())
     return f"{request.method} {prefix + request.path or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body

@@ -1,0 +1,42 @@
+"""How a client thread calls a service, by protocol and by what becomes of the connection after an answer."""
+
+from collections.abc import Callable
+
+from clients.cached import CachedCaller
+from clients.channel import FramedChannel, HttpChannel
+from clients.fresh import FreshCaller
+from clients.pool import PoolCaller
+from core.cell import Cell
+from core.system import Caller, CallerFactory, Channel
+
+ConnectNs = Callable[[int], None]
+
+
+def kept(channel: Callable[[str], Channel]) -> CallerFactory:
+    """A caller that keeps one connection to the service's first socket. channel: opens it"""
+
+    def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
+        return CachedCaller(channel, addresses[0], connect_ns)
+
+    return caller
+
+
+http_caller = kept(HttpChannel)
+
+
+def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
+    """Frames, a connection for each request."""
+    return FreshCaller(FramedChannel, addresses[0], connect_ns)
+
+
+def framed_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
+    """Frames over one connection, which is kept if REUSE_CLIENT says so; it does where the system does not read it."""
+    kind = CachedCaller if cell.reuse_client else FreshCaller
+    return kind(FramedChannel, addresses[0], connect_ns)
+
+
+def pool_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
+    """Frames over a kept connection to each of the service's sockets, or to one of them, by CLIENT_BINDING."""
+    if cell.client_binding == "pinned":
+        return CachedCaller(FramedChannel, addresses[client_id % len(addresses)], connect_ns)
+    return PoolCaller(FramedChannel, addresses, connect_ns, seed=f"{cell.cell_id} {client_id}")

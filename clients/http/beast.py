@@ -1,0 +1,23 @@
+"""Clients over the extension beastclient, one for each of its modules; of these a process imports one only."""
+
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+
+from clients.http.threads import ThreadClient
+from core.cell import Cell
+from core.method import Method
+
+
+def _client(
+    module: str, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
+) -> ThreadClient:
+    """Threads with the connections of beastclient.<module>, whose own errors they catch."""
+    extension = import_module(f"beastclient.{module}")
+    return ThreadClient(extension.Connection, cell, client_id, addresses, method, failure=extension.Failed)
+
+
+held = partial(_client, "held")
+released = partial(_client, "released")
+undeclared = partial(_client, "undeclared")
+undeclared_released = partial(_client, "undeclared_released")

@@ -1,0 +1,50 @@
+"""What a client counts, whatever its requests are."""
+
+from collections import Counter
+from typing import Any
+
+from core.histogram import Histogram
+
+
+class Tally:
+    """What one connection or one (client, service) pair has counted.
+
+    Threads share nothing while timed: each writes to a tally of its own, and merge() adds them up afterwards.
+    """
+
+    __slots__ = ("answered", "connect", "errors", "latency", "sent", "wrong")
+
+    def __init__(self) -> None:
+        self.sent = self.answered = self.wrong = 0
+        self.errors: Counter[str] = Counter()
+        self.latency = Histogram()
+        self.connect = Histogram()
+
+    def clear(self) -> None:
+        """Count from zero. Connects before the timed window stay; the histograms stay the same objects."""
+        self.sent = self.answered = self.wrong = 0
+        self.errors.clear()
+        self.latency.clear()
+
+    def merge(self, other: "Tally") -> None:
+        """Add what *other* has counted."""
+        self.sent += other.sent
+        self.answered += other.answered
+        self.wrong += other.wrong
+        self.errors += other.errors
+        self.latency.merge(other.latency)
+        self.connect.merge(other.connect)
+
+    def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        """As a client's last line has it, for a window on this host's monotonic clock; connect where there is any."""
+        return {
+            "started_ns": started_ns,
+            "finished_ns": finished_ns,
+            "completion_ns": finished_ns - started_ns,
+            "requests": self.sent,
+            "answered": self.answered,
+            "wrong": self.wrong,
+            "errors": dict(self.errors),
+            "latency": self.latency.to_json(),
+            **({"connect": self.connect.to_json()} if self.connect.count else {}),
+        }

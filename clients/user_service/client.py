@@ -1,0 +1,173 @@
+"""The client of a user's service: a thread for each connection, and requests as the request plan has them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import cycle
+from time import perf_counter_ns
+from typing import Any, Protocol
+
+from clients.channel import CallFailed
+from clients.user_service import framed, http
+from clients.user_service.plan import PlanTally, PreparedRequest, Schedule
+from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, turns
+from core.cell import Cell
+from core.child import thread_run_queue_ns
+from core.method import Method
+from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, order
+
+ORDER_LENGTH = 4096  # after so many requests, the order begins anew
+
+
+class ServiceConnection(Protocol):
+    """One connection, kept open while it is usable. Errors are clients.channel.CallFailed."""
+
+    usable: bool
+
+    def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
+        """Send one request; status and body of its answer."""
+
+    def is_stale(self) -> bool:
+        """Whether the service has closed it while nothing was under way."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+Connect = Callable[[str, float], ServiceConnection]
+PROTOCOLS: Mapping[str, tuple[Connect, Callable[[Request, str, str], bytes]]] = {
+    "http": (http.HttpConnection, http.message),
+    "framed": (framed.FramedConnection, framed.message),
+}
+
+
+class PlanWorker:
+    """One connection, opened when it is needed and again after an error, and what its requests came to."""
+
+    def __init__(
+        self, connect: Connect, address: str, requests: Sequence[PreparedRequest], picks: Sequence[int]
+    ) -> None:
+        self._connect = connect
+        self._address = address
+        self._requests = [requests[pick] for pick in picks]
+        self._connection: ServiceConnection | None = None
+        self.run_queue_ns = 0
+        self.tally = PlanTally()
+
+    def open(self) -> None:
+        """Open the connection; if that fails, the first request will say so."""
+        try:
+            self._take()
+        except CallFailed:
+            self.drop()
+
+    def drop(self) -> None:
+        """Close the connection; the next request opens another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def call(self, requests: int | None, until_ns: int, schedule: Schedule) -> None:
+        """Send *requests* requests (None: any number, until *until_ns*), count and time each.
+
+        Latency is from the time at which a request was to be sent, where the schedule has such times. Gives up after
+        GIVE_UP_AFTER failures in a row, or one timeout; what was not sent is missing from answered.
+        """
+        upcoming, failures = cycle(self._requests), 0
+        self._refresh()
+        for number in numbers(requests):
+            intended_ns = schedule.wait(number)
+            if schedule.waits:
+                if perf_counter_ns() >= until_ns:
+                    break
+                self._refresh()
+            code, end_ns = self._send(next(upcoming), intended_ns)
+            failures = failures + 1 if code else 0
+            if end_ns >= until_ns or code == "timeout" or failures == GIVE_UP_AFTER:
+                break
+        if requests is not None:
+            self.tally.sent = requests
+        self.run_queue_ns = thread_run_queue_ns()
+
+    def _send(self, prepared: PreparedRequest, intended_ns: int) -> tuple[str, int]:
+        """Send one request and count it: the code of its failure, empty if an answer came, and when it was over."""
+        tally = self.tally
+        tally.sent += 1
+        try:
+            connection = self._connection or self._take()
+            start = intended_ns or perf_counter_ns()
+            status, body = connection.ask(prepared.sent, prepared.request.method)
+            end = perf_counter_ns()
+        except CallFailed as failed:
+            tally.errors[failed.code] += 1
+            self.drop()
+            return failed.code, perf_counter_ns()
+        tally.latency.record(end - start)
+        tally.check(prepared, status, body)
+        if not connection.usable:
+            self.drop()
+        return "", end
+
+    def _take(self) -> ServiceConnection:
+        """An open connection. What connecting took is counted apart. Raises CallFailed."""
+        if self._connection is None:
+            start = perf_counter_ns()
+            self._connection = self._connect(self._address, ANSWER_DEADLINE_S)
+            self.tally.connect.record(perf_counter_ns() - start)
+        return self._connection
+
+    def _refresh(self) -> None:
+        """Drop a connection that the service has closed while it was idle: HTTP lets it do that."""
+        if self._connection is not None and self._connection.is_stale():
+            self.drop()
+
+
+class UserServiceClient(WorkerClient[PlanWorker]):
+    """NUM_CONNECTIONS_PER_CLIENT workers, whose connections are open once this is built.
+
+    service: what the first line has about the service: its `protocol`, its `requests` and the `prefix` of its paths
+    """
+
+    def __init__(
+        self, service: Mapping[str, Any], cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
+    ) -> None:
+        plan = RequestPlan.from_json(service["requests"])
+        self._think_s = plan.think_time_s
+        self._rate = cell.rate if "RATE" in cell.reads else 0
+        workers = [
+            _worker(service, plan, addresses[turn][0], f"{client_id} {number}")
+            for number, turn in enumerate(turns(cell, client_id, len(addresses)))
+        ]
+        super().__init__(workers, cell, cell.num_api_services, method)
+
+    def _calls(self, quota: Quota, started_ns: int) -> list[Callable[[], None]]:
+        until_ns = quota.until_ns(started_ns)
+        pairs = zip(self._workers, quota.requests, strict=True)
+        return [
+            partial(worker.call, requests, until_ns, self._schedule(number, started_ns))
+            for number, (worker, requests) in enumerate(pairs)
+        ]
+
+    def _schedule(self, number: int, started_ns: int) -> Schedule:
+        """The workers of a client take turns, so that together they send RATE requests a second, evenly."""
+        if not self._rate:
+            return Schedule(self._think_s)
+        first_ns = started_ns + round(number * 1e9 / self._rate)
+        return Schedule(0.0, first_ns, round(len(self._workers) * 1e9 / self._rate))
+
+    def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        self.close()  # a server that ends waits for connections that are open: gunicorn two seconds
+        total = PlanTally()
+        for worker in self._workers:
+            total.merge(worker.tally)
+        return {
+            **total.to_result(started_ns, finished_ns),
+            "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
+            **({"first_wrong": total.first_wrong} if total.first_wrong else {}),
+        }
+
+
+def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: str) -> PlanWorker:
+    connect, message = PROTOCOLS[service["protocol"]]
+    prepared = [PreparedRequest(request, message(request, address, service["prefix"])) for request in plan.requests]
+    length = ORDER_LENGTH if len(prepared) > 1 else 1
+    return PlanWorker(connect, address, prepared, order(plan.requests, seed, length))

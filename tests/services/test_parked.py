@@ -1,0 +1,241 @@
+"""Connections that must not hold a worker."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from queue import SimpleQueue
+from time import monotonic
+
+import pytest
+
+from services import parked as module
+from services.connection import Connection
+from services.listeners import Listener
+from services.parked import ParkedConnections
+
+DEADLINE_S = 10.0
+NOTHING_S = 0.1
+
+
+@pytest.fixture(scope="module")
+def parked() -> ParkedConnections:
+    """One for all tests: its thread does not end."""
+    return ParkedConnections()
+
+
+class NotedConnection(Connection):
+    """A connection that notes when it is closed."""
+
+    __slots__ = ("closed",)
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__(sock, Listener(sock, "127.0.0.1:0"))
+        self.closed = threading.Event()
+
+    def close(self) -> None:
+        super().close()
+        self.closed.set()
+
+
+class Pair:
+    """A connection and its peer, and what is done with it. A test ends when it is parked no more."""
+
+    def __init__(self) -> None:
+        sock, self.peer = socket.socketpair()
+        self.peer.settimeout(DEADLINE_S)
+        self.connection = NotedConnection(sock)
+        self._done: SimpleQueue[Connection] = SimpleQueue()
+
+    def done(self, connection: Connection) -> None:
+        """What is to be called."""
+        self._done.put(connection)
+
+    def wait_until_done(self) -> Connection:
+        """Until done() is called."""
+        return self._done.get(timeout=DEADLINE_S)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether done() was called once more than was waited for."""
+        return not self._done.empty()
+
+    def received(self) -> bytes:
+        """All that the peer gets, to the end."""
+        data = b""
+        while more := self.peer.recv(1 << 20):
+            data += more
+        return data
+
+    def is_closed(self) -> bool:
+        """Whether the connection is closed altogether."""
+        return self.connection.closed.wait(DEADLINE_S)
+
+    def close(self) -> None:
+        """Close both sides."""
+        self.peer.close()
+        self.connection.close()
+
+
+@pytest.fixture
+def pairs() -> Iterator[list[Pair]]:
+    """Pairs, closed at the end."""
+    pairs = [Pair() for _ in range(3)]
+    yield pairs
+    for pair in pairs:
+        pair.close()
+
+
+@pytest.fixture
+def pair(pairs: list[Pair]) -> Pair:
+    """One of them."""
+    return pairs[0]
+
+
+def soon() -> float:
+    """A deadline that passes while a test waits."""
+    return monotonic() + NOTHING_S
+
+
+def later() -> float:
+    """A deadline that does not."""
+    return monotonic() + 10 * DEADLINE_S
+
+
+def test_a_connection_is_handed_back_when_its_peer_has_sent_something(parked: ParkedConnections, pair: Pair) -> None:
+    parked.wait_for_request(pair.connection, later(), pair.done)
+    pair.peer.send(b"request")
+    assert pair.wait_until_done() is pair.connection
+    assert pair.connection.sock.recv(100) == b"request"
+
+
+def test_a_connection_whose_peer_goes_away_is_handed_back_too(parked: ParkedConnections, pair: Pair) -> None:
+    parked.wait_for_request(pair.connection, later(), pair.done)
+    pair.peer.close()
+    pair.wait_until_done()
+    assert pair.connection.receive() is None
+
+
+def test_a_connection_that_stays_silent_is_closed_at_its_deadline(parked: ParkedConnections, pairs: list[Pair]) -> None:
+    patient, silent, _ = pairs
+    parked.wait_for_request(patient.connection, later(), patient.done)
+    until = soon()
+    parked.wait_for_request(silent.connection, until, silent.done)
+    assert silent.received() == b""
+    assert silent.is_closed()
+    assert monotonic() >= until
+    assert not silent.is_done
+    patient.peer.send(b"x")
+    patient.wait_until_done()
+
+
+def test_a_deadline_that_has_passed_already_closes_at_once(parked: ParkedConnections, pair: Pair) -> None:
+    parked.wait_for_request(pair.connection, monotonic() - 1, pair.done)
+    assert pair.received() == b""
+    assert pair.is_closed()
+
+
+def test_hundreds_that_wait_do_not_keep_one_waiting_who_speaks(parked: ParkedConnections) -> None:
+    pairs = [Pair() for _ in range(200)]
+    for one in pairs:
+        parked.wait_for_request(one.connection, later(), one.done)
+    for one in reversed(pairs):
+        one.peer.send(b"x")
+        one.wait_until_done()
+        one.close()
+
+
+def test_connections_may_enter_from_many_threads_at_once(parked: ParkedConnections) -> None:
+    pairs = [Pair() for _ in range(80)]
+
+    def enter(share: list[Pair]) -> None:
+        for one in share:
+            one.peer.send(b"x")
+            parked.wait_for_request(one.connection, later(), one.done)
+
+    threads = [threading.Thread(target=enter, args=(pairs[start::8],)) for start in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one in pairs:
+        one.wait_until_done()
+        one.close()
+
+
+def test_what_is_unsent_goes_out_at_the_peers_pace_and_then_the_connection_is_handed_back(
+    parked: ParkedConnections, pair: Pair
+) -> None:
+    text = bytes(range(256)) * 20_000
+    pair.connection.send(text)
+    assert pair.connection.unsent
+    parked.flush(pair.connection, pair.done)
+    received = b""
+    while len(received) < len(text):
+        assert not pair.is_done or pair.connection.unsent == b""
+        received += pair.peer.recv(50_000)
+    assert received == text
+    pair.wait_until_done()
+    assert pair.connection.unsent == b""
+    assert not pair.is_done
+
+
+def test_a_peer_that_goes_away_without_reading_gives_its_connection_back(parked: ParkedConnections, pair: Pair) -> None:
+    pair.connection.send(b"x" * 5_000_000)
+    parked.flush(pair.connection, pair.done)
+    pair.peer.close()
+    pair.wait_until_done()
+    assert pair.connection.receive() is None
+
+
+def test_later_is_not_before_its_time(parked: ParkedConnections, pair: Pair) -> None:
+    start = monotonic()
+    parked.later(NOTHING_S, lambda: pair.done(pair.connection))
+    pair.wait_until_done()
+    assert NOTHING_S <= monotonic() - start < DEADLINE_S
+
+
+def test_later_does_not_wait_for_a_longer_deadline(parked: ParkedConnections, pairs: list[Pair]) -> None:
+    first, second, third = pairs
+    parked.wait_for_request(third.connection, later(), third.done)
+    parked.later(2 * NOTHING_S, lambda: second.done(second.connection))
+    parked.later(NOTHING_S, lambda: first.done(first.connection))
+    first.wait_until_done()
+    assert not second.is_done
+    second.wait_until_done()
+    third.peer.send(b"x")
+    third.wait_until_done()
+
+
+def test_the_last_answer_arrives_although_the_peer_has_sent_more_than_was_read(
+    parked: ParkedConnections, pair: Pair
+) -> None:
+    pair.peer.send(b"not read by anyone")
+    pair.connection.send(b"the last answer")
+    parked.close(pair.connection)
+    assert pair.received() == b"the last answer"
+    pair.peer.send(b"nor is this")
+    pair.peer.shutdown(socket.SHUT_WR)
+    assert pair.is_closed()
+
+
+def test_a_large_last_answer_arrives_whole(parked: ParkedConnections, pair: Pair) -> None:
+    pair.connection.send(b"x" * 5_000_000)
+    parked.close(pair.connection)
+    assert len(pair.received()) == 5_000_000
+    pair.peer.close()
+    assert pair.is_closed()
+
+
+def test_a_peer_that_does_not_hang_up_is_hung_up_on(
+    parked: ParkedConnections, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LINGER_S", NOTHING_S)
+    parked.close(pair.connection)
+    assert pair.received() == b""
+    assert pair.is_closed()
+
+
+def test_a_peer_that_has_gone_already_is_let_go(parked: ParkedConnections, pair: Pair) -> None:
+    pair.peer.shutdown(socket.SHUT_RDWR)
+    parked.close(pair.connection)
+    assert pair.is_closed()
