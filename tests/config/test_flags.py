@@ -5,17 +5,19 @@ from typing import Any
 
 import pytest
 
-from config.flags import Parser, add_plan_flags, chosen_interpreters, plan_from, required, systems_help
-from config.plan import DEFAULT_RUNTIMES, Plan
+from config.flags import Parser, add_plan_flags, plan_from, systems_help, value_of
+from config.plan import Plan
+from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, REQUIRE
 from core.cell import PARAMETERS, Cell, Parameter
 from core.errors import BadInput
-from systems import every
+from core.messages import message
+from systems import built_in
 
 
 def parsed(*arguments: str) -> dict[str, Any]:
-    parser = Parser(prog="test")
+    parser = Parser("test", message("a test"))
     add_plan_flags(parser)
-    return vars(parser.parse_args(arguments))
+    return parser.parse(arguments)
 
 
 def planned(*arguments: str) -> Plan:
@@ -45,7 +47,7 @@ def test_without_flags_the_plan_is_the_default() -> None:
 
 @pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
 def test_every_parameter_has_a_flag_that_takes_several_values(one: Parameter) -> None:
-    system = next(system.key for system in every() if one.name in system.parameters)
+    system = next(system.key for system in built_in() if one.name in system.parameters)
     two = ["true", "false"] if one.kind is bool else list(one.choices[:2]) or [str(one.low), str(one.low + 1)]
     found = [cell.params[one.name] for cell in cells("--system", system, one.flag, ",".join(two))]
     assert found == [one.parse(value) for value in two]
@@ -118,7 +120,7 @@ def test_a_plan_of_ones_own_is_narrowed_and_changed_by_flags(tmp_path: Path) -> 
 
 def test_a_system_that_the_plan_has_no_row_for_is_an_error(tmp_path: Path) -> None:
     file = plan_file(tmp_path, "rows: [{system: 1}, {system: 4}]")
-    assert "--system is 2, which plan mine has no row for; it has rows for system 1, 4." in complaint(
+    assert "--system is 2, but plan mine has no row for it; it has rows for system 1, 4." in complaint(
         *["--plan", file, "--system", "2"]
     )
 
@@ -176,30 +178,30 @@ def test_a_bad_flag_is_an_error_that_names_flag_value_and_what_is_accepted(
 
 
 def test_required_runtimes_are_none_unless_given() -> None:
-    assert required(parsed()) == ()
-    assert required(parsed("--require", "3.11,3.14t")) == ("3.11", "3.14t")
+    assert value_of(REQUIRE, parsed()) is None
+    assert value_of(REQUIRE, parsed("--require", "3.11,3.14t")) == ("3.11", "3.14t")
     with pytest.raises(BadInput, match="''"):
-        required(parsed("--require", ""))
+        value_of(REQUIRE, parsed("--require", ""))
 
 
 def test_interpreters_are_chosen_by_name_and_path() -> None:
     given = parsed("--interpreter", "3.11=/a=b", "--interpreter", "3.14t+gil=/t")
-    assert chosen_interpreters(given) == {"3.11": Path("/a=b"), "3.14t": Path("/t")}
-    assert chosen_interpreters(parsed()) == {}
+    assert value_of(INTERPRETER, given) == {"3.11": Path("/a=b"), "3.14t": Path("/t")}
+    assert value_of(INTERPRETER, parsed()) is None
 
 
 @pytest.mark.parametrize("text", ["3.11", "3.11=", "=/usr/bin/python3", "python=/usr/bin/python3", ""])
 def test_an_interpreter_without_name_or_path_is_an_error(text: str) -> None:
     with pytest.raises(BadInput, match=r"NAME=PATH|is not a runtime's name"):
-        chosen_interpreters(parsed("--interpreter", text))
+        value_of(INTERPRETER, parsed("--interpreter", text))
 
 
 def test_help_lists_every_parameter_with_what_it_takes_and_every_system() -> None:
-    parser = Parser(prog="test")
+    parser = Parser("test", message("a test"))
     add_plan_flags(parser)
     text = " ".join(parser.format_help().split())
     for one in PARAMETERS.values():
         assert one.flag in text
         assert one.accepted in text
-    for system in every():
+    for system in built_in():
         assert system.title in systems_help()

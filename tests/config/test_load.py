@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from config.load import experiments, load_experiment, load_plan
-from config.plan import DEFAULT_RUNTIMES, Plan
+from config.plan import Plan
+from config.plan_options import DEFAULT_RUNTIMES
 from core.cell import PARAMETERS, Cell
 from core.errors import BadInput
 
@@ -76,7 +77,7 @@ def test_a_plan_is_read_with_all_its_keys(file: Path) -> None:
         5,
         ("3.14t", "3.11"),
     )
-    assert [(row.system, row.title) for row in plan.rows] == [("4", "many sockets")]
+    assert [(row.system.key, row.title) for row in plan.rows] == [("4", "many sockets")]
     assert [(cell.num_multi_socket, cell.calc_target) for cell in one_runtime(plan)] == [(1, 10), (5, 10)]
 
 
@@ -87,11 +88,11 @@ def test_a_plan_needs_no_more_than_a_row(file: Path) -> None:
 
 @pytest.mark.parametrize("system", ["4", "pool", "[4]", '"4"'])
 def test_a_system_is_named_by_number_or_name(file: Path, system: str) -> None:
-    assert [row.system for row in loaded(file, f"rows: [{{system: {system}}}]").rows] == ["4"]
+    assert [row.system.key for row in loaded(file, f"rows: [{{system: {system}}}]").rows] == ["4"]
 
 
 def test_a_list_of_systems_is_a_row_for_each(file: Path) -> None:
-    assert [row.system for row in loaded(file, "rows: [{system: [3, 1], CALC_TARGET: 5}]").rows] == ["3", "1"]
+    assert [row.system.key for row in loaded(file, "rows: [{system: [3, 1], CALC_TARGET: 5}]").rows] == ["3", "1"]
 
 
 def test_lists_are_a_sweep_over_every_combination(file: Path) -> None:
@@ -165,7 +166,7 @@ def test_bytes_that_are_not_utf8_are_refused(file: Path) -> None:
         ("", ["the plan is", "mapping", "rows"]),
         ("- system: 1", ["the plan is", "mapping"]),
         ("text", ["the plan is 'text'", "mapping"]),
-        ("rows: [{system: 1}]\nblock: 2", ["an unknown key 'block'", "accepted are description, view, blocks"]),
+        ("rows: [{system: 1}]\nblock: 2", ["an unknown key 'block'", "accepted are rows, service, runtimes"]),
         ("rows: [{system: 1}]\n1: 2", ["unknown key '1'"]),
         ("blocks: 2", ["rows is missing or empty"]),
         ("rows: []", ["rows is missing or empty"]),

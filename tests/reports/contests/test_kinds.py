@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from config.load import VIEWS
+from config.plan_options import VIEWS
 from core.result import Run
 from reports.contests.kinds import RECORDS, print_record, record_of
 from reports.rows.view import view_of

@@ -7,10 +7,12 @@ import pytest
 import yaml
 
 from config.load import load_plan
-from config.own_plan import KEYS, own_plan
-from config.plan import DEFAULT_RUNTIMES, Plan
-from config.servers import SERVERS
-from config.template import plan_text, requests_from, start_from
+from config.plan import Plan
+from config.plan_options import DEFAULT_RUNTIMES
+from config.user_service.options import KEYS
+from config.user_service.plan import user_service_plan
+from config.user_service.servers import SERVERS
+from config.user_service.template import plan_text, requests_from, start_from
 from reports.statistics.significance import fewest_blocks
 
 REQUEST = {"request": "GET /items/3", "expect_status": "200", "expect_json": '{"id": 3}'}
@@ -28,9 +30,9 @@ SERVICES: list[dict[str, Any]] = [
 
 def made(service: dict[str, Any], folder: Path, runtimes: tuple[str, ...] = DEFAULT_RUNTIMES) -> tuple[str, Plan]:
     """The text of the plan for *service*, and the plan that flags alone would make."""
-    asked = own_plan(service, folder)
-    assert asked.own is not None
-    return plan_text("shop.yaml", service, asked.own, runtimes), asked
+    asked = user_service_plan(service, folder)
+    assert asked.user_service is not None
+    return plan_text("shop.yaml", service, asked.user_service, runtimes), asked
 
 
 def loaded(text: str, folder: Path) -> Plan:
@@ -42,9 +44,9 @@ def loaded(text: str, folder: Path) -> Plan:
 def test_the_plan_is_the_one_that_flags_make(service: dict[str, Any], tmp_path: Path) -> None:
     text, asked = made({"name": "shop", **service, "requests": [REQUEST]}, tmp_path)
     plan = loaded(text, tmp_path)
-    assert plan.own == asked.own
+    assert plan.user_service == asked.user_service
     assert [cell.cell_id for cell in plan.cells()] == [cell.cell_id for cell in asked.cells()]
-    assert plan.blocks >= fewest_blocks(STEPS) == 8  # the comment on `blocks` says so
+    assert plan.blocks >= fewest_blocks(STEPS) == 8
     assert plan.method.duration_s >= 1
 
 
@@ -67,13 +69,15 @@ def test_examples_in_comments_are_accepted_where_they_are_uncommented(service: d
     lines = example.splitlines()
     whole = [f"    - request:{lines[0]}", *(line.replace("    # ", "    ", 1) for line in lines[1:5]), *lines[5:]]
     plan = loaded(before + "\n".join(whole) + "\n", tmp_path)
-    assert plan.own is not None
-    assert [(str(one), one.weight, one.expect_status) for one in plan.own.requests.requests] == [
+    described = plan.user_service
+    assert described is not None
+    assert described.command is not None
+    assert [(str(one), one.weight, one.expect_status) for one in described.requests.requests] == [
         ("GET /items/3", 1, 200),
         ("POST /items", 3, 201),
     ]
-    assert plan.own.environment == {"LOG_LEVEL": "warning"}
-    assert plan.own.requests.think_time_s == 0.01
+    assert described.command.environment == {"LOG_LEVEL": "warning"}
+    assert described.requests.think_time_s == 0.01
 
 
 def test_services_that_run_already_have_no_runtimes_in_their_plan(tmp_path: Path) -> None:
@@ -92,7 +96,7 @@ def test_every_key_of_a_service_can_be_written(tmp_path: Path) -> None:
     service = {"name": "shop", "app": "a:b", "server": "granian", "interface": "wsgi", "protocol": "http"}
     service |= {"directory": ".", "requests": "asked.yaml"}
     text, asked = made(service, tmp_path)
-    assert loaded(text, tmp_path).own == asked.own
+    assert loaded(text, tmp_path).user_service == asked.user_service
     assert set(yaml.safe_load(text)["service"]) == set(service) <= set(KEYS)
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from config.requests import load_requests, parse_headers, parse_time
+from config.options import Given
+from config.user_service.requests import load_requests, parse_headers, parse_time
 from core.errors import BadInput
 from core.request_plan import Request, RequestPlan
 
@@ -53,9 +54,9 @@ def test_a_bare_list_is_a_plan(tmp_path: Path) -> None:
         ("- request: GET items", "must be a method and a path that begins with /"),
         ("- request: GET /a\n  weight: 0", "weight is 0; it must be a whole number from 1 to 1000000"),
         ("- request: GET /a\n  colour: red", "unknown key 'colour'; accepted are request, weight"),
-        ("- weight: 3", "does not say `request`"),
-        ("- request: GET /a\n  expect_json: {id: 3}", "must be a text. Put it in quotes"),
-        ("- request: GET /a\n  expect_json: '{'", "which is not JSON"),
+        ("- weight: 3", "lacks the key request"),
+        ("- request: GET /a\n  expect_json: {id: 3}", "must be a text; put it in quotes"),
+        ("- request: GET /a\n  expect_json: '{'", "it must be JSON such as"),
         ("- request: GET /a\n  expect_sha256: abc", "64 hex digits"),
         ("- request: GET /a\n  expect_status: 20", "whole number from 100 to 999"),
         ("- request: GET /a\n  body_file: none.bin", "none.bin cannot be read: No such file"),
@@ -63,10 +64,10 @@ def test_a_bare_list_is_a_plan(tmp_path: Path) -> None:
         ("- request: GET /a\n  headers: {'A b': c}", "must be NAME: VALUE"),
         ("- request: GET /a\n  body_file: [a]", "body_file is ['a']; it must be a text"),
         ("- request: [GET]", "request is ['GET']; it must be a text"),
-        (f"- request: GET /a\n  expect_json: '{'[' * 100_000}'", "which is not JSON"),
+        (f"- request: GET /a\n  expect_json: '{'[' * 100_000}'", "it must be JSON such as"),
         ("requests: []", "must be a list such as"),
         ("rate: 3", "a list of requests, or a mapping with keys of requests, think_time, rate"),
-        ("requests: [GET /]\nthink_time: soon", "think time is soon"),
+        ("requests: [GET /]\nthink_time: soon", "think_time is soon"),
         ("a: {", "is not YAML"),
     ],
 )
@@ -83,10 +84,10 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "seconds"), [("10ms", 0.01), ("0.5s", 0.5), ("2", 2.0)])
 def test_times_are_read_in_their_unit(text: str, seconds: float) -> None:
-    assert parse_time(text) == seconds
+    assert parse_time(Given(value=text, name="think_time")) == seconds
 
 
 def test_a_header_without_a_colon_is_refused() -> None:
     assert parse_headers(["Accept: a: b"]) == {"Accept": "a: b"}
-    with pytest.raises(BadInput, match="header is 'Accept'"):
+    with pytest.raises(BadInput, match="header is Accept; it must be NAME: VALUE"):
         parse_headers(["Accept"])

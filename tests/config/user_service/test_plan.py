@@ -1,23 +1,22 @@
 """A user's own service as a plan: from flags, from YAML, through result.json and back; and what is refused."""
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import systems
 from config.flags import Parser, add_run_flags, plan_from
 from config.load import load_plan
-from config.own_plan import own_plan
-from config.own_targets import target
 from config.plan import Plan
-from config.servers import SERVERS, command
+from config.user_service.plan import user_service_plan
+from config.user_service.servers import SERVERS, app_on
+from config.user_service.targets import target
 from core.errors import BadInput
+from core.messages import message
 from core.request_plan import Request
 from core.runtime import NATIVE
-from systems import find
+from core.user_service import App, Command, UserService
 
 COMMAND = ["--service-command", "{python} -m myapp --port {port}"]
 SHAPED = ["--service-command", "{python} -m myapp {port} {workers} {threads}"]
@@ -29,9 +28,20 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def planned(*words: str) -> Plan:
-    parser: argparse.ArgumentParser = Parser(prog="runner.py")
+    parser = Parser("", message("a test"))
     add_run_flags(parser)
-    return plan_from(vars(parser.parse_args(words)))
+    return plan_from(parser.parse(words))
+
+
+def service_of(plan: Plan) -> UserService:
+    assert plan.user_service is not None
+    return plan.user_service
+
+
+def command_of(plan: Plan) -> Command:
+    command = service_of(plan).command
+    assert command is not None
+    return command
 
 
 def test_a_command_alone_is_a_plan_of_four_runtimes() -> None:
@@ -47,8 +57,7 @@ def test_a_command_alone_is_a_plan_of_four_runtimes() -> None:
         "RATE": 0,
     }
     assert len(plan.cells()) == 4
-    assert plan.own is not None
-    assert plan.own.requests.requests == (Request(path=""),)
+    assert service_of(plan).requests.requests == (Request(path=""),)
 
 
 def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
@@ -73,11 +82,11 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
         "8000",
     ]
     plan = planned(*COMMAND, *asked, *more, "--runtime", "3.14", "--blocks", "2", "--num-clients", "4", "--rate", "50")
-    own = plan.own
-    assert own is not None
-    assert [str(one) for one in own.requests.requests] == ["GET /items/3", "GET /items/4"]
-    assert {(one.expect_status, *one.headers.items()) for one in own.requests.requests} == {(201, ("Accept", "x"))}
-    assert (own.name, own.environment, own.first_port, own.directory) == ("shop", {"A": "b=c"}, 8000, str(tmp_path))
+    service, command = service_of(plan), command_of(plan)
+    assert [str(one) for one in service.requests.requests] == ["GET /items/3", "GET /items/4"]
+    assert {(one.expect_status, *one.headers.items()) for one in service.requests.requests} == {(201, ("Accept", "x"))}
+    assert (service.name, command.first_port, command.directory) == ("shop", 8000, str(tmp_path))
+    assert command.environment == {"A": "b=c"}
     (cell,) = plan.cells()
     assert (cell.system, cell.num_clients, cell.rate, plan.blocks) == ("shop", 4, 50, 2)
 
@@ -86,12 +95,10 @@ def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
     plan = planned(*COMMAND, "--name", "shop", "--request", "GET /x", "--expect-json", "[1]")
     stored = json.loads(json.dumps(plan.to_json()))
     ids = [cell.cell_id for cell in plan.cells()]
-    systems.REGISTERED.clear()
-    systems.every.cache_clear()
     again = Plan.from_json(stored)
-    assert again.own == plan.own
+    assert again.user_service == plan.user_service
     assert [cell.cell_id for cell in again.cells()] == ids
-    assert find("shop").told["own"]["requests"]["requests"][0]["expect_json"] == [1]
+    assert again.systems["shop"].told["own"]["requests"]["requests"][0]["expect_json"] == [1]
 
 
 def test_a_topology_is_a_row_for_each_pair() -> None:
@@ -99,19 +106,19 @@ def test_a_topology_is_a_row_for_each_pair() -> None:
     plan = planned(*threaded, "--topology", "8x1,4x2, 1x8", "--runtime", "3.14")
     shapes = [(cell.num_api_services, cell.num_workers_per_api_service) for cell in plan.cells()]
     assert shapes == [(8, 1), (4, 2), (1, 8)]
-    assert {find("own").services(cell) for cell in plan.cells()} == {1}
+    assert {plan.systems["own"].services(cell) for cell in plan.cells()} == {1}
 
 
 def test_without_workers_there_is_a_command_for_each_service() -> None:
     plan = planned("--service-command", "{python} x {port} {threads}", "--topology", "2x1", "--runtime", "3.14")
-    assert [find("own").services(cell) for cell in plan.cells()] == [2]
+    assert [plan.systems["own"].services(cell) for cell in plan.cells()] == [2]
 
 
 def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
     plan = planned("--arm", "old=http://127.0.0.1:1/v1/", "--arm", "new=unix:/run/x.sock")
     assert [(cell.system, cell.runtime) for cell in plan.cells()] == [("old", NATIVE), ("new", NATIVE)]
     assert plan.view == "targets"
-    assert find("old").told["own"]["prefix"] == "/v1"
+    assert plan.systems["old"].told["own"]["prefix"] == "/v1"
 
 
 @pytest.mark.parametrize(
@@ -156,38 +163,39 @@ def test_another_target_is_refused_with_those_that_are_accepted(url: str, protoc
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
-    line = command(name, "shop.web:app")
+    line = app_on(name, "shop.web:app").command
     assert line.startswith("{python} -m ")
     assert line.endswith(" shop.web:app")
     assert not {"APP", "THREADS", "INTERFACE"} & set(line.split())
     plan = planned("--app", "shop.web:app", "--server", name, "--runtime", "3.14")
-    assert plan.own is not None
-    assert plan.own.packages == (SERVERS[name].package,)
+    app = command_of(plan)
+    assert isinstance(app, App)
+    assert (app.packages, app.server) == ((SERVERS[name].package,), name)
 
 
 def test_the_interface_is_told_to_a_server_that_has_two() -> None:
-    assert "--interface asgi" in command("granian", "a:b")
-    assert "--interface wsgi" in command("granian", "a:b", "wsgi")
-    assert "{threads}" in command("granian", "a:b", "wsgi")
+    assert "--interface asgi" in app_on("granian", "a:b").command
+    assert "--interface wsgi" in app_on("granian", "a:b", "wsgi").command
+    assert "{threads}" in app_on("granian", "a:b", "wsgi").command
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--service-command", "x {python}"], "is not told where to listen"),
+        (["--service-command", "x {python}"], "does not say where to listen"),
         (["--service-command", "x {port}"], "every runtime would be the same"),
         (["--service-command", "{python} {prot} {port}"], "has {prot}, which is not known"),
-        ([*COMMAND, "--app", "a:b"], "exactly one of them"),
-        ([*COMMAND, "--server", "gunicorn"], "has no meaning with command"),
+        ([*COMMAND, "--app", "a:b"], "--app does not apply to a command"),
+        ([*COMMAND, "--server", "gunicorn"], "--server does not apply to a command"),
         ([*COMMAND, "--topology", "2x1"], "does not have {threads}"),
         (["--service-command", "{python} {port} {threads}", "--topology", "2"], "topology is 2"),
         ([*COMMAND, "--topology", "0x1"], "NUM_API_SERVICES is 0"),
-        ([*COMMAND, "--system", "2"], "--system is 2, which has no meaning"),
-        ([*COMMAND, "--experiment", "quick"], "--experiment is quick, which has no meaning"),
-        ([*COMMAND, "--name", "pool"], "which has a meaning of its own already"),
-        ([*COMMAND, "--name", "a b"], "the name is 'a b'"),
+        ([*COMMAND, "--system", "2"], "--system does not apply to a command; leave it out"),
+        ([*COMMAND, "--experiment", "quick"], "--experiment does not apply to a command"),
+        ([*COMMAND, "--name", "pool"], "is a name of gilscope's own"),
+        ([*COMMAND, "--name", "a b"], "name is a b; it must be letters"),
         ([*COMMAND, "--requirements", "none.txt"], "No such file"),
-        ([*COMMAND, "--directory", "none"], "there is no such folder"),
+        ([*COMMAND, "--directory", "none"], "it must be a folder that is there"),
         ([*COMMAND, "--env", "A"], "--env is A; it must be NAME=VALUE"),
         ([*COMMAND, "--service-port", "99999"], "port is 99999"),
         ([*COMMAND, "--requests", "a.yaml", "--request", "GET /"], "leave out --request"),
@@ -201,39 +209,42 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
         ([*COMMAND, "--think-time", "5ms"], None),
         ([*COMMAND, "--think-time", "5ms", "--rate", "50"], "think_time is 0.005 s and RATE is 50"),
         ([*COMMAND, "--expect-json", "null"], None),
-        ([*COMMAND, "--expect-json", ""], "which is not JSON"),
+        ([*COMMAND, "--expect-json", ""], "it must be JSON such as"),
         ([*COMMAND, "--protocol", "framed", "--body", "hello"], "it must be a JSON object"),
         ([*COMMAND, "--protocol", "framed", "--body", "[1]"], "it must be a JSON object"),
         ([*COMMAND, "--protocol", "framed", "--body", '{"a": 1}'], None),
-        ([*COMMAND, "--protocol", "framed", "--header", "A: b"], "has headers A, and a frame has none"),
+        ([*COMMAND, "--protocol", "framed", "--header", "A: b"], "has headers A, but frames have none"),
         ([*SHAPED, "--topology", "2x1,1x2"], None),
         ([*SHAPED, "--topology", "2x1,1x2", "--num-api-services", "4"], "--num-api-services is 4 beside a topology"),
         (
             [*SHAPED, "--topology", "2x1", "--num-workers-per-api-service", "4"],
             "beside a topology, which sets NUM_WORK",
         ),
-        ([*SHAPED, "--topology", ""], "topology is ;"),
-        ([*COMMAND, "--name", "native"], "which has a meaning of its own already"),
+        ([*SHAPED, "--topology", ""], "topology is ; it must be"),
+        ([*COMMAND, "--name", "native"], "is a name of gilscope's own"),
         ([*COMMAND, "--requirements", "x" * 300], "File name too long"),
-        ([*COMMAND, "--directory", "x" * 300], "there is no such folder"),
+        ([*COMMAND, "--directory", "x" * 300], "it must be a folder that is there"),
         ([*COMMAND, "--request", "GET /\x00"], "request is"),
         ([*COMMAND, "--header", "A: \ud800"], "header is"),
         ([*COMMAND, "--header", "A: b\tc"], None),
-        ([*COMMAND, "--body", "\ud800"], "cannot be sent as UTF-8"),
+        ([*COMMAND, "--body", "\ud800"], "it must be a text that can be sent as UTF-8"),
         (["--target", "http://x/", "--name", "a", "--arm", "a=http://y/"], "--target and --arm are both called a"),
         ([*COMMAND, "--request", "GET"], None),
-        ([*COMMAND, "--request", "GET x"], "request is 'GET x'"),
-        ([*COMMAND, "--expect-json", "{"], "which is not JSON"),
-        (["--request", "GET /"], "none is named"),
-        (["--app", "shop"], "app is 'shop'"),
-        (["--app", "a:b"], "no server is named"),
-        (["--app", "a:b", "--server", "nginx"], "--server is nginx"),
-        (["--app", "a:b", "--server", "waitress", "--interface", "asgi"], "waitress serves wsgi"),
+        ([*COMMAND, "--request", "GET x"], "request is GET x; it must be a method"),
+        ([*COMMAND, "--expect-json", "{"], "it must be JSON such as"),
+        (["--request", "GET /"], "--request describes a service of your own"),
+        (["--app", "shop"], "app is shop; it must be MODULE:NAME"),
+        (["--app", "a:b"], "but no server is given"),
+        (["--app", "a:b", "--server", "nginx"], "server is nginx; it must be one of gunicorn"),
+        (
+            ["--app", "a:b", "--server", "waitress", "--interface", "asgi"],
+            "waitress does not speak asgi; it speaks wsgi",
+        ),
         (["--target", "ftp://x"], "target target is ftp://x"),
-        (["--target", "http://x/", "--runtime", "3.14"], "has its own; leave it out"),
-        (["--target", "http://x/", "--topology", "2x1"], "has no meaning with targets"),
+        (["--target", "http://x/", "--runtime", "3.14"], "--runtime does not apply to a service that already runs"),
+        (["--target", "http://x/", "--topology", "2x1"], "does not apply to a service that already runs"),
         (["--target", ""], "target target is "),
-        (["--target", "http://x/", "--requirements", "x"], "has no meaning with targets"),
+        (["--target", "http://x/", "--requirements", "x"], "does not apply to a service that already runs"),
         (["--arm", "a=http://x/", "--arm", "a=http://y/"], "more than once"),
         (["--arm", "http://x/"], "it must be NAME=URL"),
     ],
@@ -249,20 +260,18 @@ def test_what_cannot_be_measured_is_refused_with_a_reason(words: list[str], said
 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("0.5s", 0.5), ("2min", 120.0)])
 def test_the_start_deadline_is_a_time(text: str, seconds: float) -> None:
-    own = planned(*COMMAND, "--start-deadline", text).own
-    assert own is not None
-    assert own.start_deadline_s == seconds
+    assert command_of(planned(*COMMAND, "--start-deadline", text)).start_deadline_s == seconds
 
 
 @pytest.mark.parametrize("text", ["0", "soon", "-1", "2h", "99999"])
 def test_another_start_deadline_is_refused(text: str) -> None:
-    with pytest.raises(BadInput, match=f"start_deadline is {text}; it must be a time above 0 such as 30s or 2min"):
+    with pytest.raises(BadInput, match=f"start_deadline is {text}; it must be .*30s or 2min"):
         planned(*COMMAND, f"--start-deadline={text}")
 
 
 def test_services_that_nobody_would_call_are_refused() -> None:
     sizes = ["--num-clients", "2", "--num-connections-per-client", "7"]
-    with pytest.raises(BadInput, match=r"is 14 and NUM_API_SERVICES is 16: 2 services would not be called"):
+    with pytest.raises(BadInput, match=r"is 14 and NUM_API_SERVICES is 16: 2 services would get no requests"):
         planned(*COMMAND, "--num-api-services", "8,16", *sizes)
     assert planned(*COMMAND, "--num-api-services", "14", *sizes).cells()
     assert planned(*SHAPED, "--num-api-services", "16", *sizes).cells()
@@ -280,26 +289,37 @@ def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
     plan = load_plan(written(tmp_path, service, runtimes=["3.14"], parameters={"NUM_CLIENTS": "3"}))
     (cell,) = plan.cells()
     assert (cell.num_clients, cell.rate, plan.name, plan.method.duration_s) == (3, 7, "shop", 2.0)
-    assert plan.own is not None
-    assert plan.own.directory == str(tmp_path)
+    assert command_of(plan).directory == str(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("service", "more", "said"),
     [
-        ({"command": "{python} {port}", "colour": "red"}, {}, "it must be a mapping with keys of name, command"),
-        ({"command": "{python} {port}"}, {"rows": [{"system": "2"}]}, "rows is given beside service"),
-        ({"command": "{python} {port}"}, {"view": "league"}, "view is 'league' beside service"),
+        (
+            {"command": "{python} {port}", "colour": "red"},
+            {},
+            "service has an unknown key 'colour'; accepted are name, command",
+        ),
+        ({"command": "{python} {port}"}, {"rows": [{"system": "2"}]}, "rows does not go with service"),
+        ({"command": "{python} {port}"}, {"view": "league"}, "view does not go with service"),
         ({"command": "{python} {port}", "requests": [{"request": "GET /", "headers": {"A": ["b"]}}]}, {}, "A is ['b']"),
-        ({}, {}, "exactly one of them; given are none"),
-        ({"command": "{python} {port}", "environment": ""}, {}, "environment is ''; it must be a mapping"),
+        ({}, {}, "exactly one of command, app and targets; given: none"),
+        ({"command": "{python} {port}", "environment": ""}, {}, "environment is ; it must be a mapping"),
         ({"command": "{python} {port}", "environment": ["A=b"]}, {}, "environment is ['A=b']; it must be a mapping"),
         ({"command": "{python} {port}", "environment": {"A=b": "c"}}, {}, "a name without ="),
-        ({"command": "{python} {port}", "environment": {"A": ["b"]}}, {}, "environment has 'A': ['b']"),
+        (
+            {"command": "{python} {port}", "environment": {"A": ["b"]}},
+            {},
+            "environment is {'A': ['b']}; it must be a name",
+        ),
         ({"command": ["{python}", "{port}"]}, {}, "command is ['{python}', '{port}']; it must be a text"),
         ({"command": "{python} {port} \\0".replace("\\0", "\0")}, {}, "it must be a text"),
         ({"command": "{python} {port}", "requests": "none.yaml"}, {}, "none.yaml cannot be read"),
-        ({"command": "{python} {port}", "think_time": "1ms", "rate": "5"}, {}, "a rate fixes when each request"),
+        (
+            {"command": "{python} {port}", "think_time": "1ms", "rate": "5"},
+            {},
+            "at a rate, requests are sent at fixed times",
+        ),
         ({"targets": {"a": "http://x/"}}, {"runtimes": ["3.14"]}, "has its own; leave runtimes out"),
         ({"targets": ["http://x/"]}, {}, "targets is ['http://x/']"),
         ({"targets": {"a": ["http://x/"]}}, {}, "target a is ['http://x/']"),
@@ -315,6 +335,6 @@ def test_a_service_in_yaml_that_is_none_is_refused(
 
 def test_defaults_of_a_plan_hold_where_the_service_reads_them(tmp_path: Path) -> None:
     given = {"command": "{python} {port} {threads}"}
-    plan = own_plan(given, tmp_path, {"NUM_WORKERS_PER_API_SERVICE": (3,), "CALC_TARGET": (5,)})
+    plan = user_service_plan(given, tmp_path, {"NUM_WORKERS_PER_API_SERVICE": (3,), "CALC_TARGET": (5,)})
     assert {cell.num_workers_per_api_service for cell in plan.cells()} == {3}
     assert "CALC_TARGET" not in plan.cells()[0].params
