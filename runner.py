@@ -35,9 +35,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import commands
+from commands.output import Output, output_for
 from commands.run import main as run
-from commands.saying import note
 from core.errors import BadInput, GilscopeError
+from core.messages import Message, listed, message
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -52,12 +53,14 @@ class Stopped(KeyboardInterrupt):
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; its exit status. All errors are printed here."""
+    output = Output()
     for number in SIGNALS:
         signal.signal(number, _stop)
     try:
+        output = output_for(arguments)
         return _command(arguments)
     except GilscopeError as error:
-        note(f"error: {error}")
+        output.error(error.message)
         return error.exit_status
     except Stopped as stopped:
         return 128 + stopped.number
@@ -66,20 +69,19 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # asked of any path, before it is opened
-            note(f"error: {error.filename} cannot be read: {error.strerror}; name another file.")
+            path, reason = str(error.filename), str(error.strerror)
+            output.error(message("{path} cannot be read: {reason}; name another file.", path=path, reason=reason))
             return BadInput.exit_status
-        note(f"error: {_bug(error, arguments)}")
+        output.error(_bug(error, arguments))
         return 1
 
 
-def _bug(error: Exception, arguments: Sequence[str]) -> str:
-    """A line on an error that nobody foresaw, whose traceback is kept for who mends it, or follows."""
+def _bug(error: Exception, arguments: Sequence[str]) -> Message:
+    """A line on an unexpected error, and the file that keeps its traceback; the traceback itself if there is none."""
     import tempfile
     import traceback
 
-    what = (
-        f"this is a bug of gilscope, not of your input: {type(error).__name__}: {' '.join(str(error).split())[:200]}."
-    )
+    cause = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     trace = f"runner.py {arguments!r}\n{''.join(traceback.format_exception(error))}"
     try:
         with tempfile.NamedTemporaryFile(
@@ -87,13 +89,20 @@ def _bug(error: Exception, arguments: Sequence[str]) -> str:
         ) as file:
             file.write(trace)
     except OSError:
-        return f"{what}\n{trace.rstrip()}"
-    return f"{what} The traceback is in {file.name}; please report it with the command."
+        return message(
+            "this is a bug in gilscope, not in your input: {cause}.\n{trace}", cause=cause, trace=trace.rstrip()
+        )
+    return message(
+        "this is a bug in gilscope, not in your input: {cause}. The traceback is in {file}; "
+        "please report it with the command.",
+        cause=cause,
+        file=file.name,
+    )
 
 
 def _stop(number: int, frame: object) -> NoReturn:
-    for one in SIGNALS:
-        signal.signal(one, lambda *_: None)  # cleaning up is short, and is not to be cut off
+    for other in SIGNALS:
+        signal.signal(other, lambda *_: None)  # cleaning up is short, and is not to be cut off
     raise Stopped(number)
 
 
@@ -102,7 +111,9 @@ def _command(arguments: Sequence[str]) -> int:
         return commands.find(arguments[0])(arguments[1:])
     if arguments and not arguments[0].startswith("-"):
         raise BadInput(
-            f"{arguments[0]!r} is not a command; accepted are {', '.join(commands.NAMES)}, or only flags for a run."
+            "{word!r} is not a command; accepted are {names}, or only flags for a run.",
+            word=arguments[0],
+            names=listed(commands.NAMES),
         )
     return run(arguments)
 

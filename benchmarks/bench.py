@@ -26,7 +26,7 @@ def runtime_called(name: str) -> Runtime:
 
 def cell_of(system: str, runtime: str, values: Mapping[str, Value]) -> Cell:
     """One cell; its open files are made room for."""
-    row = Row(system=system, values={name: (value,) for name, value in values.items()})
+    row = Row(system=find(system), values={name: (value,) for name, value in values.items()})
     plan = Plan(name="bench", rows=(row,), runtimes=(runtime,))
     preflight(plan)
     return plan.cells()[0]

@@ -1,49 +1,57 @@
-"""Say which packages turn the GIL back on, have no wheel, fail or warn under the free-threaded build."""
+"""The command audit: is a package ready for the free-threaded build?"""
 
-import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from config import flags
+from commands.output import output_for
+from config.flags import Parser
+from config.options import Option
+from config.plan_options import JSON
 from core.errors import BadInput
+from core.messages import message
 from core.runtime import RuntimeName
 from lab import interpreters
 from lab.audit import audit, document, exit_status
 from lab.interpreters import Interpreter
 
+SUMMARY = message("Find packages that turn the GIL back on, have no wheel, fail or warn under the free-threaded build.")
 DEFAULT_RUNTIME = "3.14t"
+PACKAGES = (
+    Option("-r/--requirement FILE", message("the packages of a requirements file")),
+    Option("--package NAME", message("a package, such as numpy"), repeated=True),
+)
+RUNTIME = Option("--runtime NAME", message("a free-threaded build (default: 3.14t)"))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, or 3 where a package is not ready."""
     from reports.terminal.audit import audit_json, audit_markdown
 
-    given = _parsed(arguments)
-    interpreter = _interpreter(given.runtime)
-    asked = given.requirement if given.requirement is not None else given.package
-    findings = audit(asked, interpreter)
-    made = document(findings, interpreter)
-    print(audit_json(made) if given.json else audit_markdown(made).rstrip("\n"))
+    flags = _flags(arguments)
+    interpreter = _interpreter(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
+    file = flags["requirement"]
+    findings = audit(flags["package"] if file is None else Path(file), interpreter)
+    audited = document(findings, interpreter)
+    print(audit_json(audited) if flags["json"] else audit_markdown(audited).rstrip("\n"))
     return exit_status(findings)
 
 
-def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = flags.Parser(prog="runner.py audit", description=__doc__)
-    asked = parser.add_mutually_exclusive_group(required=True)
-    asked.add_argument("-r", "--requirement", metavar="FILE", type=Path, help="the packages of a requirements file")
-    asked.add_argument("--package", metavar="NAME", action="append", help="one package, such as numpy; may be repeated")
-    parser.add_argument(
-        "--runtime", metavar="NAME", default=DEFAULT_RUNTIME, help=f"a free-threaded build ({DEFAULT_RUNTIME})"
-    )
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    return parser.parse_args(arguments)
+def _flags(arguments: Sequence[str]) -> Mapping[str, Any]:
+    parser = Parser("audit", SUMMARY, output_for(arguments).language)
+    parser.add(message("what to audit"), *PACKAGES, exclusive=True)
+    parser.add(message("how"), RUNTIME, JSON)
+    flags = parser.parse(arguments)
+    if not flags["package"] and flags["requirement"] is None:
+        raise parser.wrong(message("-r/--requirement or --package is required"))
+    return flags
 
 
 def _interpreter(name: str) -> Interpreter:
     """The interpreter of a runtime's name. Raises BadInput where it is not here."""
     if RuntimeName.parse(name).native:
-        raise BadInput(f"--runtime is {name}, which is no Python; audit needs a free-threaded build, such as 3.14t.")
-    found = interpreters.find([name])
-    if not found:
+        raise BadInput("--runtime is {name}; audit needs a free-threaded build of Python, such as 3.14t.", name=name)
+    interpreter = next(iter(interpreters.find([name]).values()), None)
+    if interpreter is None:
         raise BadInput(interpreters.missing_line(name))
-    return next(iter(found.values()))
+    return interpreter

@@ -1,23 +1,28 @@
-"""Show what makes this machine unquiet for benchmarks, and what to do about it."""
+"""The command doctor: what disturbs measurements on this machine?"""
 
 import json
 from collections.abc import Sequence
 
-from config import flags
+from commands.output import output_for
+from config.flags import Parser
+from config.plan_options import JSON
+from core.messages import message
 from lab import quiet
 from lab.doctor import findings
 
+SUMMARY = message("Show what disturbs measurements on this machine, and what to do about it.")
+
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, whatever was found."""
+    """Exit status: 0, whatever there is."""
     from reports.terminal.console import terminal
     from reports.terminal.doctor import print_findings
 
-    parser = flags.Parser(prog="runner.py doctor", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print the facts as JSON")
-    given = parser.parse_args(arguments)
+    parser = Parser("doctor", SUMMARY, output_for(arguments).language)
+    parser.add(message("what to print"), JSON)
+    as_json = parser.parse(arguments)["json"]
     facts = quiet.facts()
-    if given.json:
+    if as_json:
         print(json.dumps(facts, indent=2))
     else:
         print_findings(findings(facts), terminal())

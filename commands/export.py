@@ -1,37 +1,40 @@
-"""Write a saved run for other tools: pyperf JSON, Parquet, CSV, HdrHistogram percentiles, Markdown."""
+"""The command export: a saved run for other tools."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands.saying import note
-from config import flags
-from core.errors import BadInput
+from commands.output import output_for
+from config.flags import Parser
+from config.options import Given, Option
+from core.messages import message
 from core.result import load
 from lab.runs import titles
 
+SUMMARY = message("Write a saved run for other tools: pyperf JSON, Parquet, CSV, HdrHistogram percentiles, Markdown.")
 DEFAULT_FORMAT = "pyperf"
+FORMAT = Option(
+    "--format NAME",
+    message(
+        "pyperf (default): a file per runtime for `pyperf compare_to`; parquet, csv: the cells; "
+        "hgrm: latency percentiles, a file per row; markdown: the tables and findings"
+    ),
+)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
-    parser = flags.Parser(prog="runner.py export", description=__doc__)
-    parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
-    parser.add_argument("to", metavar="DIR", type=Path, help="a folder; or NAME.json for pyperf, NAME.parquet")
-    parser.add_argument(
-        "--format",
-        metavar="NAME",
-        default=DEFAULT_FORMAT,
-        help="pyperf (default): a file per runtime for `pyperf compare_to`; parquet, csv: the cells; "
-        "hgrm: latency percentiles, a file per row; markdown: the tables and findings",
-    )
-    given = parser.parse_args(arguments)
+    output = output_for(arguments)
+    parser = Parser("export", SUMMARY, output.language)
+    parser.add_names("run", message("a run's folder"))
+    parser.add_names("to", message("a folder; or NAME.json for pyperf, NAME.parquet"))
+    parser.add(message("how"), FORMAT)
+    flags = parser.parse(arguments)
     from reports.exports.formats import FORMATS
 
-    if given.format not in FORMATS:
-        raise BadInput(f"--format is {given.format}; accepted are {', '.join(FORMATS)}.")
-    saved = load(given.run)
-    exported = FORMATS[given.format](saved, titles(saved), given.to)
+    name = Given(value=flags["format"] or DEFAULT_FORMAT, name=FORMAT.flag).choice(FORMATS)
+    run = load(Path(flags["run"]))
+    exported = FORMATS[name](run, titles(run), Path(flags["to"]))
     for line in exported.left_out:
-        note(line)
+        output.note(line)
     print(*exported.paths, sep="\n")
     return 0

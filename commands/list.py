@@ -1,13 +1,16 @@
-"""Show the saved runs, newest first, with what came out of each."""
+"""The command list: the saved runs."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands.report import add_lang_flag, language
-from commands.saying import note, short
-from config import flags
+from commands.output import output_for, short
+from config.flags import Parser
+from config.plan_options import JSON
+from core.messages import message
 from lab.runs import RUNS
+
+SUMMARY = message("Show the saved runs, newest first, with the verdict of each.")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -15,22 +18,19 @@ def main(arguments: Sequence[str]) -> int:
     from reports.terminal.console import terminal
     from reports.terminal.listing import print_list, saved_runs
 
-    parser = flags.Parser(prog="runner.py list", description=__doc__)
-    parser.add_argument(
-        "folder", metavar="FOLDER", type=Path, nargs="?", help="where runs are saved (default: reports/out)"
-    )
-    parser.add_argument("--json", action="store_true", help="print them as JSON")
-    add_lang_flag(parser, "the verdicts")
-    given = parser.parse_args(arguments)
-    lang = language(given.lang)
-    if given.folder is None:
+    output = output_for(arguments)
+    parser = Parser("list", SUMMARY, output.language)
+    parser.add_names("folder", message("where runs are saved (default: reports/out)"), "?")
+    parser.add(message("what to print"), JSON)
+    flags = parser.parse(arguments)
+    if flags["folder"] is None:
         RUNS.mkdir(parents=True, exist_ok=True)
-    folder = short(given.folder or RUNS)
-    runs = saved_runs(folder, lang)
-    if given.json:
-        print(json.dumps([one.to_json() for one in runs], indent=2))
+    folder = short(Path(flags["folder"]) if flags["folder"] is not None else RUNS)
+    runs = saved_runs(folder, output.language.name)
+    if flags["json"]:
+        print(json.dumps([run.to_json() for run in runs], indent=2))
     elif runs:
-        print_list(runs, terminal(), lang)
+        print_list(runs, terminal(), output.language.name)
     else:
-        note(f"There is no run in {folder} yet; make one with: make run")
+        output.note(message("There is no run in {folder} yet; make one with: make run", folder=str(folder)))
     return 0

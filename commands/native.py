@@ -1,31 +1,37 @@
-"""Build the native programs and extensions, or those named; say what a missing toolchain keeps away."""
+"""The command native: builds the native programs and extensions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from config import flags
+from commands.output import output_for
+from config.flags import Parser
 from core.errors import BadInput
+from core.messages import listed, message
 from lab import interpreters, natives, wheels
 
+SUMMARY = message("Build the native programs and extensions, or those named; say which toolchains are missing.")
 FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, or 1 where something could not be built although its tools are here."""
-    parser = flags.Parser(prog="runner.py native", description=__doc__)
+    output = output_for(arguments)
     known = (*natives.BUILDS, *wheels.EXTENSIONS)
-    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(known)} (default: all)")
-    names = parser.parse_args(arguments).names or known
+    parser = Parser("native", SUMMARY, output.language)
+    parser.add_names("names", message("of {known} (default: all)", known=listed(known)), "*")
+    names = parser.parse(arguments)["names"] or known
     for name in names:
         if name not in known:
-            raise BadInput(f"{name!r} is not a native program or extension; accepted are {', '.join(known)}.")
+            raise BadInput(
+                "{name!r} is not a native program or extension; accepted are {known}.", name=name, known=listed(known)
+            )
     broken = False
-    for what, why_not in _made(names):
-        print(f"{what}: {why_not or 'built'}", flush=True)
+    for what, why_not in _built(names):
+        print(f"{what}: {output.text(why_not or message('built'))}", flush=True)
         broken |= why_not.startswith(natives.BROKEN)
     return 1 if broken else 0
 
 
-def _made(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _built(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     programs = [name for name in names if name in natives.BUILDS]
     extensions = [name for name in names if name in wheels.EXTENSIONS]
     if programs:

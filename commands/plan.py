@@ -1,28 +1,118 @@
-"""Print the cells that a run with these flags would measure, and about how long it takes; run nothing."""
+"""The command plan: what a run would measure."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.cells import cell_len
+from rich.table import Table
 
 from commands.chosen import with_present_runtimes
+from commands.output import Output, output_for
 from config import flags
 from config.estimate import cell_seconds, plan_seconds
+from config.plan import Plan
+from config.plan_options import JSON
+from core.cell import Cell
+from core.messages import Arg, message, plural
 from lab import machine
+
+SUMMARY = message("Print the cells that a run with these flags would measure, and about how long; run nothing.")
+GAP = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """head: with a line break where it may break. needless: what is left out first where the table is too wide."""
+
+    head: str
+    texts: Sequence[str]
+    needless: int = 0
+
+    @property
+    def width(self) -> int:
+        """Of the head, broken, and every text, in columns of the terminal."""
+        return max(map(cell_len, (*self.head.split("\n"), *self.texts)))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
-    parser = flags.Parser(prog="runner.py plan", description=__doc__)
+    output = output_for(arguments)
+    parser = flags.Parser("plan", SUMMARY, output.language)
     flags.add_run_flags(parser)
-    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
-    given = vars(parser.parse_args(arguments))
-    asked, _, _ = with_present_runtimes(flags.plan_from(given), given)
+    parser.add(message("what to print"), JSON)
+    given = parser.parse(arguments)
+    plan, _, _ = with_present_runtimes(flags.plan_from(given), given, output)
     if given["json"]:
-        print(json.dumps(asked.to_json(), indent=2))
-        return 0
-    from reports.terminal.console import terminal
-    from reports.terminal.inventory import print_plan
-
-    cores = machine.facts()["cores_usable"] or 1
-    cells = [(cell, cell_seconds(cell, cores, asked.method.duration_s)) for cell in asked.cells()]
-    print_plan(cells, asked.blocks, plan_seconds(asked, cores), terminal())
+        print(json.dumps(plan.to_json(), indent=2))
+    else:
+        _print(plan, output)
     return 0
+
+
+def _print(plan: Plan, output: Output) -> None:
+    from reports.terminal.console import terminal
+
+    console, cores = terminal(), machine.facts()["cores_usable"] or 1
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP, 0, 0))
+    shown = fitting(columns(plan, cores, output), console.width)
+    for column in shown:
+        table.add_column(column.head, justify="right" if column is not shown[0] else "left", no_wrap=True)
+    for texts in zip(*(column.texts for column in shown), strict=True):
+        table.add_row(*texts)
+    console.print(table)
+    cells, seconds = plan.cells(), plan_seconds(plan, cores)
+    total = message(
+        "{cells} x {blocks}, {requests:,} requests, about {time} (a rough estimate; nothing was run).",
+        cells=plural("{count} cell", "{count} cells", count=len(cells)),
+        blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
+        requests=plan.blocks * sum(cell.requests for cell in cells),
+        time=_time(seconds),
+    )
+    console.print(f"\n{output.text(total)}", highlight=False)
+
+
+def columns(plan: Plan, cores: int, output: Output) -> list[Column]:
+    """Of every cell what tells it from the others, its requests and its time."""
+    cells, systems, duration_s = plan.cells(), plan.systems, plan.method.duration_s
+    times = [cell_seconds(cell, systems[cell.system], cores, duration_s) for cell in cells]
+    return [
+        Column(head=output.text(message("cell")), texts=[cell.cell_id for cell in cells], needless=1),
+        Column(head=output.text(message("system")), texts=[cell.system for cell in cells]),
+        Column(head=output.text(message("runtime")), texts=[cell.runtime for cell in cells]),
+        *(_parameter(name, cells) for name in _varying(cells)),
+        Column(head=output.text(message("requests")), texts=[f"{cell.requests:,}" for cell in cells]),
+        Column(head=output.text(message("about")), texts=[f"{time_s:.1f} s" for time_s in times], needless=2),
+    ]
+
+
+def _parameter(name: str, cells: Iterable[Cell]) -> Column:
+    return Column(head=name, texts=[str(cell.params.get(name, "")).lower() for cell in cells], needless=3)
+
+
+def fitting(table: Sequence[Column], width: int) -> list[Column]:
+    """The columns as they fit into *width*: heads are broken at _, then columns left out. Texts are never broken."""
+    shown = list(table)
+    if _width(shown) > width:
+        shown = [Column(head=one.head.replace("_", "_\n"), texts=one.texts, needless=one.needless) for one in shown]
+    while _width(shown) > width and any(column.needless for column in shown):
+        first = min(column.needless for column in shown if column.needless)
+        shown.remove([column for column in shown if column.needless == first][-1])
+    return shown
+
+
+def _width(table: Sequence[Column]) -> int:
+    return sum(column.width + GAP for column in table) - GAP
+
+
+def _varying(cells: Sequence[Cell]) -> list[str]:
+    names = dict.fromkeys(name for cell in cells for name in cell.params)
+    return [name for name in names if len({str(cell.params[name]) for cell in cells if name in cell.params}) > 1]
+
+
+def _time(seconds: float) -> Arg:
+    if seconds < 120:
+        return message("{time:.0f} s", time=seconds)
+    hours = seconds >= 7200
+    return message("{time:.1f} h", time=seconds / 3600) if hours else message("{time:.0f} min", time=seconds / 60)

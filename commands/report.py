@@ -1,85 +1,73 @@
-"""Make the page, tables and plots of saved runs again, from result.json alone; several also side by side."""
+"""The command report: page, tables and plots of saved runs, from result.json alone."""
 
-import argparse
 import json
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from commands.saying import note, short
-from config import flags
+from commands.output import Output, output_for, short
+from config.flags import Parser
+from config.options import Option
+from config.plan_options import JSON, QUIET
 from core.errors import BadInput
+from core.messages import message
 from core.result import FILE_NAME, Run, keep_comparisons, load, to_json
 from lab.runs import RUNS, titles
 
 if TYPE_CHECKING:
     from reports.rows.view import View
 
+SUMMARY = message("Make the page, tables and plots of saved runs again; several runs also side by side.")
 WIDTH = 78
+OUT = Option("--out FILE", message("the page of several runs (default: side-by-side.html beside the newest run)"))
+OPEN = Option("--open", message("open the page in the browser"))
 
 
-def write(folder: Path, saved: Run, lang: str = "en") -> "Written":
-    """Write all that a run's folder holds beside result.json, and put the comparisons into *saved*.
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A report that is written: what it shows, where, and whether every file could be made."""
 
-    A file that cannot be made is named on standard error, and loses no other.
+    folder: Path
+    view: "View"
+    paths: list[Path]
+    output: Output
+    whole: bool = True
+
+
+def write(folder: Path, run: Run, output: Output) -> Written:
+    """Write all that a run's folder holds beside result.json, and put the comparisons into *run*.
+
+    A file that cannot be made is named on standard error; the others are written.
     """
     from reports.findings import findings
     from reports.rows.view import view_of
     from reports.write import PartsLost, write_all
 
-    view = view_of(saved, titles(saved))
-    saved.comparisons = findings.comparisons(view)
+    view = view_of(run, titles(run))
+    run.comparisons = findings.comparisons(view)
     try:
-        return Written(folder=folder, view=view, paths=write_all(view, folder, lang=lang), lang=lang)
+        paths = write_all(view, folder, lang=output.language.name)
+        return Written(folder=folder, view=view, paths=paths, output=output)
     except PartsLost as lost:
         for reason in lost.reasons:
-            note(f"error: {reason}")
-        return Written(folder=folder, view=view, paths=lost.paths, lang=lang, whole=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Written:
-    """A report that is written: what it shows, where, in which language, and whether every file could be made."""
-
-    folder: Path
-    view: "View"
-    paths: list[Path]
-    lang: str = "en"
-    whole: bool = True
-
-
-def language(asked: str) -> str:
-    """The language of --lang. Raises BadInput if there are no texts in it."""
-    from reports.words.wording import LANGUAGES
-
-    if asked not in LANGUAGES:
-        raise BadInput(f"--lang is {asked}; it must be one of {', '.join(LANGUAGES)}.")
-    return asked
-
-
-def add_lang_flag(parser: argparse.ArgumentParser, of: str = "page, record and verdicts") -> None:
-    """--lang, which runs, reports and the list of runs have. of: what is in that language."""
-    parser.add_argument("--lang", metavar="NAME", default="en", help=f"language of {of}: en (default) or zh")
+            output.error(reason)
+        return Written(folder=folder, view=view, paths=lost.paths, output=output, whole=False)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
     """Print the report on the terminal, or the result as JSON, or where it is."""
-    folder = written.folder
-    if as_json:
-        print(json.dumps(to_json(written.view.run)))
-        return
-    if quiet:
-        print(short(folder))
+    folder, output = written.folder, written.output
+    if as_json or quiet:
+        print(json.dumps(to_json(written.view.run)) if as_json else short(folder))
         return
     _print(written)
     names = [FILE_NAME, *(str(path.relative_to(folder)) for path in written.paths)]
-    print()
-    _say(f"Saved in {short(folder)}:", written.lang)
+    output.line(message("\nSaved in {folder}:", folder=str(short(folder))))
     print(fill(", ".join(names), WIDTH, break_on_hyphens=False))
-    _say(f"Made again by: python runner.py report {short(folder)}", written.lang)
+    output.line(message("To make it again: python runner.py report {folder}", folder=str(short(folder))))
     _print_verdict(written)
 
 
@@ -90,20 +78,13 @@ def _print_verdict(written: Written) -> None:
     from reports.page.traces import Traces
     from reports.terminal.console import wrapped
     from reports.words.wording import verdict_lines
-    from reports.write import PAGE
 
-    view, lang = written.view, written.lang
+    view, lang = written.view, written.output.language.name
     why = why_open(view.comparisons, Traces(view), TEXTS[lang], lang)
     print()
     for sentence in [*verdict_lines(view.comparisons, lang), *([why.text] if why else [])]:
         print(wrapped(sentence, WIDTH))
-    _say(f"The page: {short(written.folder / PAGE)}", written.lang)
-
-
-def _say(line: str, lang: str) -> None:
-    from reports.words.translation import said
-
-    print(said(line, lang))
+    written.output.line(message("The page: {path}", path=str(short(_page(written)))))
 
 
 def _print(written: Written) -> None:
@@ -113,7 +94,7 @@ def _print(written: Written) -> None:
     from reports.terminal import tables
     from reports.terminal.console import terminal
 
-    view, lang = written.view, written.lang
+    view, lang = written.view, written.output.language.name
     record = records.record_of(view)
     if record is None:
         tables.print_run(view.run, {**view.titles, **TITLES.get(lang, {})}, terminal(), lang)
@@ -124,66 +105,55 @@ def _print(written: Written) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, or 1 where a part of a report could not be made."""
-    given = _parsed(arguments)
-    lang = language(given.lang)
-    runs = list(dict.fromkeys(given.runs)) or [_newest_run()]
-    if given.out and len(runs) < 2:
-        raise BadInput(f"--out is {given.out}; it is where runs stand side by side, so name two runs at least.")
-    all_written = [_reported(path, saved, lang) for path, saved in [(path, load(path)) for path in runs]]
-    _show_all(all_written, given)
-    page = _beside(all_written, given) if len(runs) > 1 else _page(all_written[0])
-    if given.open:
-        _open_page(page)
-    return 0 if all(one.whole for one in all_written) else 1
+    output = output_for(arguments)
+    flags = _flags(arguments, output)
+    paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
+    if flags["out"] and len(paths) < 2:
+        raise BadInput("--out is {path}, for several runs side by side; name at least two runs.", path=flags["out"])
+    reports = [_reported(path, run, output) for path, run in [(path, load(path)) for path in paths]]
+    _show_all(reports, flags)
+    page = _side_by_side(reports, flags, output) if len(paths) > 1 else _page(reports[0])
+    if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
+        output.note(message("No browser could be started; open {path} yourself.", path=str(page.resolve())))
+    return 0 if all(report.whole for report in reports) else 1
 
 
-def _reported(path: Path, saved: Run, lang: str) -> Written:
+def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
+    parser = Parser("report", SUMMARY, output.language)
+    parser.add_names("run", message("a run's folder (default: the newest)"), "*")
+    parser.add(message("the page"), OUT, OPEN)
+    parser.add(message("what to print"), JSON, QUIET, exclusive=True)
+    return parser.parse(arguments)
+
+
+def _reported(path: Path, run: Run, output: Output) -> Written:
     """The report of the run read from *path*; its file keeps what was concluded."""
-    written = write(path if path.is_dir() else path.parent, saved, lang)
-    keep_comparisons(path, saved)
+    written = write(path if path.is_dir() else path.parent, run, output)
+    keep_comparisons(path, run)
     return written
 
 
-def _show_all(all_written: Sequence[Written], given: argparse.Namespace) -> None:
+def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
     """Each on the terminal; as JSON one document, which is a list where there are several."""
-    if given.json and len(all_written) > 1:
-        print(json.dumps([to_json(one.view.run) for one in all_written]))
+    if flags["json"] and len(reports) > 1:
+        print(json.dumps([to_json(report.view.run) for report in reports]))
         return
-    for one in all_written:
-        show(one, as_json=given.json, quiet=given.quiet)
+    for report in reports:
+        show(report, as_json=flags["json"], quiet=flags["quiet"])
 
 
-def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = flags.Parser(prog="runner.py report", description=__doc__)
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="a run's folder (default: the newest)")
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        type=Path,
-        help="the page of several runs (default: side-by-side.html beside the folder of the newest of them)",
-    )
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument(
-        "--json", action="store_true", help="print the result as JSON on stdout; of several runs, a list"
-    )
-    shown.add_argument("--quiet", action="store_true", help="print the run's folder, no more")
-    parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    add_lang_flag(parser)
-    return parser.parse_args(arguments)
-
-
-def _beside(all_written: Sequence[Written], given: argparse.Namespace) -> Path:
+def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Output) -> Path:
     """Write the page of several runs and say where it is; its path."""
     from reports.page.several.build import NAME
     from reports.write import write_several
 
-    newest = max(all_written, key=lambda one: one.view.run.started_at)
-    lang = newest.lang
-    path = write_several([one.view for one in all_written], given.out or newest.folder.resolve().parent / NAME, lang)
-    if given.quiet:
+    newest = max(reports, key=lambda report: report.view.run.started_at)
+    path = Path(flags["out"]) if flags["out"] else newest.folder.resolve().parent / NAME
+    path = write_several([report.view for report in reports], path, output.language.name)
+    if flags["quiet"]:
         print(short(path))
-    elif not given.json:
-        _say(f"All of them side by side: {short(path)}", lang)
+    elif not flags["json"]:
+        output.line(message("All of them side by side: {path}", path=str(short(path))))
     return path
 
 
@@ -193,13 +163,8 @@ def _page(written: Written) -> Path:
     return written.folder / PAGE
 
 
-def _open_page(page: Path) -> None:
-    if not webbrowser.open(page.resolve().as_uri()):
-        note(f"No browser was found that could be started; open {page.resolve()} yourself.")
-
-
 def _newest_run() -> Path:
-    runs = sorted(RUNS.glob("*/result.json"), key=lambda path: path.stat().st_mtime)
-    if not runs:
-        raise BadInput(f"There is no run in {short(RUNS)} yet; make one with: make run")
-    return runs[-1].parent
+    files = sorted(RUNS.glob("*/result.json"), key=lambda path: path.stat().st_mtime)
+    if not files:
+        raise BadInput("There is no run in {folder} yet; make one with: make run", folder=str(short(RUNS)))
+    return files[-1].parent

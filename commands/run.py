@@ -1,17 +1,32 @@
-"""Measure a plan, or go on with a saved run; report it."""
+"""Measure a plan, or continue a saved run; report it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
-from commands import summaries
+import commands
 from commands.chosen import with_present_runtimes, without_absent
-from commands.report import add_lang_flag, language, show, write
-from commands.saying import note
+from commands.output import Output, output_for
+from commands.report import show, write
 from config import flags
-from config.plan import MAX_BLOCKS, Plan
+from config.options import given_flags
+from config.plan import Plan
+from config.plan_options import (
+    CHOICE,
+    MAX_BLOCKS,
+    MEASURING,
+    OF_A_RUN,
+    OUTPUT,
+    PROFILE,
+    REQUIRE,
+    RUNTIMES,
+    SEED,
+)
+from config.user_service.options import OPTIONS
+from core.cell import PARAMETERS
 from core.errors import BadInput
+from core.messages import listed, message, plural
 from core.result import Run
 from lab.experiment import Enough, carry_out
 from lab.feasible import preflight
@@ -19,99 +34,114 @@ from lab.order import Order
 from lab.profile import available
 from lab.runs import check_same_runtimes, new_run, note_time, resumed, run_folder
 
-TITLE = "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
+SUMMARY = message(
+    "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
+)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure a plan, or go on with a saved run; report it."""
-    parser = flags.Parser(prog="runner.py", description=TITLE, epilog=_epilog())
+    """Exit status: 0, or 1 where a cell failed or a part of the report could not be made."""
+    output = output_for(arguments)
+    parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
     flags.add_run_flags(parser)
-    parser.add_argument("--resume", metavar="DIR", type=Path, help="go on with the run saved there")
-    parser.add_argument("--profile", choices=["perf"], help="profile one more cell of each kind, which is not counted")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
-    parser.add_argument("--quiet", action="store_true", help="print what went wrong and the run's folder, no more")
-    add_lang_flag(parser)
-    given = vars(parser.parse_args(arguments))
-    lang = language(given["lang"])
-    order, saved = _resumed(given) if given["resume"] else _ordered(given, arguments)
-    _carry_out(order, saved, quiet=given["quiet"])
+    parser.add(message("the run"), *OF_A_RUN)
+    given = parser.parse(arguments)
+    if given["resume"] is not None:
+        order, run = _resumed(given, output)
+    else:
+        order, run = _ordered(given, arguments, output)
+    _carry_out(order, run, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
-    written = write(order.folder, saved, lang)
-    note_time(order.folder, saved, "report", perf_counter_ns() - start_ns)
+    written = write(order.folder, run, output)
+    note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
-    return 1 if saved.failed_cells or not written.whole else 0
+    return 1 if run.failed_cells or not written.whole else 0
 
 
-def _epilog() -> str:
-    return f"systems:\n{flags.systems_help()}\n\ncommands (each has its own --help):\n{summaries()}"
+def _epilog(output: Output) -> str:
+    lines = [f"  {name:>8}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
+    headings = message("systems:"), message("commands (each has its own --help):")
+    systems, others = map(output.text, headings)
+    return "\n".join([systems, flags.systems_help(), "", others, *lines])
 
 
-def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Order, Run]:
+def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output) -> tuple[Order, Run]:
     plan = flags.plan_from(given)
-    seed = flags.seed(given)
-    plan, runtimes, missing = with_present_runtimes(plan, given)
-    plan = without_absent(plan, runtimes)
+    seed = flags.value_of(SEED, given)
+    plan, runtimes, missing = with_present_runtimes(plan, given, output)
+    plan = without_absent(plan, runtimes, output)
     _expect_an_end(plan)
-    folder = given["out"] or run_folder(plan)
-    order = Order(plan=plan, runtimes=runtimes, folder=folder, profile=_profiles(given["profile"]))
+    folder = Path(given["out"]) if given["out"] else run_folder(plan)
+    order = Order(plan=plan, runtimes=runtimes, folder=folder, profile=_profiles(given, output))
     preflight(plan)
     return order, new_run(order, seed, ["runner.py", *arguments], missing)
 
 
-def _profiles(asked: str | None) -> bool:
-    """Whether perf was asked for and runs here; a line if it does not."""
-    why_not = available() if asked else ""
+def _profiles(given: Mapping[str, Any], output: Output) -> bool:
+    """Whether perf is to be used and works here; a note if it does not."""
+    wanted = flags.value_of(PROFILE, given) is not None
+    why_not = available() if wanted else ""
     if why_not:
-        note(why_not)
-    return bool(asked) and not why_not
+        output.note(why_not)
+    return wanted and not why_not
 
 
-def _resumed(given: Mapping[str, Any]) -> tuple[Order, Run]:
-    allowed = ("resume", "json", "quiet", "lang", "interpreter")
-    for name, value in given.items():
-        if value not in (None, False, []) and name not in allowed:
-            raise BadInput(
-                f"--resume goes on with the saved plan; --{name.lower().replace('_', '-')} cannot change it."
-            )
-    saved = resumed(given["resume"])
-    plan, runtimes, _ = with_present_runtimes(Plan.from_json(saved.plan), {**given, "require": None})
-    order = Order(plan=without_absent(plan, runtimes), runtimes=runtimes, folder=given["resume"])
-    check_same_runtimes(saved, runtimes)
+def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
+    fixed = [*CHOICE, *MEASURING, RUNTIMES, REQUIRE, *OUTPUT, PROFILE, *OPTIONS]
+    names = [option.flag for option in given_flags(fixed, given)]
+    names += [PARAMETERS[name].flag for name in flags.parameter_values(given)]
+    if names:
+        raise BadInput(
+            "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(names)
+        )
+    folder = Path(given["resume"])
+    run = resumed(folder)
+    plan, runtimes, _ = with_present_runtimes(Plan.from_json(run.plan), given, output)
+    order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder)
+    check_same_runtimes(run, runtimes)
     preflight(plan)
-    return order, saved
+    return order, run
 
 
 def _expect_an_end(plan: Plan) -> None:
-    """Raises BadInput where an interval's width alone is to end the run, and nothing has an interval."""
+    """Raises BadInput where only the width of an interval is to end the run, and nothing has an interval."""
     until = plan.until
     if until.width and not until.seconds and plan.blocks == MAX_BLOCKS and plan.sides < 2:
         raise BadInput(
-            f"until is {100 * until.width:g}%, and there is nothing to compare: only one runtime, or one service, "
-            "takes part. Name two, or end the run by --blocks N or a time such as --until 10min."
+            "until is {width:g}%, but there is nothing to compare: only one runtime, or one service, takes part. "
+            "Name two, or end the run by --blocks N or a time such as --until 10min.",
+            width=100 * until.width,
         )
 
 
 def _enough(plan: Plan) -> Enough:
     """Whether a run has all the blocks it needs, by the plan's `until`."""
 
-    def enough(saved: Run, spent_ns: int) -> bool:
+    def enough(run: Run, spent_ns: int) -> bool:
         from reports.rows.comparisons import widest
 
         until = plan.until
         if until.seconds and spent_ns >= until.seconds * 1e9:
             return True
-        return bool(until.width) and widest(saved) <= until.width
+        return bool(until.width) and widest(run) <= until.width
 
     return enough
 
 
-def _carry_out(order: Order, saved: Run, *, quiet: bool) -> None:
+def _carry_out(order: Order, run: Run, output: Output, *, quiet: bool) -> None:
     from reports.terminal.progress import display
 
     try:
         until = order.plan.until
         with display(quiet=quiet, open_ended=bool(until.width or until.seconds)) as progress:
-            carry_out(order, saved, progress, _enough(order.plan))
+            carry_out(order, run, progress, _enough(order.plan))
     except KeyboardInterrupt:
-        note(f"Stopped. {len(saved.cells)} cells are saved; go on with: python runner.py --resume {order.folder}")
+        output.note(
+            plural(
+                "Stopped. {count} cell is saved; continue with: python runner.py --resume {folder}",
+                "Stopped. {count} cells are saved; continue with: python runner.py --resume {folder}",
+                count=len(run.cells),
+                folder=str(order.folder),
+            )
+        )
         raise

@@ -1,36 +1,83 @@
-"""Show the interpreters that were found, and what they are."""
+"""The command runtimes: the interpreters that there are, and what they are."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from commands.chosen import found_runtimes
-from config import flags
-from config.load import parse_runtimes
-from config.plan import DEFAULT_RUNTIMES
+from commands.chosen import present_runtimes
+from commands.output import output_for
+from config.flags import Parser, add_runtime_flags, value_of
+from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
+from core.messages import Arg, Message, listed, message
 from lab import interpreters
-from lab.runtimes import Runtime
+from lab.runtimes import AnyRuntime, Runtime
+
+SUMMARY = message("Show the interpreters that are installed, and how they were built.")
+FLAGS = {
+    "pgo": (message("PGO"), message("no PGO")),
+    "lto": (message("LTO"), message("no LTO")),
+    "shared": (message("shared library"), message("static")),
+}
+RARE_FLAGS = ("debug", "tail_call", "jit")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, also where some are missing."""
-    parser = flags.Parser(prog="runner.py runtimes", description=__doc__)
-    flags.add_runtime_flags(parser)
-    parser.add_argument("--json", action="store_true", help="print them as JSON")
-    given = vars(parser.parse_args(arguments))
-    names = parse_runtimes(given["runtime"]) if given["runtime"] else DEFAULT_RUNTIMES
-    found, _ = found_runtimes(names, given)
-    if given["json"]:
-        print(json.dumps({name: one.to_json() for name, one in found.items()}, indent=2))
+    output = output_for(arguments)
+    parser = Parser("runtimes", SUMMARY, output.language)
+    add_runtime_flags(parser)
+    parser.add(message("what to print"), JSON)
+    flags = parser.parse(arguments)
+    runtimes, _ = present_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags, output)
+    if flags["json"]:
+        print(json.dumps({name: runtime.to_json() for name, runtime in runtimes.items()}, indent=2))
         return 0
-    from reports.terminal.console import terminal
-    from reports.terminal.inventory import print_runtimes
-
-    used = [one.interpreter for one in found.values() if isinstance(one, Runtime)]
-    alternatives = [*interpreters.all_found(), *(other for one in used for other in one.alternatives)]
-    others = {
-        f"{one.name} at {one.executable}": one.facts
-        for one in alternatives
-        if one.executable not in [interpreter.executable for interpreter in used]
-    }
-    print_runtimes({name: one.to_json() for name, one in found.items()}, others, terminal())
+    for line in (*(line for name, one in runtimes.items() for line in _lines(name, one.to_json())), *_others(runtimes)):
+        output.line(line)
     return 0
+
+
+def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[Arg]:
+    packages = {package: version for one in facts["packages"].values() for package, version in one.items()}
+    yield name
+    yield message("  version   {version}", version=_version(facts))
+    yield message("  build     {build}", build=facts["build"])
+    yield message("  flags     {flags}", flags=_flags(facts["flags"]))
+    if "source" in facts:
+        yield message("  where     {path} (found by {source})", path=facts["executable"], source=facts["source"])
+    else:
+        yield message("  where     {path}", path=facts["executable"])
+    if packages:
+        yield message("  packages  {names}", names=listed(f"{name} {packages[name]}" for name in sorted(packages)))
+
+
+def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
+    """The interpreters that were not chosen."""
+    used = [runtime.interpreter for runtime in runtimes.values() if isinstance(runtime, Runtime)]
+    there = [*interpreters.all_found(), *(other for chosen in used for other in chosen.alternatives)]
+    others = {other.executable: other for other in there if other.executable not in {one.executable for one in used}}
+    if others:
+        yield message("\nAlso installed (choose one with --interpreter NAME=PATH):")
+    for path, other in others.items():
+        yield message(
+            "  {name} at {path}: {version}, {flags}",
+            name=other.name,
+            path=str(path),
+            version=other.facts["version"],
+            flags=_flags(other.facts["flags"]),
+        )
+
+
+def _version(facts: Mapping[str, Any]) -> Message:
+    if not facts["version"]:
+        return message("native programs, no interpreter")
+    build = message("free-threaded build") if facts["gil_disabled_build"] else message("default build")
+    gil = message("GIL on") if facts["gil_enabled"] else message("GIL off")
+    return message("{version}, {build}, {gil}", version=facts["version"], build=build, gil=gil)
+
+
+def _flags(flags: Mapping[str, Any]) -> Arg:
+    """Build flags: "PGO, no LTO, static"; "-" where they are not known, as of native programs."""
+    if not flags.keys() >= FLAGS.keys():
+        return "-"
+    return listed([*(yes if flags[name] else no for name, (yes, no) in FLAGS.items()), *filter(flags.get, RARE_FLAGS)])

@@ -1,34 +1,42 @@
-"""Start the services of one cell and print their addresses, until Ctrl-C or end of input."""
+"""The command serve: the services of one cell, for profilers and other clients."""
 
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from commands.chosen import found_runtimes
+from commands.chosen import present_runtimes
+from commands.output import output_for
 from config import flags
 from core.errors import BadInput
+from core.messages import message
 from lab.measure import Bench, start_services
 from lab.places import REPOSITORY
 from lab.processes import Crew
 from lab.sandbox import Sandbox
 
+SUMMARY = message("Start the services of one cell and print their addresses, until Ctrl-C or end of input.")
+
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
-    parser = flags.Parser(prog="runner.py serve", description=__doc__)
+    output = output_for(arguments)
+    parser = flags.Parser("serve", SUMMARY, output.language)
     flags.add_plan_flags(parser)
-    given = vars(parser.parse_args(arguments))
-    asked = flags.plan_from(given)
-    found, _ = found_runtimes(asked.runtimes[:1] if given["runtime"] is None else asked.runtimes, given)
-    cells = replace(asked, runtimes=tuple(found)).cells()
-    if len(cells) != 1:
+    given = parser.parse(arguments)
+    plan = flags.plan_from(given)
+    names = plan.runtimes[:1] if given["runtime"] is None else plan.runtimes
+    runtimes, _ = present_runtimes(names, given, output)
+    entries = replace(plan, runtimes=tuple(runtimes), aa=False).entries()
+    if len(entries) != 1:
         raise BadInput(
-            f"serve starts the services of one cell, and these flags make {len(cells)}; "
-            "give one value to each, such as: --system 4 --runtime 3.14t --num-multi-socket 1"
+            "serve starts the services of one cell, but these flags make {count}; give one value to each, such as: "
+            "--system 4 --runtime 3.14t --num-multi-socket 1",
+            count=len(entries),
         )
     with Sandbox() as sandbox, Crew(sandbox, str(REPOSITORY)) as crew:
-        for addresses in start_services(cells[0], crew, Bench(sandbox=sandbox, runtimes=found)):
+        bench = Bench(sandbox=sandbox, runtimes=runtimes)
+        for addresses in start_services(entries[0].cell, entries[0].system, crew, bench):
             print(*addresses, sep="\n", flush=True)
         try:
             crew.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115

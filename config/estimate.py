@@ -2,18 +2,18 @@
 
 from config.plan import Plan
 from core.cell import Cell
-from systems import find
+from core.system import System
 
 COUNT_US = 0.025  # one turn of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
 
 
-def cell_seconds(cell: Cell, cores: int, duration_s: float = 0.0) -> float:
-    """Seconds that one cell takes on *cores* cores: CPU time of both sides (or *duration_s*), and starting it."""
+def cell_seconds(cell: Cell, system: System, cores: int, duration_s: float = 0.0) -> float:
+    """Seconds that one cell of *system* takes on *cores* cores: CPU time of both sides (or *duration_s*), and start."""
     if duration_s:
         return duration_s + _starting_s(cell, cores)
-    request_us = find(cell.system).request_cpu_us + cell.calc_target * COUNT_US
+    request_us = system.request_cpu_us + cell.calc_target * COUNT_US
     processes = cell.num_api_services + cell.num_clients
     return cell.requests * request_us * 1e-6 / min(cores, processes) + _starting_s(cell, cores)
 
@@ -24,5 +24,6 @@ def _starting_s(cell: Cell, cores: int) -> float:
 
 def plan_seconds(plan: Plan, cores: int) -> float:
     """Seconds that all blocks take, without the report."""
-    whole = plan.blocks * sum(cell_seconds(entry.cell, cores, plan.method.duration_s) for entry in plan.entries())
-    return min(whole, plan.until.seconds) if plan.until.seconds else whole
+    duration_s = plan.method.duration_s
+    block_s = sum(cell_seconds(entry.cell, entry.system, cores, duration_s) for entry in plan.entries())
+    return min(plan.blocks * block_s, plan.until.seconds or float("inf"))

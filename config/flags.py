@@ -1,188 +1,207 @@
-"""Command-line flags: one for every parameter, made from its declaration, and those that choose and shape a plan."""
+"""The command line: a parser of declared options, in any language, and the plan that flags ask for."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from config.load import (
-    METHOD_KEYS,
-    experiments,
-    load_experiment,
-    load_plan,
-    parse_method,
-    parse_runtimes,
-    parse_until,
-)
-from config.own_flags import add_own_flags, plan_from_own_flags
-from config.plan import MAX_BLOCKS, Plan, Row, parse_values
-from core.cell import PARAMETERS, Value
+from config import plan_options
+from config.find_system import find_systems
+from config.load import load_experiment, load_plan, plan_with
+from config.options import Option, given_flags, parsed_flags
+from config.plan import Plan, Row, parse_values
+from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OUTPUT
+from config.user_service.flags import plan_from_service_flags
+from config.user_service.options import OPTIONS
+from core.cell import NONE, PARAMETERS, Parameter, Value
 from core.errors import BadInput
-from core.runtime import RuntimeName
-from core.system import System
-from systems import every, find
+from core.languages import ENGLISH, Language
+from core.messages import AND, NOTHING, Message, listed, message, verbatim
+from systems import built_in
 
-LONGEST_SEED = 19
+HELP = message("show this help and exit")
+USAGE = message("usage: ")
+# What argparse itself complains about, so that translators see it
+ARGPARSE = (message("expected one argument"), message("expected at least one argument"))
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help whose first word is in the reader's language too."""
+
+    def __init__(self, *args: Any, usage: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._usage = usage
+
+    def add_usage(self, *args: Any, **more: Any) -> None:
+        super().add_usage(*args[:3], **{"prefix": self._usage, **more})
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are BadInput, like all others."""
+    """A parser of Options, whose errors are BadInput. command: the word behind runner.py, or ""."""
 
-    def __init__(self, **more: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **more)
-
-    def error(self, message: str) -> NoReturn:
-        raise BadInput(f"{message}. See {self.prog} --help for what is accepted.")
-
-
-def add_plan_flags(parser: argparse.ArgumentParser) -> None:
-    """Flags that say which cells: a plan, and what is different from it."""
-    choose = parser.add_argument_group("what to run")
-    choose.add_argument("--experiment", metavar="NAME", help=f"a plan that comes along: {', '.join(experiments())}")
-    choose.add_argument("--plan", metavar="FILE", type=Path, help="a plan of your own, in YAML")
-    choose.add_argument("--system", metavar="N", help="1..4, a name, a FILE.py, several with commas, or all")
-    choose.add_argument("--blocks", metavar="N", help="how often every cell runs, in random order each time")
-    choose.add_argument("--scale", metavar="X", help="share of the plan's requests, above 0 and at most 1")
-    method = parser.add_argument_group("how to measure")
-    method.add_argument("--warmup", metavar="W", help="what clients ask before they count: 10%% of requests, or 0.5s")
-    method.add_argument("--duration", metavar="S", help="time each cell for S seconds, whatever the requests")
-    method.add_argument(
-        "--until", metavar="W", help="run blocks until intervals are so narrow (3%%), or a time (10min)"
-    )
-    method.add_argument("--aa", action="store_true", help="one runtime takes part twice: the noise floor")
-    method.add_argument(
-        "--client-runtime", metavar="NAME", help="runtime of the clients (default: same as the service)"
-    )
-    method.add_argument("--pin", metavar="SIDE=CPUS", nargs="+", help="CPUs to run on, such as services=0 clients=1")
-    add_runtime_flags(parser)
-    parameters = parser.add_argument_group("parameters", "each takes one value, or several with commas: a sweep")
-    for one in PARAMETERS.values():
-        default = f"as {one.same_as}" if one.same_as else "none" if one.default is None else str(one.default).lower()
-        parameters.add_argument(
-            one.flag,
-            dest=one.name,
-            metavar="V",
-            help=f"{one.help}: {one.accepted} (default {default})",
+    def __init__(self, command: str, summary: Message, language: Language = ENGLISH, epilog: str = "") -> None:
+        super().__init__(
+            prog=f"runner.py {command}".strip(),
+            description=language.text(summary),
+            epilog=epilog,
+            allow_abbrev=False,
+            add_help=False,
+            exit_on_error=False,
+            formatter_class=partial(_Formatter, usage=language.text(USAGE)),
         )
+        self._language = language
+        self._exclusive: Sequence[Option] = ()
+        common = self.add_argument_group(self._text(message("help and language")))
+        common.add_argument("-h", "--help", action="help", help=self._text(HELP))
+        self._add(common, LANG)
+
+    def add(self, heading: Message, *options: Option, note: Message = NOTHING, exclusive: bool = False) -> None:
+        """A group of options under a heading. exclusive: of which only one may be given."""
+        group = self.add_argument_group(self._text(heading), self._text(note) or None)
+        for option in options:
+            self._add(group, option)
+        self._exclusive = options if exclusive else self._exclusive
+
+    def add_names(self, name: str, text: Message, count: str | int | None = None, default: str | None = None) -> None:
+        """What stands without a flag: a run, a folder, names. count: as argparse's nargs."""
+        group = self.add_argument_group(self._text(message("arguments")))
+        group.add_argument(name, metavar=name.upper(), nargs=count, default=default, help=self._text(text))
+
+    def add_parameters(self) -> None:
+        """A flag for every parameter of a cell."""
+        heading, note = message("parameters"), message("each takes a value, or several with commas: a sweep")
+        self.add(heading, *map(_of_parameter, PARAMETERS.values()), note=note)
+
+    def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
+        """The flags that were given, by name. Raises BadInput."""
+        try:
+            flags, unknown = self.parse_known_args(arguments)
+        except argparse.ArgumentError as error:
+            problem = Message(msgid=error.message)
+            if error.argument_name:
+                problem = message("{option}: {problem}", option=error.argument_name, problem=problem)
+            raise self.wrong(problem) from None
+        if unknown:
+            raise self.wrong(message("not accepted: {words}", words=" ".join(unknown)))
+        given = [option.flag for option in given_flags(self._exclusive, vars(flags))]
+        if given[1:]:
+            raise self.wrong(message("{flags} exclude each other", flags=listed(given, last=AND)))
+        return vars(flags)
+
+    def error(self, message: str) -> Any:
+        raise self.wrong(verbatim(message))
+
+    def wrong(self, problem: Message) -> BadInput:
+        """The error for a command line that cannot be understood."""
+        return BadInput("{problem}. See {program} --help for what is accepted.", problem=problem, program=self.prog)
+
+    def _add(self, group: Any, option: Option) -> None:
+        text = self._text(message("{help} (may be repeated)", help=option.help) if option.repeated else option.help)
+        details: dict[str, Any] = {"help": text.replace("%", "%%")}
+        if not option.metavar:
+            details["action"] = "store_true"
+        elif option.repeated:
+            details |= {"metavar": option.metavar, "action": "append", "default": []}
+        else:
+            details |= {"metavar": option.metavar, "nargs": "+" if option.several else None}
+        group.add_argument(*option.flags, **details)
+
+    def _text(self, text: Message) -> str:
+        return self._language.text(text)
 
 
-def add_run_flags(parser: argparse.ArgumentParser) -> None:
+def _of_parameter(parameter: Parameter) -> Option:
+    default: Message = verbatim(NONE if parameter.default is None else str(parameter.default).lower())
+    if parameter.same_as:
+        default = message("as {name}", name=parameter.same_as)
+    help_text = message(
+        "{help}: {accepted} (default: {default})",
+        help=Message(msgid=parameter.help),
+        accepted=parameter.accepted,
+        default=default,
+    )
+    return Option(f"{parameter.flag} V", help_text)
+
+
+def add_plan_flags(parser: Parser) -> None:
+    """Flags that say which cells: a plan, and what is different from it."""
+    parser.add(message("what to run"), *CHOICE)
+    parser.add(message("how to measure"), *MEASURING)
+    add_runtime_flags(parser)
+    parser.add_parameters()
+
+
+def add_run_flags(parser: Parser) -> None:
     """Flags that say which cells, in which order, and where the run is saved."""
     add_plan_flags(parser)
-    add_own_flags(parser)
-    parser.add_argument("--seed", metavar="N", help="makes the order of the cells repeatable")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="folder of the run (default: a new one in reports/out)")
+    add_service_flags(parser)
+    parser.add(message("order and folder"), *OUTPUT)
 
 
-def seed(flags: Mapping[str, Any]) -> int | None:
-    """The seed that was asked for. Raises BadInput."""
-    text = flags["seed"]
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < LONGEST_SEED):
-        raise BadInput(f"--seed is {text}; it must be a whole number of at least 0.")
-    return int(text)
+def add_service_flags(parser: Parser) -> None:
+    """Flags that say what a user's service is, and what is asked of it."""
+    flags = (option for option in OPTIONS if option.flag)
+    parser.add(message("a service of your own"), *flags, note=verbatim("docs/own-service.md"))
 
 
-def add_runtime_flags(parser: argparse.ArgumentParser) -> None:
+def add_runtime_flags(parser: Parser) -> None:
     """Flags that say which runtimes."""
-    runtimes = parser.add_argument_group("runtimes")
-    runtimes.add_argument("--runtime", metavar="NAMES", help="runtimes with commas, such as 3.11,3.14,3.14t+gil,3.14t")
-    runtimes.add_argument("--require", metavar="NAMES", help="runtimes that must be there; a missing one is an error")
-    runtimes.add_argument(
-        "--interpreter",
-        metavar="NAME=PATH",
-        action="append",
-        default=[],
-        help="use this interpreter for a runtime, such as 3.11=/usr/bin/python3.11 (may be repeated)",
-    )
+    parser.add(message("runtimes"), *INTERPRETERS)
 
 
 def plan_from(flags: Mapping[str, Any]) -> Plan:
     """The plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput."""
-    plan = plan_from_own_flags(flags) or _narrowed(
-        _chosen(flags), flags.get("system"), anew=flags["plan"] is None and flags["experiment"] is None
-    )
-    if flags["runtime"] is not None:
-        plan = replace(plan, runtimes=parse_runtimes(flags["runtime"]))
-    if flags["blocks"] is not None:
-        plan = replace(plan, blocks=_blocks(flags["blocks"]))
-    if flags["scale"] is not None:
-        plan = replace(plan, scale=_scale(flags["scale"]))
-    if flags["until"] is not None:
-        plan = replace(plan, until=parse_until(flags["until"]), blocks=_blocks(flags["blocks"] or str(MAX_BLOCKS)))
-    plan = replace(plan, aa=plan.aa or flags["aa"], method=parse_method(_method(flags), plan.method))
-    return plan.with_values(parameter_values(flags))
+    plan = plan_from_service_flags(flags) or _narrowed(_chosen(flags), flags)
+    values = parsed_flags((plan_options.RUNTIMES, *MEASURING), flags)
+    return plan_with(plan, values).with_values(parameter_values(flags))
 
 
 def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
     """Values of the parameters that were given as flags. Raises BadInput."""
-    return {name: parse_values(name, flags[name]) for name in PARAMETERS if flags.get(name) is not None}
+    given = {name: flags.get(parameter.field) for name, parameter in PARAMETERS.items()}
+    return {name: parse_values(name, value) for name, value in given.items() if value is not None}
 
 
-def required(flags: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names of the runtimes that must be there."""
-    return parse_runtimes(flags["require"]) if flags["require"] is not None else ()
-
-
-def chosen_interpreters(flags: Mapping[str, Any]) -> dict[str, Path]:
-    """{interpreter name: path} from every --interpreter NAME=PATH. Raises BadInput."""
-    chosen = {}
-    for text in flags["interpreter"]:
-        name, separator, path = text.partition("=")
-        if not separator or not path:
-            raise BadInput(f"--interpreter is {text}; it must be NAME=PATH, such as 3.11=/usr/bin/python3.11.")
-        chosen[RuntimeName.parse(name).interpreter] = Path(path)
-    return chosen
-
-
-def _method(flags: Mapping[str, Any]) -> dict[str, Any]:
-    given = {key: flags[key] for key in METHOD_KEYS if flags[key] is not None}
-    if "pin" in given:
-        pairs = [text.partition("=") for text in given["pin"]]
-        given["pin"] = {side: cpus for side, _, cpus in pairs}
-    return given
+def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> Any:
+    """The value of one option; *default* where it was not given. Raises BadInput."""
+    values = parsed_flags((option,), flags)
+    return values.get(option.key or option.name, default)
 
 
 def _chosen(flags: Mapping[str, Any]) -> Plan:
-    if flags["plan"] and flags["experiment"]:
-        raise BadInput(f"--plan is {flags['plan']} and --experiment is {flags['experiment']}; give only one of them.")
-    if flags["plan"]:
-        return load_plan(flags["plan"])
-    return load_experiment("default" if flags["experiment"] is None else flags["experiment"])
+    file, experiment = flags["plan"], flags["experiment"]
+    if file is not None and experiment is not None:
+        raise BadInput(
+            "--plan is {plan} and --experiment is {experiment}; give only one of them.",
+            plan=file,
+            experiment=experiment,
+        )
+    return (
+        load_plan(Path(file)) if file is not None else load_experiment("default" if experiment is None else experiment)
+    )
 
 
-def _narrowed(plan: Plan, asked: str | None, anew: bool) -> Plan:
-    if asked is None or (asked == "all" and not anew):
+def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
+    """The rows of the systems that --system names; without a plan, a row for each."""
+    names, anew = flags.get("system"), flags["plan"] is None and flags["experiment"] is None
+    if names is None or (names == "all" and not anew):
         return plan
-    keys = [one.key for name in asked.split(",") for one in _systems(name.strip())]
+    systems = {system.key: system for system in find_systems(names)}
     if anew:
-        return replace(plan, rows=tuple(Row(system=key, values={}) for key in dict.fromkeys(keys)))
-    rows = tuple(row for row in plan.rows if row.system in keys)
+        return replace(plan, rows=tuple(Row(system=system, values={}) for system in systems.values()))
+    rows = tuple(row for row in plan.rows if row.system.key in systems)
     if not rows:
-        there = ", ".join(sorted({row.system for row in plan.rows}))
-        raise BadInput(f"--system is {asked}, which plan {plan.name} has no row for; it has rows for system {there}.")
+        raise BadInput(
+            "--system is {names}, but plan {plan} has no row for it; it has rows for system {systems}.",
+            names=names,
+            plan=plan.name,
+            systems=listed(sorted(plan.systems)),
+        )
     return replace(plan, rows=rows)
-
-
-def _systems(name: str) -> list[System]:
-    return [one for one in every() if one.group == "systems"] if name == "all" else [find(name)]
-
-
-def _blocks(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise BadInput(f"--blocks is {text}; it must be a whole number of at least 1.")
-    return int(text)
-
-
-def _scale(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise BadInput(f"--scale is {text}; it must be a number above 0 and at most 1.") from None
 
 
 def systems_help() -> str:
     """One line per system, for --help."""
-    return "\n".join(f"  {one.key:>8}  {one.title}" for one in every())
+    return "\n".join(f"  {system.key:>8}  {system.title}" for system in built_in())

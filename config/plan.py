@@ -6,17 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from config.own import Own
+from config.find_system import find_system
+from config.plan_options import MAX_BLOCKS
+from config.user_service import service
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
+from core.messages import OR, Message, listed
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
+from core.saved import SavedPlan, Until
 from core.system import System
 from core.system_file import file_of
-from systems import find, readers
-
-MAX_BLOCKS = 10_000
-DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
+from core.user_service import UserService
+from systems import readers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +28,7 @@ class Row:
     fixed: names of the parameters that a topology has set together, which nothing else may change
     """
 
-    system: str
+    system: System
     values: Mapping[str, tuple[Value, ...]]
     title: str = ""
     fixed: tuple[str, ...] = ()
@@ -45,24 +47,11 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A cell taking part in a block, under the name of an arm."""
+    """A cell taking part in a block, under the name of an arm, and its system."""
 
     arm: str
     cell: Cell
-
-
-@dataclass(frozen=True, kw_only=True)
-class Until:
-    """When a run has enough blocks: every comparison's interval is at most *width* wide, or *seconds* have passed.
-
-    width: as a share of the ratio, 0.03 for 3 %; 0 where only time counts. seconds: 0 where only width counts.
-    """
-
-    width: float = 0.0
-    seconds: float = 0.0
-
-    def __bool__(self) -> bool:
-        return bool(self.width or self.seconds)
+    system: System
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +61,8 @@ class Plan:
     runtimes: names in the order of display, the first is what ratios refer to.
     aa: the last runtime, or the first service that already runs, takes part twice, under two names: what differs
         between these is noise.
-    description: one line on what it answers. view: how its report tells it; empty for runtimes side by side.
-    own: a service of the user's, whose systems are the rows.
+    description: what it answers, in one line. view: the report of its own that it has; "" for runtimes side by side.
+    user_service: a service of the user's, whose systems are those of the rows.
     absent: why a system cannot be measured under a runtime; it has no cells there.
     """
 
@@ -85,43 +74,56 @@ class Plan:
     description: str = ""
     method: Method = Method()  # noqa: RUF009 - frozen
     aa: bool = False
-    until: Until = Until()
+    until: Until = Until()  # noqa: RUF009 - frozen
     view: str = ""
-    own: Own | None = None
-    absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    user_service: UserService | None = None
+    absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:
-            raise BadInput(f"blocks is {self.blocks}; it must be a whole number from 1 to {MAX_BLOCKS}.")
+            raise BadInput(
+                "blocks is {value}; it must be a whole number from 1 to {most}.", value=self.blocks, most=MAX_BLOCKS
+            )
         if not 0 < self.scale <= 1:
-            raise BadInput(f"scale is {self.scale}; it must be above 0 and at most 1.")
+            raise BadInput("scale is {value}; it must be above 0 and at most 1.", value=self.scale)
         for runtime in self.runtimes:
             RuntimeName.parse(runtime)
-        if self.own:
-            _check_own(self.own, self.rows, self.runtimes)
+        _check_names(row.system for row in self.rows)
+        if self.user_service:
+            service.check_runtimes(self.user_service, self.runtimes)
+            for row in self.rows:
+                service.check_values(self.user_service, row.values)
+
+    @property
+    def systems(self) -> dict[str, System]:
+        """What the plan measures, by the key that its cells have."""
+        return {row.system.key: row.system for row in self.rows}
 
     def cells(self) -> list[Cell]:
         """Every cell once, row by row, runtime by runtime; the same work is never there twice."""
-        found: dict[str, Cell] = {}
+        cells: dict[str, Cell] = {}
         for row in self.rows:
-            system = find(row.system)
             for values in row.combinations(self.scale):
                 for runtime in self.runtimes:
-                    if self._has(system, runtime):
-                        cell = _cell(system, runtime, values)
-                        found.setdefault(cell.cell_id, cell)
-        return list(found.values())
+                    if self._has(row.system, runtime):
+                        cell = _cell(row.system, runtime, values)
+                        cells.setdefault(cell.cell_id, cell)
+        return list(cells.values())
 
     def pairs(self) -> list[tuple[str, str]]:
         """(system, runtime) of all that the plan asks for and that can be, whether it is there or not."""
-        systems = dict.fromkeys(find(row.system) for row in self.rows)
-        return [(one.key, runtime) for one in systems for runtime in self.runtimes if one.runs_under(runtime)]
+        return [
+            (key, runtime)
+            for key, system in self.systems.items()
+            for runtime in self.runtimes
+            if system.runs_under(runtime)
+        ]
 
     @property
     def sides(self) -> int:
         """How many runtimes, or services that already run, may be compared with each other."""
-        if self.own and self.own.targets:
-            return len(self.own.targets)
+        if self.user_service and self.user_service.targets:
+            return len(self.user_service.targets)
         return len([name for name in self.runtimes if name != NATIVE])
 
     def entries(self) -> list[Entry]:
@@ -129,16 +131,17 @@ class Plan:
 
         Of services that already run it is the first that takes part twice.
         """
-        cells = self.cells()
-        return [Entry(arm=cell.runtime, cell=cell) for cell in cells] + (self._again(cells) if self.aa else [])
+        cells, systems = self.cells(), self.systems
+        arms = [(cell.runtime, cell) for cell in cells] + (self._again(cells) if self.aa else [])
+        return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
-    def _again(self, cells: Iterable[Cell]) -> list[Entry]:
+    def _again(self, cells: Iterable[Cell]) -> list[tuple[str, Cell]]:
         """The second arms of A/A."""
-        if self.own and self.own.targets:
-            first = self.own.targets[0].name
-            return [Entry(arm=aa_arm(first), cell=cell) for cell in cells if cell.system == first]
+        if self.user_service and self.user_service.targets:
+            first = self.user_service.targets[0].name
+            return [(aa_arm(first), cell) for cell in cells if cell.system == first]
         last = [name for name in self.runtimes if name != NATIVE][-1:]
-        return [Entry(arm=aa_arm(cell.runtime), cell=cell) for cell in cells if cell.runtime in last]
+        return [(aa_arm(cell.runtime), cell) for cell in cells if cell.runtime in last]
 
     def block(self, number: int, seed: int) -> list[Entry]:
         """The entries in the order of block *number* (from 1): random, and the same for the same seed."""
@@ -153,11 +156,14 @@ class Plan:
         """
         _check_free(given, self.rows)
         for name in given:
-            if not any(name in find(row.system).parameters for row in self.rows):
-                systems = sorted({find(row.system).key for row in self.rows})
+            if not any(name in row.system.parameters for row in self.rows):
                 raise BadInput(
-                    f"{parameter(name).flag} ({name}) is not read by system {' or '.join(systems)}; "
-                    f"it is read by system {', '.join(readers(name))}. Leave it out or choose another system."
+                    "{flag} ({name}) is not read by system {systems}; it is read by system {readers}. "
+                    "Leave it out or choose another system.",
+                    flag=parameter(name).flag,
+                    name=name,
+                    systems=listed(sorted(self.systems), OR),
+                    readers=listed(readers(name)),
                 )
         return replace(self, rows=tuple(replace(row, values={**row.values, **_read(row, given)}) for row in self.rows))
 
@@ -173,29 +179,33 @@ class Plan:
             "until": asdict(self.until),
             "method": self.method.to_json(),
             "view": self.view,
-            "absent": [{"system": key[0], "runtime": key[1], "reason": why} for key, why in self.absent.items()],
+            "absent": [
+                {"system": system, "runtime": runtime, "reason": why.to_json()}
+                for (system, runtime), why in self.absent.items()
+            ],
             "rows": self._combinations(),
-            **({"own": self.own.to_json()} if self.own else {}),
+            **({"own": self.user_service.to_json()} if self.user_service else {}),
             **self._outside(),
         }
 
     def _outside(self) -> dict[str, Any]:
         """Title and file of each system that is no file of systems/: reports and resumed runs need them."""
-        found = [find(row.system) for row in self.rows]
-        outside = {one.key: {"title": one.title, "file": file_of(one)} for one in found if one.told}
+        outside = {
+            key: {"title": system.title, "file": file_of(system)} for key, system in self.systems.items() if system.told
+        }
         return {"outside": outside} if outside else {}
 
     def _combinations(self) -> list[dict[str, Any]]:
         """Every combination of values once, whatever the runtime, with the title of its row if that has one."""
-        found: dict[str, dict[str, Any]] = {}
+        combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
-            system, title = find(row.system), {"title": row.title} if row.title else {}
-            names = [name for name in self.runtimes if self._has(system, name)]
+            title = {"title": row.title} if row.title else {}
+            names = [name for name in self.runtimes if self._has(row.system, name)]
             for values in row.combinations(self.scale):
-                cell = _cell(system, "", values)
+                cell = _cell(row.system, "", values)
                 stored = {**title, "system": cell.system, "params": cell.params, "runtimes": names}
-                found.setdefault(cell.cell_id, stored)
-        return list(found.values())
+                combinations.setdefault(cell.cell_id, stored)
+        return list(combinations.values())
 
     def _has(self, system: System, runtime: str) -> bool:
         """Whether there are cells of *system* under *runtime*."""
@@ -203,42 +213,58 @@ class Plan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
-        """The plan that to_json wrote. Its scale has been applied already. Its own service is made known again."""
-        own = Own.from_json(stored["own"]) if "own" in stored else None
-        if own:
-            own.register()
-        for key, one in stored.get("outside", {}).items():
-            _find_again(key, one["file"])
+        """The plan that to_json wrote. Its scale has been applied already."""
+        saved = SavedPlan.from_json(stored)
+        systems = _systems_again(saved)
         rows = tuple(
             Row(
-                system=row["system"],
-                title=row.get("title", ""),
-                values={name: (value,) for name, value in row["params"].items()},
+                system=systems[row.system],
+                title=row.title,
+                values={name: (value,) for name, value in row.params.items()},
             )
-            for row in stored["rows"]
+            for row in saved.rows
         )
         return cls(
-            name=stored["name"],
-            description=stored["description"],
+            name=saved.name,
+            description=saved.description,
             rows=rows,
-            runtimes=tuple(stored["runtimes"]),
-            blocks=stored["blocks"],
-            aa=stored["aa"],
-            until=Until(**stored["until"]),
-            method=Method.from_json(stored["method"]),
-            view=stored.get("view", ""),
-            own=own,
+            runtimes=saved.runtimes,
+            blocks=saved.blocks,
+            aa=saved.aa,
+            until=saved.until,
+            method=saved.method,
+            view=saved.view,
+            user_service=saved.user_service,
         )
 
 
-def _check_own(own: Own, rows: Sequence[Row], runtimes: Sequence[str]) -> None:
-    """Raises BadInput for what a service of the user's cannot be measured with."""
-    if own.targets and set(runtimes) != {NATIVE}:
-        raise BadInput(
-            f"runtimes is {', '.join(runtimes)}, and a service that already runs has its own; leave runtimes out."
-        )
-    for row in rows:
-        own.check(row.values)
+def _systems_again(saved: SavedPlan) -> dict[str, System]:
+    """The systems of a saved plan. Raises BadInput where a file declares another one now."""
+    systems = {system.key: system for system in service.systems(saved.user_service)} if saved.user_service else {}
+    for outside in saved.outside:
+        if outside.file:
+            systems[outside.name] = find_system(outside.file)
+            if systems[outside.name].key != outside.name:
+                raise BadInput(
+                    "The run measured system {system} of {file}, which declares system {now} now.",
+                    system=outside.name,
+                    file=outside.file,
+                    now=systems[outside.name].key,
+                )
+    return {row.system: systems.get(row.system) or find_system(row.system) for row in saved.rows}
+
+
+def _check_names(systems: Iterable[System]) -> None:
+    """Raises BadInput for two files that declare a system of the same name: cells could not be told apart."""
+    files: dict[str, str] = {}
+    for system in systems:
+        if files.setdefault(system.key, file_of(system)) != file_of(system):
+            raise BadInput(
+                "{file} and {other} both declare the system {name!r}; give one of them another name.",
+                file=files[system.key],
+                other=file_of(system),
+                name=system.key,
+            )
 
 
 def _check_free(given: Mapping[str, tuple[Value, ...]], rows: Sequence[Row]) -> None:
@@ -246,15 +272,11 @@ def _check_free(given: Mapping[str, tuple[Value, ...]], rows: Sequence[Row]) -> 
     for name in given:
         if any(name in row.fixed for row in rows):
             raise BadInput(
-                f"{parameter(name).flag} is {', '.join(map(str, given[name]))} beside a topology, which sets {name} "
-                "in each of its rows; leave one of them out."
+                "{flag} is {values} beside a topology, which sets {name} in each of its rows; leave one of them out.",
+                flag=parameter(name).flag,
+                values=listed(map(str, given[name])),
+                name=name,
             )
-
-
-def _find_again(key: str, file: str) -> None:
-    """Make the system of a file outside known once more. Raises BadInput if it is another one now."""
-    if file and find(file).key != key:
-        raise BadInput(f"The run measured system {key} of {file}, which declares system {find(file).key} now.")
 
 
 def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:
@@ -267,13 +289,17 @@ def aa_arm(runtime: str) -> str:
 
 
 def _read(row: Row, given: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
-    return {name: values for name, values in given.items() if name in find(row.system).parameters}
+    return {name: values for name, values in given.items() if name in row.system.parameters}
 
 
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:
     """The values of parameter *name*: one, a list, or a text with commas. Raises BadInput."""
-    one = parameter(name)
+    declared = parameter(name)
     items: Sequence[Any] = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else [given]
     if not items:
-        raise BadInput(f"{name} is an empty list; it must hold at least one value, each {one.accepted}.")
-    return tuple(dict.fromkeys(one.parse(item.strip() if isinstance(item, str) else item) for item in items))
+        raise BadInput(
+            "{name} is an empty list; it must hold at least one value, each {accepted}.",
+            name=name,
+            accepted=declared.accepted,
+        )
+    return tuple(dict.fromkeys(declared.parse(item.strip() if isinstance(item, str) else item) for item in items))

@@ -26,6 +26,11 @@ def read_yaml(path: Path, flag: str) -> Any:
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_TextLoader)
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; name a YAML file with {flag}.") from error
+        raise BadInput(
+            "{path} cannot be read: {reason}; name a YAML file with {flag}.",
+            path=str(path),
+            reason=str(error.strerror),
+            flag=flag,
+        ) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
+        raise BadInput("{path} is not YAML: {error}.", path=str(path), error=" ".join(str(error).split())) from error

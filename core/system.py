@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.cell import PARAMETERS, Cell
 from core.messages import NOTHING, Message
 from core.method import Method
 from core.runtime import NATIVE
+
+if TYPE_CHECKING:
+    from core.user_service import Command, Target
 
 SERVICE, CLIENT = "service", "client"
 SIZES = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT")
@@ -125,6 +128,7 @@ class System:
         its cells are valid with the GIL on.
     no_forced_gil: why it does not run on a free-threaded build whose GIL is switched on; "" where it does.
     told: what its children are told besides, in their first line: of a service that is no file of systems/.
+    user_service: of a service of the user's, how it is started, or where it runs already.
     forks: its service is one command, which is told how many processes to have (NUM_API_SERVICES).
     request_cpu_us: about how much CPU a request takes on both sides, beside its calculation; only for estimates.
     """
@@ -146,6 +150,7 @@ class System:
     turns_gil_on: bool = False
     no_forced_gil: Message = NOTHING
     told: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    user_service: "Command | Target | None" = field(default=None, hash=False)
     forks: bool = False
     request_cpu_us: int = 100
 
@@ -170,7 +175,7 @@ class System:
     @property
     def hosted(self) -> bool:
         """Whether it is a service of the user's: a child of the orchestrator's Python starts it and speaks for it."""
-        return "own" in self.told
+        return self.user_service is not None
 
     def services(self, cell: Cell) -> int:
         """How many service children *cell* has."""
@@ -178,8 +183,8 @@ class System:
 
     def runs_under(self, runtime: str) -> bool:
         """Whether there are cells of it under *runtime*: Python code to measure, or a program for each role."""
-        if self.hosted:
-            return (runtime == NATIVE) == ("address" in self.told["own"])
+        if self.user_service is not None:
+            return (runtime == NATIVE) == self.user_service.already_runs
         if runtime == NATIVE:
             return bool(self.native_service and self.native_client)
         return self.has_python(SERVICE) or self.has_python(CLIENT)

@@ -1,8 +1,8 @@
 """A user's service as a run's plan keeps it: a command that starts it, an application on a server, or its address."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar
 
 from core.request_plan import RequestPlan
 
@@ -28,6 +28,8 @@ class Command:
     packages: tuple[str, ...] = ()
     first_port: int = 0
     start_deadline_s: float = START_DEADLINE_S
+
+    already_runs: ClassVar[bool] = False
 
     @property
     def forks(self) -> bool:
@@ -58,6 +60,8 @@ class Target:
     protocol: str = HTTP
     address: str = ""
     prefix: str = ""
+
+    already_runs: ClassVar[bool] = True
 
 
 Start = Command | App | tuple[Target, ...]
@@ -110,5 +114,5 @@ def _start(stored: Mapping[str, Any]) -> Start:
     if stored.get("targets"):
         return tuple(Target(**target) for target in stored["targets"])
     kind = App if "app" in stored else Command
-    known = {name: stored[name] for name in kind.__dataclass_fields__ if name in stored}
+    known = {name: stored[name] for name in (one.name for one in fields(kind)) if name in stored}
     return kind(**{**known, "packages": tuple(known.get("packages", ()))})

@@ -11,13 +11,13 @@ from typing import Any, Protocol
 from config.plan import Entry
 from core.cell import Cell
 from core.result import CellResult, Run, RunFile
+from core.system import System
 from lab import doctor, quiet
 from lab.measure import NOT_READY, Bench, measure
 from lab.order import Order
 from lab.profile import ProfileFailed, Recording, hottest
 from lab.runs import note_time
 from lab.sandbox import Sandbox
-from systems import find
 
 MOST_STARTS = 2
 
@@ -58,7 +58,7 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
             if enough(run, perf_counter_ns() - start_ns):
                 break
         if order.profile:
-            run.profiles = [_profiled(cell, bench) for cell in order.plan.cells()]
+            run.profiles = [_profiled(cell, order.plan.systems[cell.system], bench) for cell in order.plan.cells()]
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
@@ -66,7 +66,7 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
 
 def _not_started(entry: Entry, block: int, run: Run) -> CellResult | None:
     """The failure of a user's service that has never started, MOST_STARTS times: it is not waited for again."""
-    if not find(entry.cell.system).hosted:
+    if not entry.system.hosted:
         return None
     before = [one for one in run.cells if (one.arm, one.cell_id) == (entry.arm, entry.cell.cell_id)]
     dead = [one for one in before if one.status == "failed" and NOT_READY in one.reason]
@@ -77,18 +77,18 @@ def _not_started(entry: Entry, block: int, run: Run) -> CellResult | None:
 def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
     """The cell's result, with what disturbed it on the machine meanwhile."""
     before = quiet.snapshot()
-    result = measure(entry.cell, find(entry.cell.system), block, bench, entry.arm)
+    result = measure(entry.cell, entry.system, block, bench, entry.arm)
     window = quiet.between(before, quiet.snapshot())
     found = doctor.disturbances(window, os.cpu_count())
     return replace(result, disturbances=[f"{one.name}: {one.value}" for one in found if one.good is False])
 
 
-def _profiled(cell: Cell, bench: Bench) -> dict[str, Any]:
+def _profiled(cell: Cell, system: System, bench: Bench) -> dict[str, Any]:
     """One more cell, which is not counted, with perf on its first service: its hottest functions and locks."""
     profile = {"cell_id": cell.cell_id, "system": cell.system, "runtime": cell.runtime, "params": cell.params}
     file = bench.sandbox.folder / "perf.data"
     watch = partial(Recording, file=file, process_group=bench.sandbox.process_group)
-    result = measure(cell, find(cell.system), 0, replace(bench, watch=watch))
+    result = measure(cell, system, 0, replace(bench, watch=watch))
     if result.status != "ok":
         return {**profile, "sentence": f"not profiled: {result.reason}"}
     try:

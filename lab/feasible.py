@@ -1,11 +1,12 @@
 """What can be measured here: programs, packages, processes that can be seen, and open files enough."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from config.plan import Plan
 from core.cell import Cell
 from core.errors import BadInput
+from core.messages import NOTHING, Message
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE, System
@@ -14,7 +15,7 @@ from lab.environments import EnvironmentFailed
 from lab.inside import expect_proc
 from lab.natives import ProgramMissing
 from lab.runtimes import AnyRuntime, runtime_of
-from systems import every, find
+from systems import built_in
 
 FILES_PER_CHILD = 3
 OWN_FILES = 64
@@ -28,28 +29,30 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
     Makes the environments that systems need: packages that cannot be installed are a reason, like a program that
     is not built. `native` is no runtime of the plan where none of its programs is there.
     """
-    reasons = {pair: _why_absent(find(pair[0]), pair[1], runtimes, plan.method) for pair in plan.pairs()}
+    reasons = {
+        (key, runtime): _why_absent(plan.systems[key], runtime, runtimes, plan.method) for key, runtime in plan.pairs()
+    }
     absent = {pair: why for pair, why in reasons.items() if why}
     useless = all(pair in absent for pair in plan.pairs() if pair[1] == NATIVE) and len(plan.runtimes) > 1
     names = tuple(name for name in plan.runtimes if not (useless and name == NATIVE))
     return replace(plan, runtimes=names, absent=absent)
 
 
-def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> str:
+def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> Message:
     if system.no_forced_gil and RuntimeName.parse(runtime).gil_forced:
-        return str(system.no_forced_gil)
+        return system.no_forced_gil
     for role in (SERVICE, CLIENT):
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)
         except (ProgramMissing, EnvironmentFailed) as error:
-            return str(error)
-    return ""
+            return error.message
+    return NOTHING
 
 
 def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[str]:
     """Make the environments that the four systems need; a line for each that cannot be made."""
     lines = []
-    for system in every():
+    for system in built_in():
         for name, runtime in runtimes.items():
             try:
                 if system.group == "systems" and system.requirements:
@@ -64,17 +67,17 @@ def preflight(plan: Plan) -> None:
 
     Raises BadInput if there is none, for a command where processes cannot be seen, and for services without calls.
     """
-    if plan.own and plan.own.command:
+    if plan.user_service and plan.user_service.command:
         expect_proc()
-    _expect_calls(plan.cells())
+    _expect_calls(plan)
     machine.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
 
 
-def _expect_calls(cells: Sequence[Cell]) -> None:
+def _expect_calls(plan: Plan) -> None:
     """Raises BadInput for HTTP clients whose connections do not reach every service: each is to one of them."""
-    for cell in cells:
+    for cell in plan.cells():
         connections = cell.num_clients * cell.num_connections_per_client
-        if find(cell.system).group == HTTP_CLIENTS and 0 < connections < cell.num_api_services:
+        if plan.systems[cell.system].group == HTTP_CLIENTS and 0 < connections < cell.num_api_services:
             raise BadInput(
                 f"NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections} and NUM_API_SERVICES is "
                 f"{cell.num_api_services}: {cell.num_api_services - connections} services would not be called. "

@@ -21,7 +21,6 @@ from lab.places import REPOSITORY
 from lab.processes import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Crew
 from lab.runtimes import AnyRuntime, runtime_of
 from lab.sandbox import Sandbox
-from systems import find
 
 NOT_READY = "before it was ready"
 
@@ -147,9 +146,8 @@ def ready_services(crew: Crew, runtime: AnyRuntime, services: list[Child], told:
     return [addresses(line, service) for line, service in zip(lines, services, strict=True)]
 
 
-def start_services(cell: Cell, crew: Crew, bench: Bench) -> list[list[str]]:
+def start_services(cell: Cell, system: System, crew: Crew, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
-    system = find(cell.system)
     runtime = bench.runtime(cell, system, SERVICE)
     services = _start(crew, runtime, system, SERVICE, system.services(cell))
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)

@@ -6,16 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from config.own import Own
 from config.plan import Plan
+from config.user_service import service
 from core.errors import BadInput
 from core.result import FILE_NAME, Run, RunFile, load
+from core.saved import SavedPlan
 from lab import machine, quiet
 from lab.commit import commit
 from lab.order import Order
 from lab.places import REPOSITORY
 from lab.runtimes import AnyRuntime
-from systems import every
+from systems import built_in
 
 RUNS = REPOSITORY / "reports" / "out"
 QUIET_WINDOW_S = 0.3
@@ -49,11 +50,11 @@ def run_folder(plan: Plan) -> Path:
 
 def titles(*runs: Run) -> dict[str, str]:
     """What reports call the systems, by number or name: those that are here, and those that *runs* had besides."""
-    here = {system.key: system.title for system in every()}
-    outside = [run.plan.get("outside", {}) for run in runs]
-    owned = [one for run in runs if run.plan.get("own") for one in Own.from_json(run.plan["own"]).systems()]
-    titles_outside = {key: one["title"] for systems in outside for key, one in systems.items()}
-    return here | titles_outside | {one.key: one.title for one in owned}
+    titles = {system.key: system.title for system in built_in()}
+    for plan in (SavedPlan.from_json(run.plan) for run in runs):
+        titles |= {system.name: system.title for system in plan.outside}
+        titles |= {one.key: one.title for one in (service.systems(plan.user_service) if plan.user_service else ())}
+    return titles
 
 
 def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-import systems
 from core.system import Program
 from lab import interpreters, natives
 from lab.measure import Bench
@@ -59,17 +58,6 @@ def any_runtime() -> Runtime:
         if name in found():
             return found()[name]
     pytest.skip(f"None of {', '.join(RUNTIMES)} was found. Install one with: uv python install 3.14")
-
-
-@pytest.fixture(autouse=True)
-def known_systems() -> Iterator[None]:
-    """Systems that a test makes known are forgotten after it."""
-    registered, known = dict(systems.REGISTERED), systems.every()
-    yield
-    if systems.every() != known:
-        systems.REGISTERED.clear()
-        systems.REGISTERED.update(registered)
-        systems.every.cache_clear()
 
 
 @pytest.fixture(scope="session")

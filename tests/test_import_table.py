@@ -28,6 +28,7 @@ OWN = {
 }
 LIBRARIES = {
     "config": {"yaml"},
+    "commands": {"rich"},
     "reports": {"numpy", "scipy", "matplotlib", "rich", "jinja2"},
 }
 ONE_FILE = {

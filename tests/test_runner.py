@@ -19,7 +19,7 @@ from core.cell import PARAMETERS
 from core.result import FILE_NAME, Run, RunFile
 from core.runtime import facts
 from lab import machine
-from systems import every
+from systems import built_in
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"
@@ -105,7 +105,7 @@ def test_every_file_with_a_main_is_a_command_but_for_run_which_needs_no_word() -
 
 def test_help_lists_every_parameter_every_system_and_every_command() -> None:
     text = shown("--help", COLUMNS="100")
-    for words in (*(one.flag for one in PARAMETERS.values()), *(system.title for system in every()), *COMMANDS):
+    for words in (*(one.flag for one in PARAMETERS.values()), *(system.title for system in built_in()), *COMMANDS):
         assert words in text
 
 
@@ -135,7 +135,7 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["--resume", "nowhere", "--num-clients", "5"], ["--resume", "--num-clients cannot change it"]),
         (["report", "nowhere"], ["nowhere", "cannot be read", "No such file"]),
         (["report", "nowhere", "b"], ["nowhere", "cannot be read"]),
-        (["report", "--json", "--quiet"], ["--quiet", "runner.py report --help"]),
+        (["report", "--json", "--quiet"], ["--json and --quiet exclude", "runner.py report --help"]),
         (["list", "nowhere"], ["nowhere is not a folder"]),
         (["list", "a", "b"], ["b", "runner.py list --help"]),
         (["export", "a", "b", "--format", "xml"], ["--format is xml", "parquet"]),
@@ -143,7 +143,7 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["serve", "--system", "1,2", *OWN], ["one cell", "these flags make 2"]),
         (["audit", "--package", "x", "--runtime", "native"], ["--runtime is native", "a free-threaded build"]),
         (["audit", "--package", "x", "--runtime", ""], ["Runtime ''", "accepted are"]),
-        (["plan", "--system", "3", "--runtime", "native"], ["Under native there is nothing of 3 to measure"]),
+        (["plan", "--system", "3", "--runtime", "native"], ["nothing of 3 to measure under native"]),
         (["plan", "--service-command", "{python} {port}", "--runtime", "native"], ["nothing of own to measure"]),
         (["list", "x" * 300], ["x" * 300]),  # newer Pythons say that it is no folder, older ones that it is too long
         (["--system", "x" * 300 + ".py"], ["x" * 300, "cannot be read"]),
@@ -185,7 +185,7 @@ def test_an_error_that_nobody_foresaw_is_one_line_with_the_place_of_its_tracebac
     assert runner.main(["doctor", "--json"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     (kept,) = tmp_path.iterdir()
-    assert line.startswith("error: this is a bug of gilscope, not of your input: ZeroDivisionError: ")
+    assert line.startswith("error: this is a bug in gilscope, not in your input: ZeroDivisionError: ")
     assert f"The traceback is in {kept}; " in line
     assert "return len(arguments) // 0" in kept.read_text()
     assert kept.read_text().startswith("runner.py ['doctor', '--json']")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import systems
 from commands.init import main as init
 from config.load import load_plan
+from config.plan import Plan
 from core.errors import BadInput
+from core.user_service import Command
 from lab.places import REPOSITORY
 from tests.contract.speaking import wait_readable
 
@@ -28,12 +29,16 @@ class Typed(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, the current one, and no terminal. Services that a test makes known are forgotten after it."""
-    monkeypatch.setattr(systems, "REGISTERED", {})
-    systems.every.cache_clear()
+    """An empty folder, the current one, and no terminal."""
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def command_of(plan: Plan) -> Command:
+    assert plan.user_service is not None
+    assert plan.user_service.command is not None
+    return plan.user_service.command
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
@@ -46,8 +51,8 @@ def test_flags_alone_write_a_plan_without_asking(here: Path, capsys: pytest.Capt
     assert printed.out == "shop.yaml\n"
     assert "python runner.py --plan shop.yaml" in printed.err
     plan = load_plan(here / "shop.yaml")
-    assert plan.own is not None
-    assert (plan.own.name, plan.runtimes, str(plan.own.requests.requests[0])) == (
+    assert plan.user_service is not None
+    assert (plan.user_service.name, plan.runtimes, str(plan.user_service.requests.requests[0])) == (
         "shop",
         ("3.14", "3.14t"),
         "GET /items/3",
@@ -57,7 +62,7 @@ def test_flags_alone_write_a_plan_without_asking(here: Path, capsys: pytest.Capt
 def test_a_file_that_is_there_is_only_written_over_when_asked(here: Path) -> None:
     file = here / "shop.yaml"
     file.write_text("mine\n")
-    with pytest.raises(BadInput, match=r"shop.yaml is there already; .* --force"):
+    with pytest.raises(BadInput, match=r"shop.yaml exists; .* --force"):
         init(["shop.yaml", *FLAGS])
     assert file.read_text() == "mine\n"
     assert init(["shop.yaml", *FLAGS, "--force"]) == 0
@@ -66,7 +71,7 @@ def test_a_file_that_is_there_is_only_written_over_when_asked(here: Path) -> Non
 
 @pytest.mark.parametrize("flags", [(), FLAGS[:4], FLAGS[4:]])
 def test_without_a_terminal_flags_must_say_it(here: Path, flags: tuple[str, ...]) -> None:
-    with pytest.raises(BadInput, match=r"there is no terminal to ask on; give --app and --server, .* and --request"):
+    with pytest.raises(BadInput, match=r"There is no terminal to ask on; give --app and --server, .* and --request"):
         init([*flags])
     assert os.listdir(here) == []
 
@@ -85,8 +90,7 @@ def test_requirements_that_are_there_are_the_usual_answer(here: Path, monkeypatc
     typed(monkeypatch, "")
     init(["shop.yaml", *FLAGS])
     plan = load_plan(here / "shop.yaml")
-    assert plan.own is not None
-    assert plan.own.requirements == str(here / "requirements.txt")
+    assert command_of(plan).requirements == str(here / "requirements.txt")
 
 
 def test_no_requirements_are_an_answer_too(
@@ -95,8 +99,7 @@ def test_no_requirements_are_an_answer_too(
     typed(monkeypatch, "")
     init(["shop.yaml", *FLAGS])
     plan = load_plan(here / "shop.yaml")
-    assert plan.own is not None
-    assert plan.own.requirements == ""
+    assert command_of(plan).requirements == ""
     assert "Which requirements file? [none]\n> " in capsys.readouterr().err
 
 
@@ -105,17 +108,16 @@ def test_none_is_the_answer_that_the_question_shows(here: Path, monkeypatch: pyt
     typed(monkeypatch, "none")
     init(["shop.yaml", *FLAGS])
     plan = load_plan(here / "shop.yaml")
-    assert plan.own is not None
-    assert plan.own.requirements == ""
+    assert command_of(plan).requirements == ""
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["4x.yaml"], "the name is '4x'"),
+        (["4x.yaml"], "name is 4x"),
         (["shop.yaml", "--service-port", "99999"], "port is 99999"),
-        (["shop.yaml", "--app", "app:app"], "no server is named"),
-        (["shop.yaml", "--interface", "asgi", "--server", "waitress"], "waitress serves wsgi"),
+        (["shop.yaml", "--app", "app:app"], "no server is given"),
+        (["shop.yaml", "--interface", "asgi", "--server", "waitress"], "waitress does not speak asgi"),
         (["shop.yaml", "--topology", "2"], "topology is 2"),
         (["shop.yaml", "--target", "ftp://x"], "target target is ftp://x"),
         (["shop.yaml", "--runtime", ""], "Runtime ''"),
@@ -143,7 +145,7 @@ def test_flags_that_say_a_part_leave_the_rest_to_the_questions(
 ) -> None:
     typed(monkeypatch, "app:app gunicorn", "GET / -> 200", "")
     assert init(["shop.yaml", *flags]) == 0
-    assert load_plan(here / "shop.yaml").own is not None
+    assert load_plan(here / "shop.yaml").user_service is not None
 
 
 def test_an_answer_that_cannot_be_meant_is_asked_for_again(
@@ -165,20 +167,20 @@ def test_an_answer_that_cannot_be_meant_is_asked_for_again(
     assert init([]) == 0
     asked = capsys.readouterr().err
     for words in (
-        "and no server is named",
-        "--server is nginx",
-        "request is 'items'",
-        "which is not JSON",
+        "but no server is given",
+        "server is nginx",
+        "request is items",
+        "it must be JSON such as",
         "No such file",
     ):
         assert words in asked
     assert [asked.count(text) for text in ("How is it started?", "Which request,", "Which requirements")] == [4, 4, 2]
-    assert load_plan(here / "my-service.yaml").own is not None
+    assert load_plan(here / "my-service.yaml").user_service is not None
 
 
 def test_input_that_ends_writes_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "app:app gunicorn")
-    with pytest.raises(BadInput, match="the input ended before all three questions were answered"):
+    with pytest.raises(BadInput, match="The input ended before all questions were answered"):
         init([])
     assert os.listdir(here) == []
 
@@ -189,18 +191,17 @@ def test_paths_are_told_from_the_folder_of_the_plan(here: Path) -> None:
     (here / "src" / "requirements.txt").write_text("")
     init(["plans/shop.yaml", *FLAGS, "--requirements", "src/requirements.txt", "--directory", "src"])
     plan = load_plan(here / "plans" / "shop.yaml")
-    assert plan.own is not None
-    assert Path(plan.own.requirements).resolve() == here / "src" / "requirements.txt"
-    assert Path(plan.own.directory).resolve() == here / "src"
+    assert Path(command_of(plan).requirements).resolve() == here / "src" / "requirements.txt"
+    assert Path(command_of(plan).directory).resolve() == here / "src"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["4x.yaml", *FLAGS], "the name is '4x'"),
-        (["pool.yaml", *FLAGS], "the name is pool, which has a meaning of its own"),
+        (["4x.yaml", *FLAGS], "name is 4x"),
+        (["pool.yaml", *FLAGS], "pool is a name of gilscope's own"),
         (["shop.yaml", *FLAGS, "--runtime", "2.7"], "2.7"),
-        (["shop.yaml", *FLAGS, "--runtime", "native"], "--runtime is native, under which no service of your own runs"),
+        (["shop.yaml", *FLAGS, "--runtime", "native"], "--runtime is native; services of your own do not run under it"),
         (["x" * 300 + ".yaml", "--name", "x", *FLAGS], "cannot be written: File name too long"),
         (["nowhere/shop.yaml", *FLAGS], "nowhere/shop.yaml cannot be written"),
         (["shop.yaml", *FLAGS, "--requirements", "none.txt"], "none.txt cannot be read"),
@@ -234,4 +235,4 @@ def test_it_asks_on_a_real_terminal(here: Path) -> None:
         said, _ = process.communicate(timeout=20)
     os.close(ours)
     assert (process.returncode, said) == (0, "my-service.yaml\n")
-    assert load_plan(here / "my-service.yaml").own is not None
+    assert load_plan(here / "my-service.yaml").user_service is not None

@@ -37,7 +37,7 @@ def test_more_work_takes_longer(more: dict[str, int]) -> None:
 
 
 def test_a_plan_takes_the_time_of_all_cells_in_all_blocks() -> None:
-    rows = tuple(Row(system=key, values={name: (one,) for name, one in SMALL.items()}) for key in ("1", "3"))
+    rows = tuple(Row(system=find(key), values={name: (one,) for name, one in SMALL.items()}) for key in ("1", "3"))
     plan = Plan(name="p", rows=rows, runtimes=("3.11", "3.14t"), blocks=1)
     both = 2 * (seconds(cell("1"), 2) + seconds(cell("3"), 2))
     assert plan_seconds(plan, 2) == pytest.approx(both)

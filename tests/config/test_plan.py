@@ -30,7 +30,7 @@ VALUES = {name: st.lists(st.sampled_from(one), min_size=1, max_size=2, unique=Tr
 SWEEPS = st.lists(st.sampled_from(list(SWEPT)), max_size=3, unique=True).flatmap(
     lambda names: st.fixed_dictionaries({name: VALUES[name].map(tuple) for name in names})
 )
-ROWS = st.builds(Row, system=st.sampled_from(["1", "2", "3", "4"]), values=SWEEPS)
+ROWS = st.builds(Row, system=st.sampled_from([find(number) for number in "1234"]), values=SWEEPS)
 METHODS = st.builds(
     Method,
     warmup=st.sampled_from([Warmup(), Warmup(share=0.1), Warmup(seconds=0.5)]),
@@ -70,7 +70,7 @@ def values(cells: list[Cell], *names: str) -> list[tuple[Any, ...]]:
 
 
 def test_several_values_of_several_parameters_are_every_combination() -> None:
-    swept = plan(Row(system="4", values={"SELECT_MODE": ("all", "single"), "NUM_MULTI_SOCKET": (1, 5, 10)}))
+    swept = plan(Row(system=find("4"), values={"SELECT_MODE": ("all", "single"), "NUM_MULTI_SOCKET": (1, 5, 10)}))
     assert values(swept.cells(), "SELECT_MODE", "NUM_MULTI_SOCKET") == [
         *[("all", 1), ("all", 5), ("all", 10)],
         *[("single", 1), ("single", 5), ("single", 10)],
@@ -78,7 +78,7 @@ def test_several_values_of_several_parameters_are_every_combination() -> None:
 
 
 def test_cells_go_row_by_row_and_in_each_runtime_by_runtime() -> None:
-    cells = plan(Row(system="2", values={}), Row(system="1", values={}), runtimes=("3.14t", "3.11")).cells()
+    cells = plan(Row(system=find("2"), values={}), Row(system=find("1"), values={}), runtimes=("3.14t", "3.11")).cells()
     assert [(cell.system, cell.runtime) for cell in cells] == [
         *[("2", "3.14t"), ("2", "3.11")],
         *[("1", "3.14t"), ("1", "3.11")],
@@ -86,8 +86,8 @@ def test_cells_go_row_by_row_and_in_each_runtime_by_runtime() -> None:
 
 
 def test_the_same_work_under_two_rows_is_one_cell() -> None:
-    same = Row(system="1", values={"CALC_TARGET": (1000,), "NUM_API_SERVICES": (20,), "NUM_CLIENTS": (20,)})
-    assert len(plan(Row(system="1", values={}), same, Row(system="fresh", values={})).cells()) == 1
+    same = Row(system=find("1"), values={"CALC_TARGET": (1000,), "NUM_API_SERVICES": (20,), "NUM_CLIENTS": (20,)})
+    assert len(plan(Row(system=find("1"), values={}), same, Row(system=find("fresh"), values={})).cells()) == 1
 
 
 @given(PLANS)
@@ -114,14 +114,14 @@ def test_the_order_of_a_block_is_the_same_for_the_same_seed(some: Plan, number: 
 
 
 def test_another_seed_or_another_block_is_another_order() -> None:
-    many = plan(Row(system="1", values={"CALC_TARGET": tuple(range(20))}))
+    many = plan(Row(system=find("1"), values={"CALC_TARGET": tuple(range(20))}))
     orders = [order(many, number, seed) for number in (1, 2, 3) for seed in (7, 8)]
     assert len(set(map(tuple, orders))) == len(orders)
     assert [f"3.11: {name}" for name in ids(many.cells())] not in orders
 
 
 def test_every_cell_takes_every_place_about_equally_often() -> None:
-    many = plan(Row(system="1", values={"CALC_TARGET": (1, 2, 3, 4)}))
+    many = plan(Row(system=find("1"), values={"CALC_TARGET": (1, 2, 3, 4)}))
     first = [many.block(number, 1)[0].cell.calc_target for number in range(1, 401)]
     assert all(60 <= first.count(target) <= 140 for target in (1, 2, 3, 4))
 
@@ -143,12 +143,12 @@ def test_a_plan_that_was_stored_twice_is_stored_alike(some: Plan) -> None:
 
 @pytest.mark.parametrize(("full", "scale", "scaled"), [(1000, 0.1, 100), (1000, 1.0, 1000), (7, 0.5, 4), (5, 0.001, 1)])
 def test_a_scale_makes_the_requests_fewer_but_never_none(full: int, scale: float, scaled: int) -> None:
-    small = plan(Row(system="1", values={"NUM_REQUESTS_PER_CLIENT": (full,)}), scale=scale)
+    small = plan(Row(system=find("1"), values={"NUM_REQUESTS_PER_CLIENT": (full,)}), scale=scale)
     assert values(small.cells(), "NUM_REQUESTS_PER_CLIENT") == [(scaled,)]
 
 
 def test_a_scale_applies_to_the_default_too_and_to_nothing_else() -> None:
-    full, small = plan(Row(system="1", values={})), plan(Row(system="1", values={}), scale=0.1)
+    full, small = plan(Row(system=find("1"), values={})), plan(Row(system=find("1"), values={}), scale=0.1)
     changed = {"NUM_REQUESTS_PER_CLIENT": 100}
     assert small.cells()[0].params == {**full.cells()[0].params, **changed}
 
@@ -156,22 +156,25 @@ def test_a_scale_applies_to_the_default_too_and_to_nothing_else() -> None:
 @pytest.mark.parametrize("scale", [0.0, -0.1, 1.01, float("nan"), float("inf")])
 def test_a_scale_outside_its_bounds_is_refused(scale: float) -> None:
     with pytest.raises(BadInput, match=r"scale is .*; it must be above 0 and at most 1"):
-        plan(Row(system="1", values={}), scale=scale)
+        plan(Row(system=find("1"), values={}), scale=scale)
 
 
 @pytest.mark.parametrize("blocks", [0, -1, MAX_BLOCKS + 1])
 def test_a_number_of_blocks_outside_its_bounds_is_refused(blocks: int) -> None:
     with pytest.raises(BadInput, match=f"blocks is {blocks}; it must be a whole number from 1 to {MAX_BLOCKS}"):
-        plan(Row(system="1", values={}), blocks=blocks)
+        plan(Row(system=find("1"), values={}), blocks=blocks)
 
 
 def test_an_unknown_runtime_is_refused() -> None:
     with pytest.raises(BadInput, match=r"'2\.7'"):
-        plan(Row(system="1", values={}), runtimes=("3.11", "2.7"))
+        plan(Row(system=find("1"), values={}), runtimes=("3.11", "2.7"))
 
 
 def test_given_values_take_the_place_of_a_rows_own_where_its_system_reads_them() -> None:
-    rows = Row(system="1", values={"CALC_TARGET": (5,)}), Row(system="4", values={"NUM_MULTI_SOCKET": (1, 5)})
+    rows = (
+        Row(system=find("1"), values={"CALC_TARGET": (5,)}),
+        Row(system=find("4"), values={"NUM_MULTI_SOCKET": (1, 5)}),
+    )
     changed = plan(*rows).with_values({"NUM_MULTI_SOCKET": (3,), "CALC_TARGET": (6, 7)})
     assert [dict(row.values) for row in changed.rows] == [
         {"CALC_TARGET": (6, 7)},
@@ -180,14 +183,14 @@ def test_given_values_take_the_place_of_a_rows_own_where_its_system_reads_them()
 
 
 def test_a_value_that_no_system_of_the_plan_reads_is_refused_with_who_reads_it() -> None:
-    some = plan(Row(system="1", values={}), Row(system="3", values={}))
+    some = plan(Row(system=find("1"), values={}), Row(system=find("3"), values={}))
     with pytest.raises(BadInput) as caught:
         some.with_values({"SELECTOR": ("poll",)})
     assert "--selector (SELECTOR) is not read by system 1 or 3; it is read by system 2, 4" in str(caught.value)
 
 
 def test_clients_follow_the_services_of_each_combination() -> None:
-    swept = plan(Row(system="1", values={"NUM_API_SERVICES": (1, 2)}))
+    swept = plan(Row(system=find("1"), values={"NUM_API_SERVICES": (1, 2)}))
     assert values(swept.cells(), "NUM_API_SERVICES", "NUM_CLIENTS") == [(1, 1), (2, 2)]
 
 
@@ -218,7 +221,7 @@ def test_an_unknown_name_is_refused() -> None:
 
 
 def test_a_plan_of_defaults_has_the_seeds_values() -> None:
-    (cell,) = plan(Row(system="4", values={})).cells()
+    (cell,) = plan(Row(system=find("4"), values={})).cells()
     assert cell.requests == 400_000
     assert set(cell.params) == set(find("4").parameters) <= set(PARAMETERS)
 
@@ -228,7 +231,7 @@ def test_a_plan_of_defaults_has_the_seeds_values() -> None:
 
 def test_a_system_has_cells_only_under_the_runtimes_that_it_can_run_under() -> None:
     """libuv's server has no Python code, uvloop's has no native one, system 2 has both."""
-    rows = [Row(system=name, values={}) for name in ("echo-libuv", "echo-uvloop", "2")]
+    rows = [Row(system=find(name), values={}) for name in ("echo-libuv", "echo-uvloop", "2")]
     cells = plan(*rows, runtimes=("native", "3.14t")).cells()
     assert [(cell.system, cell.runtime) for cell in cells] == [
         *[("echo-libuv", "native"), ("echo-uvloop", "3.14t")],
@@ -237,7 +240,7 @@ def test_a_system_has_cells_only_under_the_runtimes_that_it_can_run_under() -> N
 
 
 def test_the_pairs_of_a_plan_are_its_systems_under_the_runtimes_that_can_be() -> None:
-    rows = [Row(system=name, values={"NUM_CLIENTS": (1, 2)}) for name in ("pool", "echo-uvloop", "4")]
+    rows = [Row(system=find(name), values={"NUM_CLIENTS": (1, 2)}) for name in ("pool", "echo-uvloop", "4")]
     assert plan(*rows, runtimes=("3.11", "native")).pairs() == [
         *[("4", "3.11"), ("4", "native")],
         ("echo-uvloop", "3.11"),
@@ -246,7 +249,7 @@ def test_the_pairs_of_a_plan_are_its_systems_under_the_runtimes_that_can_be() ->
 
 def test_what_is_absent_has_no_cells_but_stays_a_pair() -> None:
     why = message("not built: needs cargo")
-    some = plan(Row(system="2", values={}), runtimes=("native", "3.14t"), absent={("2", "native"): why})
+    some = plan(Row(system=find("2"), values={}), runtimes=("native", "3.14t"), absent={("2", "native"): why})
     assert [cell.runtime for cell in some.cells()] == ["3.14t"]
     assert some.pairs() == [("2", "native"), ("2", "3.14t")]
     stored = some.to_json()
@@ -256,19 +259,21 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair() -> None:
 
 def test_a_plan_whose_programs_are_absent_is_stored_without_its_cells_under_them() -> None:
     """A plan that is read again is asked again what is here: the reason may be gone."""
-    some = plan(Row(system="2", values={}), runtimes=("native", "3.14t"), absent={("2", "native"): message("not built")})
+    some = plan(
+        Row(system=find("2"), values={}), runtimes=("native", "3.14t"), absent={("2", "native"): message("not built")}
+    )
     back = Plan.from_json(json.loads(json.dumps(some.to_json())))
     assert back.absent == {}
     assert [cell.runtime for cell in back.cells()] == ["native", "3.14t"]
 
 
 def test_the_view_of_a_plan_is_stored_and_read_again() -> None:
-    some = plan(Row(system="echo-libuv", values={}), runtimes=("native",), view="echo")
+    some = plan(Row(system=find("echo-libuv"), values={}), runtimes=("native",), view="echo")
     assert Plan.from_json(json.loads(json.dumps(some.to_json()))).view == "echo"
 
 
 def test_a_plan_that_was_stored_before_there_were_views_has_none() -> None:
-    stored = plan(Row(system="1", values={})).to_json()
+    stored = plan(Row(system=find("1"), values={})).to_json()
     del stored["view"], stored["absent"]
     for row in stored["rows"]:
         del row["runtimes"]
@@ -277,10 +282,10 @@ def test_a_plan_that_was_stored_before_there_were_views_has_none() -> None:
 
 @pytest.mark.parametrize("runtimes", [("3.11", "3.14t", "native"), ("native", "3.11", "3.14t")])
 def test_the_arm_against_itself_is_the_last_runtime_that_is_an_interpreter(runtimes: tuple[str, ...]) -> None:
-    entries = plan(Row(system="2", values={}), runtimes=runtimes, aa=True).entries()
+    entries = plan(Row(system=find("2"), values={}), runtimes=runtimes, aa=True).entries()
     assert [entry.arm for entry in entries] == [*runtimes, "3.14t again"]
 
 
 def test_a_plan_of_native_programs_alone_has_no_arm_against_itself() -> None:
-    entries = plan(Row(system="2", values={}), runtimes=("native",), aa=True).entries()
+    entries = plan(Row(system=find("2"), values={}), runtimes=("native",), aa=True).entries()
     assert [entry.arm for entry in entries] == ["native"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.own_plan import own_plan
+from config.user_service.plan import user_service_plan
 from core.cell import Value
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.processtree import tree
@@ -17,7 +17,6 @@ from core.result import CellResult
 from lab import own_command
 from lab.measure import Bench, measure
 from lab.runtimes import Runtime
-from systems import find
 
 ITEMS = """
 import json, os, socket, sys
@@ -148,13 +147,13 @@ def write_services(folder: Path) -> None:
 
 def measured(folder: Path, bench: Bench, runtime: str, given: dict[str, Any], **values: Value) -> CellResult:
     """One cell of the service that *given* (as in a plan's `service`) says, 10 requests, but for *values*."""
-    own = own_plan({"requests": [{"request": "GET /items/3", "expect_json": '{"id": 3}'}], **given}, folder)
+    asked = user_service_plan({"requests": [{"request": "GET /items/3", "expect_json": '{"id": 3}'}], **given}, folder)
     few = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 2, "NUM_REQUESTS_PER_CLIENT": 10, **values}
     runtimes = ("native",) if "targets" in given else (runtime,)
-    plan = replace(own, runtimes=runtimes).with_values({name: (value,) for name, value in few.items()})
+    plan = replace(asked, runtimes=runtimes).with_values({name: (value,) for name, value in few.items()})
     method = Method(warmup=Warmup(share=0.2), client_runtime=ORCHESTRATOR)
     (cell,) = plan.cells()
-    return measure(cell, find(cell.system), 1, replace(bench, method=method))
+    return measure(cell, plan.systems[cell.system], 1, replace(bench, method=method))
 
 
 def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from config.own_plan import own_plan
+from config.user_service.plan import user_service_plan
 from lab import interpreters
 from lab.measure import Bench, measure
 from lab.places import REPOSITORY
 from lab.runtimes import Runtime
-from systems import find
 from tests.contract.own_services import measured, running, told
 from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends
 from tests.lab.tiny_wheel import write_wheel
@@ -141,10 +140,12 @@ def test_a_body_that_cannot_be_sent_fails_the_cell_with_a_reason(
     body = folder / "body.json"
     body.write_text("{}")
     asked = [{"request": "POST /", "body_file": str(body)}]
-    own = own_plan({"command": "{python} framed.py {socket}", "protocol": "framed", "requests": asked}, folder)
+    plan = user_service_plan(
+        {"command": "{python} framed.py {socket}", "protocol": "framed", "requests": asked}, folder
+    )
     body.write_text("hello")
-    (cell, *_) = replace(own, runtimes=(str(any_runtime.name),)).cells()
-    result = measure(cell, find(cell.system), 1, bench)
+    (cell, *_) = replace(plan, runtimes=(str(any_runtime.name),)).cells()
+    result = measure(cell, plan.systems[cell.system], 1, bench)
     assert "The body of POST / is hello; in a frame it is the params" in result.reason
     assert "Traceback" not in result.reason
 

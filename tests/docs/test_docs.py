@@ -15,10 +15,14 @@ import commands as command_line
 import systems
 from commands.compare import THRESHOLD_MISSED
 from config import flags
-from config.load import PLAN_KEYS, ROW_KEYS, experiments, load_plan
+from config.load import experiments, load_plan
+from config.options import flag_table, key_table
+from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
+from config.user_service.options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput
 from core.histogram import bounds_ns, bucket_of
+from core.messages import message
 from core.method import Method
 from core.result import CellResult, Run, Status
 from core.system import System
@@ -30,7 +34,7 @@ from lab.places import REPOSITORY
 from reports.compare import comparable
 from reports.findings import findings
 from reports.findings import scaling as scaling_report
-from reports.seed import published as seed
+from reports.record import seed
 from reports.rows.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
 from reports.rows.steps import StepName
 from reports.statistics.evidence import MARGIN, MOST_MARGIN, Word
@@ -54,23 +58,17 @@ DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 
 
-def forget() -> None:
-    systems.built_in.cache_clear()
-    systems.every.cache_clear()
-
-
 @pytest.fixture
 def with_system_5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This process knows system 5, too; it forgets those of examples."""
-    monkeypatch.setattr(systems, "REGISTERED", {})
+    """This process knows system 5, too."""
     more = tmp_path / "systems"
     more.mkdir()
     (more / "s5_thread.py").write_text(system_5())
     monkeypatch.setattr(systems, "__path__", [*systems.__path__, str(more)])
-    forget()
+    systems.built_in.cache_clear()
     yield
     sys.modules.pop("systems.s5_thread", None)
-    forget()
+    systems.built_in.cache_clear()
 
 
 @pytest.fixture
@@ -117,10 +115,9 @@ def accept(words: list[str]) -> None:
     command = words[0] if words and not words[0].startswith("-") else ""
     assert command in (*command_line.NAMES, "")
     if command == "runtimes":
-        parser = flags.Parser(prog="runner.py")
-        parser.add_argument("--json", action="store_true")
+        parser = flags.Parser(command, message("a test"))
         flags.add_runtime_flags(parser)
-        parser.parse_args(words[1:])
+        parser.parse(words[1:])
     if command in ("compare", "export") and words[1:]:
         with pytest.raises(BadInput, match="cannot be read"):  # its flags are fine, and it looks for the runs
             command_line.find(command)(words[1:])
@@ -128,29 +125,28 @@ def accept(words: list[str]) -> None:
         assert words[1:] in ([], ["--json"])
     if command not in ("", "plan", "serve"):
         return
-    given = vars(run_parser().parse_args(words[1:] if command else words))
-    if given["plan"] and not given["plan"].exists():  # a plan that is named and not shown
-        given["plan"] = Path("workers.yaml")
+    given = run_parser().parse(words[1:] if command else words)
+    if given["plan"] and not Path(given["plan"]).exists():  # a plan that is named and not shown
+        given["plan"] = "workers.yaml"
     cells = flags.plan_from(given).cells()
     assert len(cells) == 1 or command != "serve"
 
 
 def run_parser() -> flags.Parser:
     """The parser of a run's flags, which `plan` shares."""
-    parser = flags.Parser(prog="runner.py")
+    parser = flags.Parser("", message("a test"))
     flags.add_run_flags(parser)
-    for flag in ("--resume", "--profile", "--lang"):
-        parser.add_argument(flag)
-    for switch in ("--json", "--quiet"):
-        parser.add_argument(switch, action="store_true")
+    parser.add(message("the run"), *OF_A_RUN)
     return parser
 
 
-def test_flags_that_shape_a_run_are_documented() -> None:
-    known = {flag for action in run_parser()._actions for flag in action.option_strings if flag.startswith("--")}
-    parameters = {one.flag for one in PARAMETERS.values()}
-    shown = {text.split()[0] for text in named(DOCS / "plans.md", "Flags")}
-    assert shown - parameters == known - parameters - {"--help", "--resume"}
+def test_the_tables_of_flags_are_those_declared() -> None:
+    options = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
+    assert rows(DOCS / "plans.md", "Flags") == flag_table(options)
+    assert rows(DOCS / "own-service.md", "Flags") == flag_table(OPTIONS)
+    documented = {flag for option in (*options, *OPTIONS) for flag in option.flags}
+    known = {flag for action in run_parser()._actions for flag in action.option_strings}
+    assert documented - {""} == known - {"-h", "--help", *(one.flag for one in PARAMETERS.values())}
 
 
 def test_plans_that_come_along_are_listed() -> None:
@@ -325,7 +321,7 @@ def test_figures_of_verdicts_are_those_in_use() -> None:
 
 
 def test_keys_of_plans_are_documented() -> None:
-    assert sorted(set(named(DOCS / "plans.md", "A plan of your own"))) == sorted({*PLAN_KEYS, *ROW_KEYS, "NUM_CLIENTS"})
+    assert rows(DOCS / "plans.md", "A plan of your own") == [*key_table(PLAN_OPTIONS), *key_table(ROW)]
 
 
 def test_the_parameters_are_those_declared() -> None:
@@ -334,7 +330,7 @@ def test_the_parameters_are_those_declared() -> None:
 
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
-    return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
+    return [one.label, default, one.accepted, ", ".join(systems.readers(one.name)), one.help]
 
 
 def test_the_seeds_figures_are_those_it_published() -> None:

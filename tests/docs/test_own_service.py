@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from config import own_plan
-from config.own import PLACES
-from config.requests import FILE_KEYS, REQUEST_KEYS, load_requests
-from config.servers import SERVERS
+from config.options import key_table
+from config.user_service.options import SERVICE
+from config.user_service.requests import FILE, REQUEST, load_requests
+from config.user_service.servers import SERVERS
+from config.user_service.service import PLACES
 from tests.docs.pages import DOCS, blocks, named, rows
 
 PAGE = DOCS / "own-service.md"
@@ -25,8 +26,8 @@ def test_servers_are_documented_with_the_page_that_their_options_come_from() -> 
 
 
 def test_keys_are_documented() -> None:
-    assert sorted(named(PAGE, "Requests")) == sorted([*REQUEST_KEYS, *FILE_KEYS])
-    assert sorted(named(PAGE, "In a plan")[: len(own_plan.KEYS)]) == sorted(own_plan.KEYS)
+    assert rows(PAGE, "Requests") == [*key_table(REQUEST), *key_table(FILE)]
+    assert rows(PAGE, "In a plan") == key_table(SERVICE)
 
 
 def test_the_example_of_requests_is_read(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def plan() -> Plan:
     """Two cells under two runtimes, three times."""
-    rows = (Row(system="2", values={"NUM_REQUESTS_PER_CLIENT": REQUESTS}),)
+    rows = (Row(system=find("2"), values={"NUM_REQUESTS_PER_CLIENT": REQUESTS}),)
     return Plan(name="tiny", rows=rows, runtimes=("3.14", "3.14t"), blocks=3)
 
 
@@ -326,7 +326,7 @@ def test_the_orchestrators_own_files_are_counted() -> None:
 def test_a_plan_that_needs_more_than_the_hard_limit_is_refused_with_both_numbers(
     plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    largest = replace(plan, rows=(*plan.rows, Row(system="1", values={"NUM_API_SERVICES": (1, 1000)})))
+    largest = replace(plan, rows=(*plan.rows, Row(system=find("1"), values={"NUM_API_SERVICES": (1, 1000)})))
     needed = max(files_needed(one) for one in largest.cells())
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (256, 1024))
     with pytest.raises(BadInput, match=rf"needs {needed} open files in one process; the limit here is 1024"):
@@ -336,8 +336,10 @@ def test_a_plan_that_needs_more_than_the_hard_limit_is_refused_with_both_numbers
 def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> None:
     values = {"NUM_API_SERVICES": (4,), "NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (3, 4)}
     with pytest.raises(BadInput, match="is 3 and NUM_API_SERVICES is 4: 1 services would not be called"):
-        preflight(replace(plan, rows=(Row(system="http-stdlib", values=values),)))
-    preflight(replace(plan, rows=(Row(system="http-stdlib", values={**values, "NUM_CONNECTIONS_PER_CLIENT": (4,)}),)))
+        preflight(replace(plan, rows=(Row(system=find("http-stdlib"), values=values),)))
+    preflight(
+        replace(plan, rows=(Row(system=find("http-stdlib"), values={**values, "NUM_CONNECTIONS_PER_CLIENT": (4,)}),))
+    )
 
 
 def test_every_connection_of_a_client_is_an_open_file() -> None:

@@ -236,7 +236,10 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
         (["--app", "shop"], "app is shop; it must be MODULE:NAME"),
         (["--app", "a:b"], "but no server is given"),
         (["--app", "a:b", "--server", "nginx"], "server is nginx; it must be one of gunicorn"),
-        (["--app", "a:b", "--server", "waitress", "--interface", "asgi"], "waitress does not speak asgi; it speaks wsgi"),
+        (
+            ["--app", "a:b", "--server", "waitress", "--interface", "asgi"],
+            "waitress does not speak asgi; it speaks wsgi",
+        ),
         (["--target", "ftp://x"], "target target is ftp://x"),
         (["--target", "http://x/", "--runtime", "3.14"], "--runtime does not apply to a service that already runs"),
         (["--target", "http://x/", "--topology", "2x1"], "does not apply to a service that already runs"),
@@ -292,7 +295,11 @@ def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("service", "more", "said"),
     [
-        ({"command": "{python} {port}", "colour": "red"}, {}, "service has an unknown key 'colour'; accepted are name, command"),
+        (
+            {"command": "{python} {port}", "colour": "red"},
+            {},
+            "service has an unknown key 'colour'; accepted are name, command",
+        ),
         ({"command": "{python} {port}"}, {"rows": [{"system": "2"}]}, "rows does not go with service"),
         ({"command": "{python} {port}"}, {"view": "league"}, "view does not go with service"),
         ({"command": "{python} {port}", "requests": [{"request": "GET /", "headers": {"A": ["b"]}}]}, {}, "A is ['b']"),
@@ -300,11 +307,19 @@ def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
         ({"command": "{python} {port}", "environment": ""}, {}, "environment is ; it must be a mapping"),
         ({"command": "{python} {port}", "environment": ["A=b"]}, {}, "environment is ['A=b']; it must be a mapping"),
         ({"command": "{python} {port}", "environment": {"A=b": "c"}}, {}, "a name without ="),
-        ({"command": "{python} {port}", "environment": {"A": ["b"]}}, {}, "environment is {'A': ['b']}; it must be a name"),
+        (
+            {"command": "{python} {port}", "environment": {"A": ["b"]}},
+            {},
+            "environment is {'A': ['b']}; it must be a name",
+        ),
         ({"command": ["{python}", "{port}"]}, {}, "command is ['{python}', '{port}']; it must be a text"),
         ({"command": "{python} {port} \\0".replace("\\0", "\0")}, {}, "it must be a text"),
         ({"command": "{python} {port}", "requests": "none.yaml"}, {}, "none.yaml cannot be read"),
-        ({"command": "{python} {port}", "think_time": "1ms", "rate": "5"}, {}, "at a rate, requests are sent at fixed times"),
+        (
+            {"command": "{python} {port}", "think_time": "1ms", "rate": "5"},
+            {},
+            "at a rate, requests are sent at fixed times",
+        ),
         ({"targets": {"a": "http://x/"}}, {"runtimes": ["3.14"]}, "has its own; leave runtimes out"),
         ({"targets": ["http://x/"]}, {}, "targets is ['http://x/']"),
         ({"targets": {"a": ["http://x/"]}}, {}, "target a is ['http://x/']"),

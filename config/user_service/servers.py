@@ -1,20 +1,22 @@
-"""Servers that can run a user's application (--app, --server): the command line of each, once.
+"""Servers that can run a user's application (--app, --server), each with its command line.
 
-Each is what the project documents for threads or workers, with its access log off. Threads are per worker.
+It is what the project documents for threads or workers, with its access log off. Threads are per worker.
 """
 
 from dataclasses import dataclass
 
 from core.errors import BadInput
+from core.messages import OR, listed
+from core.user_service import App
 
 WSGI, ASGI = "wsgi", "asgi"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """interfaces: what it serves, the first is what is meant where nothing is said.
+    """interfaces: what it speaks, the default first.
 
-    package: what is installed beside the user's requirements. source: where the options are documented.
+    package: installed beside the user's requirements. source: where its options are documented.
     """
 
     name: str
@@ -25,8 +27,8 @@ class Server:
 
 
 SERVERS: dict[str, Server] = {
-    one.name: one
-    for one in (
+    server.name: server
+    for server in (
         Server(
             name="gunicorn",
             interfaces=(WSGI,),
@@ -69,18 +71,17 @@ SERVERS: dict[str, Server] = {
 }
 
 
-def server(name: str, interface: str = "") -> tuple[Server, str]:
-    """The server of that name, and the interface that it is to serve. Raises BadInput."""
-    if name not in SERVERS:
-        raise BadInput(f"--server is {name}; it must be one of {', '.join(SERVERS)}.")
-    found = SERVERS[name]
-    if interface and interface not in found.interfaces:
-        raise BadInput(f"--interface is {interface}; {name} serves {' or '.join(found.interfaces)}.")
-    return found, interface or found.interfaces[0]
-
-
-def command(name: str, app: str, interface: str = "") -> str:
-    """The command line of *app* (module:name) on a server. Raises BadInput."""
-    found, chosen = server(name, interface)
-    threads = "--blocking-threads {threads} " if chosen == WSGI else ""  # an ASGI worker of Granian is one loop
-    return found.command.replace("APP", app).replace("INTERFACE", chosen).replace("THREADS ", threads)
+def app_on(name: str, app: str, interface: str = "") -> App:
+    """*app* (module:name) on the server of that name. Raises BadInput for an interface that it does not speak."""
+    server = SERVERS[name]
+    if interface and interface not in server.interfaces:
+        raise BadInput(
+            "{server} does not speak {interface}; it speaks {interfaces}.",
+            server=name,
+            interface=interface,
+            interfaces=listed(server.interfaces, OR),
+        )
+    interface = interface or server.interfaces[0]
+    threads = "--blocking-threads {threads} " if interface == WSGI else ""  # an ASGI worker of Granian is one loop
+    command = server.command.replace("APP", app).replace("INTERFACE", interface).replace("THREADS ", threads)
+    return App(command=command, packages=(server.package,), app=app, server=name, interface=interface)

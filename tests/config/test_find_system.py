@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import systems
+from config.find_system import find_system
+from config.plan import Plan, Row
 from core.errors import BadInput
 from core.system_file import file_of, load_system
 
@@ -15,9 +16,7 @@ SMALL = 'from core.system import System\nSYSTEM = System(name="small", title="A 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test makes known is forgotten after it."""
-    monkeypatch.setattr(systems, "REGISTERED", {})
     monkeypatch.setattr(sys, "path", [*sys.path])
-    systems.every.cache_clear()
 
 
 def written(path: Path, more: str = "", before: str = "") -> Path:
@@ -25,22 +24,22 @@ def written(path: Path, more: str = "", before: str = "") -> Path:
     return path
 
 
-def test_a_file_is_found_by_its_path_and_then_by_its_name(tmp_path: Path) -> None:
+def test_a_file_is_found_by_its_path_and_not_by_its_name(tmp_path: Path) -> None:
     path = written(tmp_path / "my_system.py")
-    found = systems.find(str(path))
-    assert (found.key, file_of(found)) == ("small", str(path))
-    assert systems.find("small") is found is systems.find(str(path))
-    assert found in systems.every()
+    system = find_system("my_system.py", tmp_path)
+    assert (system.key, file_of(system)) == ("small", str(path))
+    with pytest.raises(BadInput, match="System 'small' is not known"):
+        find_system("small")
 
 
 def test_a_path_is_seen_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "my_system.py")
     monkeypatch.chdir(tmp_path)
-    assert file_of(systems.find("my_system.py")) == str(path)
+    assert file_of(find_system("my_system.py")) == str(path)
 
 
 def test_systems_of_the_repository_have_no_file_outside() -> None:
-    assert file_of(systems.find("4")) == ""
+    assert file_of(find_system("4")) == ""
 
 
 def test_a_file_imports_from_its_own_folder_and_declares_dataclasses(tmp_path: Path) -> None:
@@ -70,7 +69,7 @@ def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the
         ("def f():\n    raise OSError('no')\nf()\n", "cannot be imported: line 2: OSError: no"),
         (SMALL.format(more=', number="a/b"'), "declares the system 'a/b' .* number and name must be letters"),
         (SMALL.format(more="").replace("small", "all"), r"declares the system 'all' \('all'\)"),
-        (SMALL.format(more=', number="4"'), "declares the system '4', which is taken by 'Multi-socket pool' of this"),
+        (SMALL.format(more=', number="4"'), "declares the system '4', which is taken by 'Multi-socket pool'"),
         (SMALL.format(more=', number="9"').replace("small", "pool"), "declares the system 'pool', which is taken by"),
     ],
 )
@@ -78,16 +77,16 @@ def test_what_is_wrong_with_a_file_is_said_with_its_path(tmp_path: Path, content
     path = tmp_path / "my_system.py"
     path.write_text(content)
     with pytest.raises(BadInput, match=f"^{path} {words}"):
-        systems.find(str(path))
+        find_system(str(path))
 
 
 def test_a_file_that_is_not_there_is_an_error() -> None:
     with pytest.raises(BadInput, match=r"^/nowhere/my_system.py cannot be read: there is no such file"):
-        systems.find("/nowhere/my_system.py")
+        find_system("/nowhere/my_system.py")
 
 
 def test_two_files_cannot_declare_the_same_system(tmp_path: Path) -> None:
-    first, second = written(tmp_path / "a.py"), written(tmp_path / "b.py")
-    systems.find(str(first))
-    with pytest.raises(BadInput, match=f"^{second} .* taken by 'A small one' of {first}"):
-        systems.find(str(second))
+    first, second = (find_system(str(written(tmp_path / name))) for name in ("a.py", "b.py"))
+    rows = tuple(Row(system=system, values={}) for system in (first, second))
+    with pytest.raises(BadInput, match=f"{file_of(first)} and {file_of(second)} both declare the system 'small'"):
+        Plan(name="p", rows=rows, runtimes=("3.14",))

@@ -1,0 +1,46 @@
+"""What commands print beside reports, in the user's language: notes and errors on standard error, paths as typed."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from config.plan_options import LANG
+from core.languages import ENGLISH, Language, language
+from core.messages import Arg, message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where messages become text. Plain text, such as what another program printed, stays as it is."""
+
+    language: Language = ENGLISH
+
+    def text(self, text: Arg) -> str:
+        """*text* in the user's language."""
+        return self.language.text(text)
+
+    def note(self, text: Arg) -> None:
+        """A line beside the result, on standard error."""
+        print(self.text(text), file=sys.stderr)
+
+    def error(self, cause: Arg) -> None:
+        """The line that a command ends with, on standard error."""
+        self.note(message("error: {cause}", cause=cause))
+
+    def line(self, text: Arg) -> None:
+        """A line of the result."""
+        print(self.text(text))
+
+
+def output_for(arguments: Sequence[str]) -> Output:
+    """In the language of --lang, the last one as everywhere. Raises BadInput for one that there is none of."""
+    names = [word.partition("=")[2] for word in arguments if word.startswith(f"{LANG.flag}=")]
+    names += [name for flag, name in pairwise(arguments) if flag == LANG.flag]
+    return Output(language=language(names[-1])) if names else Output()
+
+
+def short(path: Path) -> Path:
+    """*path* from the current folder, where it lies in it."""
+    return path.resolve().relative_to(Path.cwd()) if path.resolve().is_relative_to(Path.cwd()) else path

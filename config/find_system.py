@@ -1,0 +1,36 @@
+"""Systems by number, by name, or by the file outside the repository that declares one."""
+
+from pathlib import Path
+
+from core.errors import BadInput
+from core.system import System
+from core.system_file import SUFFIX, load_system
+from systems import built_in, find
+
+
+def find_system(name: str, folder: Path = Path()) -> System:
+    """The system with that number or name, or that the file (*.py) in *folder* declares. Raises BadInput."""
+    if not name.endswith(SUFFIX):
+        return find(name)
+    path = (folder / name).absolute()
+    system = load_system(path)
+    for other in built_in():
+        for taken in sorted({other.key, other.name} & {system.key, system.name}):
+            raise BadInput(
+                "{path} declares the system {name!r}, which is taken by {title!r} of gilscope; "
+                "give its SYSTEM another number, or another name and no number.",
+                path=str(path),
+                name=taken,
+                title=other.title,
+            )
+    return system
+
+
+def find_systems(names: str, folder: Path = Path()) -> list[System]:
+    """The systems of a text with commas; "all" is those with a number. Raises BadInput."""
+    systems: dict[str, System] = {}
+    for name in names.split(","):
+        numbered = [system for system in built_in() if system.group == "systems"]
+        for system in numbered if name.strip() == "all" else [find_system(name.strip(), folder)]:
+            systems.setdefault(system.key, system)
+    return list(systems.values())

@@ -1,0 +1,202 @@
+"""An option of a run, declared once: its flag, YAML key, help, `init`'s comment, refusals and the docs come from it."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput
+from core.messages import Message, listed, message, verbatim
+
+
+class Subject(Enum):
+    """What a run measures, as messages name it."""
+
+    SYSTEMS = message("gilscope's own systems")
+    COMMAND = message("a command")
+    APP = message("an application")
+    TARGETS = message("a service that already runs")
+
+
+SYSTEMS, COMMAND, APP, TARGETS = (frozenset({subject}) for subject in Subject)
+STARTED = COMMAND | APP
+USER_SERVICE = STARTED | TARGETS
+PYTHON = STARTED | SYSTEMS
+EVERYTHING = frozenset(Subject)
+AS_FLAG = "(as the flag)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What a flag or a key was given. name: of the flag or key, as the user wrote it. folder: where paths begin."""
+
+    value: Any
+    name: str
+    folder: Path = Path()
+
+    def wrong(self, accepted: Message) -> BadInput:
+        """The error that says what is accepted in its place."""
+        shown = self.value if isinstance(self.value, str) and self.value.isprintable() else repr(self.value)
+        return BadInput("{name} is {value}; it must be {accepted}.", name=self.name, value=shown, accepted=accepted)
+
+    def text(self) -> str:
+        """Raises BadInput for a list or a mapping, and for a text that no program can be given."""
+        if not isinstance(self.value, str) or "\0" in self.value:
+            raise self.wrong(message("a text; put it in quotes"))
+        return self.value
+
+    def whole(self, low: int, high: int) -> int:
+        """A whole number. Raises BadInput."""
+        if not re.fullmatch(r"[0-9]{1,9}", str(self.value)) or not low <= int(str(self.value)) <= high:
+            raise self.wrong(message("a whole number from {low} to {high}", low=low, high=high))
+        return int(str(self.value))
+
+    def choice(self, names: Iterable[str]) -> str:
+        """One of *names*. Raises BadInput."""
+        if self.value not in (names := tuple(names)):
+            raise self.wrong(message("one of {names}", names=listed(names)) if names[1:] else verbatim(*names))
+        return str(self.value)
+
+    def seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
+        """A time in seconds, from a number and one of *units*. Raises BadInput."""
+        match = re.fullmatch(rf"([0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)({'|'.join(units)})?", str(self.value).strip())
+        time_s = float(match[1]) * units[match[2] or "s"] if match else -1.0
+        if not 0 <= time_s <= high:
+            raise self.wrong(message("a time such as {example}, at most {high:g} s", example=example, high=high))
+        return time_s
+
+    def file(self) -> Path:
+        """A file that can be read. Raises BadInput."""
+        path = (self.folder / self.text()).absolute()
+        try:
+            path.open("rb").close()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise BadInput(
+                "{name}: {path} cannot be read: {reason}.", name=self.name, path=str(path), reason=reason
+            ) from None
+        return path
+
+
+@dataclass(frozen=True)
+class Option:
+    """usage: the flag and its value, "--blocks N"; "" where there is only a key.
+
+    parse: the value; None where the option is read together with others
+    applies_to: what a run may measure beside it
+    key: in YAML; AS_FLAG for the flag's name, "" where there is only a flag
+    several: takes several words at once
+    """
+
+    usage: str
+    help: Message
+    parse: Callable[[Given], Any] | None = None
+    applies_to: frozenset[Subject] = EVERYTHING
+    key: str = AS_FLAG
+    repeated: bool = False
+    several: bool = False
+
+    def __post_init__(self) -> None:
+        if self.key == AS_FLAG:
+            object.__setattr__(self, "key", self.name)
+
+    @property
+    def flag(self) -> str:
+        """--client-runtime"""
+        return self.flags[-1]
+
+    @property
+    def flags(self) -> list[str]:
+        """Of "-r/--requirement FILE", both."""
+        return self.usage.partition(" ")[0].split("/")
+
+    @property
+    def metavar(self) -> str:
+        """What the help calls the flag's value; "" for a switch."""
+        return self.usage.partition(" ")[2]
+
+    @property
+    def name(self) -> str:
+        """What argparse calls it: client_runtime for --client-runtime."""
+        return self.flag.strip("-").replace("-", "_")
+
+
+def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
+    """*options* that apply to these subjects and no others."""
+    return tuple(replace(option, applies_to=subjects) for option in options)
+
+
+def whole(low: int, high: int) -> Callable[[Given], int]:
+    """Parses a whole number."""
+    return lambda given: given.whole(low, high)
+
+
+def choice(*names: str) -> Callable[[Given], str]:
+    """Parses one of *names*."""
+    return lambda given: given.choice(names)
+
+
+def by_key(options: Iterable[Option]) -> dict[str, Option]:
+    """The options that have a YAML key, by key."""
+    return {option.key: option for option in options if option.key}
+
+
+def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Option]:
+    """Those of *options* whose flag was given."""
+    return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
+
+
+def parsed(options: Iterable[Option], given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The values of the keys in *given* (texts), by key. Raises BadInput."""
+    known = by_key(options)
+    return {
+        key: parse(Given(value=value, name=key, folder=folder))
+        for key, value in given.items()
+        if key in known and (parse := known[key].parse)
+    }
+
+
+def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the flags that were given, by key, or name where they have none. Raises BadInput."""
+    return {
+        option.key or option.name: option.parse(Given(value=flags[option.name], name=option.flag))
+        for option in given_flags(options, flags)
+        if option.parse
+    }
+
+
+def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
+    """Raises BadInput for an option, by the name it was given under, that does not apply to *subject*."""
+    for name, option in given:
+        if subject not in option.applies_to and subject is Subject.SYSTEMS:
+            raise BadInput(
+                "{option} describes a service of your own; give --service-command, --app, --target or --arm.",
+                option=name,
+            )
+        if subject not in option.applies_to:
+            raise BadInput("{option} does not apply to {subject}; leave it out.", option=name, subject=subject.value)
+
+
+def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
+    """Raises BadInput unless *given* is a mapping with no other keys."""
+    if not isinstance(given, dict):
+        accepted = message("a mapping with keys of {keys}", keys=listed(keys))
+        raise BadInput("{name} is {value}; it must be {accepted}.", name=what, value=repr(given), accepted=accepted)
+    for key in given:
+        if key not in keys:
+            raise BadInput(
+                "{what} has an unknown key {key!r}; accepted are {keys}.", what=what, key=key, keys=listed(keys)
+            )
+
+
+def flag_table(options: Iterable[Option]) -> list[list[str]]:
+    """The rows of the docs' tables of flags: flag, help."""
+    return [[f"`{option.usage}`", str(option.help)] for option in options if option.flag]
+
+
+def key_table(options: Sequence[Option]) -> list[list[str]]:
+    """The rows of the docs' tables of keys: key, flags, help."""
+    flags = {key: [f"`{one.flag}`" for one in options if one.key == key and one.flag] for key in by_key(options)}
+    return [[f"`{key}`", ", ".join(flags[key]), str(option.help)] for key, option in by_key(options).items()]

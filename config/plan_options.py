@@ -1,0 +1,152 @@
+"""The options of a plan and of a run: how much, how it is measured, under which runtimes, where it is saved."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from config.options import PYTHON, SYSTEMS, Given, Option, applying, choice, whole
+from core.messages import listed, message
+from core.method import SAME, Method, Warmup, parse_cpus, parse_duration
+from core.runtime import RuntimeName
+from core.saved import Until
+
+MAX_BLOCKS = 10_000
+DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
+VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
+LONGEST_SEED = 18
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+_METHOD_FIELDS = {"warmup": "warmup", "duration": "duration_s", "client_runtime": "client_runtime"}
+
+
+def parse_runtimes(given: Given) -> tuple[str, ...]:
+    """Runtime names from a list, or a text with commas. Raises BadInput."""
+    names = given.value.split(",") if isinstance(given.value, str) else given.value
+    if not isinstance(names, list) or not names:
+        raise given.wrong(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
+    return tuple(dict.fromkeys(str(RuntimeName.parse(str(name).strip())) for name in names))
+
+
+def parse_until(given: Given) -> Until:
+    """From '3%', '600s', '10min' or two of them with a comma. Raises BadInput."""
+    limits: dict[str, float] = {}
+    for part in str(given.value).split(","):
+        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part.strip())
+        kind = "width" if match is not None and match[2] == "%" else "seconds"
+        if match is None or float(match[1]) == 0 or kind in limits:
+            raise given.wrong(message("a width of the intervals such as 3%, a time such as 10min, or both"))
+        limits[kind] = float(match[1]) / 100 if match[2] == "%" else float(match[1]) * _SECONDS[match[2]]
+    return Until(**limits)
+
+
+def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
+    """{"services": CPUs, "clients": CPUs} from a mapping, or from several SIDE=CPUS. Raises BadInput."""
+    pairs = given.value if isinstance(given.value, dict) else {}
+    if isinstance(given.value, list):
+        pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
+    if not pairs or not pairs.keys() <= {"services", "clients"}:
+        raise given.wrong(message("CPUs for services, clients or both, such as services=0 clients=1"))
+    return {side: parse_cpus(side, str(cpus)) for side, cpus in pairs.items()}
+
+
+def _paths(given: Given) -> dict[str, Path]:
+    """{interpreter: path} from every NAME=PATH."""
+    paths = {}
+    for text in given.value:
+        name, _, path = text.partition("=")
+        if not path:
+            raise Given(value=text, name=given.name).wrong(message("NAME=PATH, such as 3.11=/usr/bin/python3.11"))
+        paths[RuntimeName.parse(name).interpreter] = Path(path)
+    return paths
+
+
+def _scale(given: Given) -> float:
+    try:
+        return float(given.value)
+    except ValueError:
+        raise given.wrong(message("above 0 and at most 1")) from None
+
+
+def _client_runtime(given: Given) -> str:
+    return SAME if given.value == SAME else str(RuntimeName.parse(str(given.value)))
+
+
+def _seed(given: Given) -> int:
+    if not (given.value.isascii() and given.value.isdigit() and len(given.value) <= LONGEST_SEED):
+        raise given.wrong(message("a whole number of at least 0"))
+    return int(given.value)
+
+
+def _read(parse: Callable[[str], Any]) -> Callable[[Given], Any]:
+    return lambda given: parse(str(given.value))
+
+
+def method_with(method: Method, values: dict[str, Any]) -> Method:
+    """*method* with the parsed *values* of its options, by key."""
+    fields = {field: values[key] for key, field in _METHOD_FIELDS.items() if key in values}
+    return replace(method, **fields, **{f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()})
+
+
+def _aa(given: Given) -> bool:
+    return given.value is True or given.choice(("true", "false")) == "true"
+
+
+CHOICE = applying(
+    SYSTEMS,
+    Option("--experiment NAME", message("a plan that comes with gilscope")),
+    Option("--plan FILE", message("a plan of your own, in YAML")),
+    Option("--system N", message("1 to 4, names, FILE.py, several with commas, or all; of a plan, the rows to keep")),
+)
+RUNTIMES = Option("--runtime NAMES", message("runtimes; ratios refer to the first"), parse_runtimes, PYTHON, "runtimes")
+REQUIRE = Option("--require NAMES", message("runtimes that must be installed"), parse_runtimes)
+INTERPRETER = Option(
+    "--interpreter NAME=PATH", message("the interpreter for a runtime: 3.11=/usr/bin/python3.11"), _paths, repeated=True
+)
+SCALE = Option("--scale X", message("multiplies NUM_REQUESTS_PER_CLIENT: above 0, at most 1"), _scale)
+BLOCKS = Option(
+    "--blocks N", message("how often each cell is measured (default: 3); with until, at most"), whole(0, 10**9)
+)
+UNTIL = Option("--until W", message("stop at narrow intervals (3%), after a time (10min), or either"), parse_until)
+WARMUP = Option(
+    "--warmup W", message("sent before anything counts: 10% of the requests, 0.5s, or 0"), _read(Warmup.parse)
+)
+DURATION = Option(
+    "--duration S", message("seconds to time each cell; 0 for as long as its requests take"), _read(parse_duration)
+)
+AA = Option("--aa", message("measure the last runtime, or the first target, twice: the difference is noise"), _aa)
+CLIENTS = Option("--client-runtime NAME", message("runtime of all clients (default: the service's)"), _client_runtime)
+PIN = Option(
+    "--pin SIDE=CPUS", message("CPUs of services and clients: services=0 clients=1-3"), parse_pins, several=True
+)
+SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
+OUT = Option("--out DIR", message("folder of the run (default: a new one in reports/out)"))
+RESUME = Option("--resume DIR", message("continue the run saved in DIR"))
+PROFILE = Option("--profile perf", message("profile each cell once more at the end; not counted"), choice("perf"))
+JSON = Option("--json", message("print JSON in place of text"))
+QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
+LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
+
+METHOD = (BLOCKS, UNTIL, WARMUP, DURATION, AA, CLIENTS, PIN)
+MEASURING = (SCALE, *METHOD)
+INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
+OUTPUT = (SEED, OUT)
+OF_A_RUN = (RESUME, PROFILE, JSON, QUIET)
+PLAN_OPTIONS = (
+    Option("", message("what to measure: a list of rows"), key="rows"),
+    Option("", message("a service of your own, in place of rows"), key="service"),
+    RUNTIMES,
+    *METHOD,
+    Option("", message("values for all rows whose system reads them"), key="parameters"),
+    Option("", message("what the plan answers, in one line"), key="description"),
+    Option(
+        "", message("a report of its own: echo, loadgen, http-clients, league or targets"), choice(*VIEWS), key="view"
+    ),
+)
+ROW = (
+    Option("", message("a number, a name, a FILE.py beside the plan, or a list of them"), key="system"),
+    Option("", message("what the row is about"), key="title"),
+    Option(
+        "", message("cores: a sweep from processes to threads that fits this machine"), choice("cores"), key="topology"
+    ),
+)

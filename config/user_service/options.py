@@ -1,0 +1,111 @@
+"""The options of a user's service: each a flag, a key of `service` in a plan, or both."""
+
+import os
+import re
+from collections.abc import Mapping
+
+from config.options import APP, COMMAND, STARTED, TARGETS, USER_SERVICE, Given, Option, applying, by_key, choice, whole
+from config.user_service.requests import FILE, REQUEST, path_of
+from config.user_service.servers import ASGI, SERVERS, WSGI
+from config.user_service.service import LAST_PORT, THREADS, WORKERS
+from core.cell import PARAMETERS
+from core.errors import BadInput
+from core.messages import message
+from core.method import LONGEST_S
+from core.runtime import NATIVE
+from core.user_service import FRAMED, HTTP
+from systems import built_in
+
+RESERVED_NAMES = ("all", NATIVE)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
+_APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
+
+
+def parse_name(given: Given) -> str:
+    """What reports call a service: not what they call a system. Raises BadInput."""
+    name = given.text()
+    if not _NAME.fullmatch(name):
+        raise given.wrong(message("letters, digits and . _ - and begin with a letter"))
+    if name in RESERVED_NAMES or any(name in (system.key, system.name) for system in built_in()):
+        raise BadInput("{name} is a name of gilscope's own; choose another one.", name=name)
+    return name
+
+
+def _app(given: Given) -> str:
+    if not _APP.fullmatch(given.text()):
+        raise given.wrong(message("MODULE:NAME, such as shop.web:app"))
+    return given.text()
+
+
+def _directory(given: Given) -> str:
+    path = (given.folder / given.text()).absolute()
+    if not os.path.isdir(path):
+        raise given.wrong(message("a folder that is there; {path} is not", path=str(path)))
+    return str(path)
+
+
+def _environment(given: Given) -> Mapping[str, str]:
+    if not isinstance(given.value, dict):
+        raise given.wrong(message("a mapping such as {example}", example="{LOG_LEVEL: warning}"))
+    for name, value in given.value.items():
+        if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
+            variable = Given(value={name: value}, name=given.name)
+            raise variable.wrong(message("a name without = and a text"))
+    return given.value
+
+
+def _start_deadline(given: Given) -> float:
+    time_s = given.seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
+    if not time_s:
+        raise given.wrong(message("above 0, such as 30s or 2min"))
+    return time_s
+
+
+def _topology(given: Given) -> list[tuple[int, int]]:
+    """(processes, threads) of each shape in '8x1,4x2,1x8'."""
+    shapes = []
+    for part in given.text().split(","):
+        match = re.fullmatch(r"([0-9]{1,4}) *x *([0-9]{1,4})", part.strip())
+        if match is None:
+            raise given.wrong(message("processes x threads, such as 8x1,4x2,1x8"))
+        shapes.append((int(match[1]), int(match[2])))
+        for parameter, number in zip((WORKERS, THREADS), shapes[-1], strict=True):
+            PARAMETERS[parameter].parse(number)
+    return list(dict.fromkeys(shapes))
+
+
+TARGET = Option("--target URL", message("a service that already runs"), None, TARGETS, "targets")
+ARM = Option("--arm NAME=URL", message("services that already run, compared"), None, TARGETS, "targets", repeated=True)
+ENVIRONMENT = Option(
+    "--env NAME=VALUE", message("an environment variable"), _environment, STARTED, "environment", repeated=True
+)
+SERVICE = (
+    Option("--name NAME", message("what reports call the service (default: own)"), parse_name, USER_SERVICE),
+    Option("--service-command C", message("how it starts: {python} ... {port}"), Given.text, COMMAND, "command"),
+    *applying(
+        APP,
+        Option("--app MODULE:NAME", message("a WSGI or ASGI application, started on a server"), _app),
+        Option("--server NAME", message("gunicorn, granian, uvicorn, waitress or hypercorn"), choice(*SERVERS)),
+        Option("--interface KIND", message("wsgi or asgi, for a server that speaks both"), choice(WSGI, ASGI)),
+    ),
+    TARGET,
+    ARM,
+    Option("--protocol P", message("http (default) or framed"), choice(HTTP, FRAMED), USER_SERVICE),
+    *applying(
+        STARTED,
+        Option("--requirements FILE", message("packages to install for each runtime"), path_of),
+        Option("--directory DIR", message("where it is started (default: here, or the plan's folder)"), _directory),
+        ENVIRONMENT,
+        Option(
+            "--service-port N",
+            message("port of the first service (default: a free one)"),
+            whole(0, LAST_PORT),
+            key="port",
+        ),
+        Option("--start-deadline T", message("time to answer for the first time (default: 30s)"), _start_deadline),
+        Option("--topology T", message("processes x threads to compare: 8x1,4x2,1x8"), _topology),
+    ),
+    *FILE,
+)
+OPTIONS = (*SERVICE, *(option for option in REQUEST if option.flag))
+KEYS = tuple(by_key(SERVICE))

@@ -1,0 +1,132 @@
+"""The plan for a user's service, from the texts of its options."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from config.options import Given, Subject, by_key, expect_keys, parsed, refuse
+from config.plan import Plan, Row
+from config.plan_options import DEFAULT_RUNTIMES
+from config.user_service.options import KEYS, SERVICE, parse_name
+from config.user_service.requests import expect_sendable, load_requests, request_plan
+from config.user_service.servers import SERVERS, app_on
+from config.user_service.service import THREADS, WORKERS, check_command, systems
+from config.user_service.targets import target
+from core.cell import Value
+from core.errors import BadInput
+from core.messages import listed, message
+from core.method import ORCHESTRATOR, Method, Warmup
+from core.request_plan import RequestPlan
+from core.runtime import NATIVE
+from core.user_service import HTTP, Command, Start, Target, UserService
+
+METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
+BLOCKS = 8  # the fewest that can bring a verdict for the four comparisons of four runtimes: reports.significance
+DEFAULTS: dict[str, int] = {
+    "NUM_API_SERVICES": 1,
+    "NUM_CLIENTS": 2,
+    "NUM_CONNECTIONS_PER_CLIENT": 8,
+    "NUM_REQUESTS_PER_CLIENT": 1000,
+}
+DEFAULT_THREADS = 8
+VIEW = "targets"
+STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
+
+
+def user_service_plan(
+    given: Mapping[str, Any], folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None
+) -> Plan:
+    """The plan that *given* (texts, by KEYS) describes.
+
+    folder: where relative paths begin. defaults: values of parameters, in place of DEFAULTS. Raises BadInput.
+    """
+    expect_keys(message("service"), given, KEYS)
+    subject = _subject(given)
+    options = by_key(SERVICE)
+    refuse(subject, [(key, options[key]) for key in given])
+    values = parsed(SERVICE, given, folder)
+    protocol, requests = values.get("protocol", HTTP), _requests(given, folder)
+    expect_sendable(requests, protocol)
+    service = UserService(
+        name=values.get("name", "targets" if subject is Subject.TARGETS else "own"),
+        start=_start(subject, given, values, folder),
+        protocol=protocol,
+        requests=requests,
+    )
+    return Plan(
+        name=service.name,
+        rows=_rows(service, values.get("topology"), defaults or {}),
+        runtimes=(NATIVE,) if service.targets else DEFAULT_RUNTIMES,
+        blocks=BLOCKS,
+        method=METHOD,
+        view=VIEW if service.targets else "",
+        user_service=service,
+    )
+
+
+def _subject(given: Mapping[str, Any]) -> Subject:
+    """What *given* says how the service is started, or where it runs. Raises BadInput."""
+    starts = [key for key in STARTS if key in given]
+    if len(starts) != 1:
+        raise BadInput(
+            "a service has exactly one of command, app and targets; given: {starts}.",
+            starts=listed(starts or [message("none of them")]),
+        )
+    return STARTS[starts[0]]
+
+
+def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> Start:
+    if subject is Subject.TARGETS:
+        return _targets(given["targets"], values.get("protocol", HTTP))
+    fields = {
+        "directory": values.get("directory", str(folder.absolute())),
+        **{key: values[key] for key in ("environment", "requirements") if key in values},
+        **({"first_port": values["port"]} if "port" in values else {}),
+        **({"start_deadline_s": values["start_deadline"]} if "start_deadline" in values else {}),
+    }
+    if subject is Subject.APP:
+        if "server" not in values:
+            raise BadInput(
+                "app is {app}, but no server is given; choose one of {servers}.",
+                app=values["app"],
+                servers=listed(SERVERS),
+            )
+        return replace(app_on(values["server"], values["app"], values.get("interface", "")), **fields)
+    check_command(values["command"], has_environment="requirements" in values)
+    return Command(command=values["command"], **fields)
+
+
+def _targets(given: Any, protocol: str) -> tuple[Target, ...]:
+    if not isinstance(given, dict) or not given:
+        raise BadInput(
+            "targets is {value}; it must be a mapping such as {{old: 'http://127.0.0.1:8000/'}}.", value=repr(given)
+        )
+    return tuple(target(parse_name(Given(value=name, name="name")), str(url), protocol) for name, url in given.items())
+
+
+def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
+    if not isinstance(given.get("requests"), str):
+        return request_plan(given, folder)
+    for key in ("think_time", "rate"):
+        if key in given:
+            raise BadInput("{key} belongs into the file of requests, beside `requests`; move it there.", key=key)
+    return load_requests(Given(value=given["requests"], name="requests", folder=folder).file())
+
+
+def _rows(
+    service: UserService, topology: list[tuple[int, int]] | None, defaults: Mapping[str, tuple[Value, ...]]
+) -> tuple[Row, ...]:
+    values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
+    values["RATE"] = (service.requests.rate,)
+    threaded = service.command is not None and service.command.threaded
+    if threaded:
+        values[THREADS] = (DEFAULT_THREADS,)
+    values |= {name: value for name, value in defaults.items() if name in values}
+    if topology is None:
+        return tuple(Row(system=system, values=values) for system in systems(service))
+    if not threaded:
+        raise BadInput("topology changes the number of threads, but the command does not have {threads}.")
+    shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in topology]
+    (system,) = systems(service)
+    return tuple(Row(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes)

@@ -1,0 +1,133 @@
+"""The systems that a user's service is to a plan, and what they can be measured with."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from core.cell import Value
+from core.errors import BadInput
+from core.messages import listed
+from core.runtime import NATIVE
+from core.system import SIZES, System
+from core.user_service import Command, Target, UserService
+
+GROUP = "own"
+PLACES = ("python", "host", "port", "socket", "workers", "threads")
+WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
+CLIENTS, CONNECTIONS = "NUM_CLIENTS", "NUM_CONNECTIONS_PER_CLIENT"
+LONGEST_TITLE = 60
+LAST_PORT = 65535
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+def systems(service: UserService) -> list[System]:
+    """One for the command, or one for each target."""
+    requests = service.requests.to_json()
+    if service.command is None:
+        return [
+            _system(target.name, target.url, target, {**asdict(target), "requests": requests})
+            for target in service.targets
+        ]
+    command = service.command
+    told = {**asdict(command), "name": service.name, "protocol": service.protocol, "requests": requests, "prefix": ""}
+    return [_system(service.name, _short(command.command), command, told)]
+
+
+def _system(name: str, title: str, start: Command | Target, told: Mapping[str, Any]) -> System:
+    threads = (THREADS,) if isinstance(start, Command) and start.threaded else ()
+    return System(
+        name=name,
+        title=title,
+        group=GROUP,
+        common=SIZES,
+        reads=(CONNECTIONS, "RATE", *threads),
+        told={"own": told},
+        user_service=start,
+        forks=isinstance(start, Target) or start.forks,
+    )
+
+
+def _short(command: str) -> str:
+    return command if len(command) <= LONGEST_TITLE else command[: LONGEST_TITLE - 3] + "..."
+
+
+def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
+    """Raises BadInput for runtimes that a service cannot be measured under: one that already runs has its own."""
+    if service.targets and set(runtimes) != {NATIVE}:
+        raise BadInput(
+            "runtimes is {runtimes}, but a service that already runs has its own; leave runtimes out.",
+            runtimes=listed(runtimes),
+        )
+
+
+def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) -> None:
+    """Raises BadInput for *values* of parameters that do not fit the service, or each other."""
+    most = max(_numbers(values, WORKERS), default=1)
+    _check_ports(service.command, most)
+    rate = max(_numbers(values, "RATE"), default=0)
+    if rate and service.requests.think_time_s:
+        raise BadInput(
+            "think_time is {think_time_s:g} s and RATE is {rate}: at a rate, requests are sent at fixed times, so "
+            "there is no time to think. Leave one of them out.",
+            think_time_s=service.requests.think_time_s,
+            rate=rate,
+        )
+    if service.command and not service.command.forks:
+        _check_connections(values, most)
+
+
+def _check_ports(command: Command | None, services: int) -> None:
+    if command is None or not command.first_port:
+        return
+    last = command.first_port + (0 if command.forks else services - 1)
+    if last > LAST_PORT:
+        raise BadInput(
+            "port is {port} and NUM_API_SERVICES is {services}: the last service would have port {last}, and ports "
+            "end at {most}. Start with a lower one.",
+            port=command.first_port,
+            services=services,
+            last=last,
+            most=LAST_PORT,
+        )
+
+
+def _check_connections(values: Mapping[str, Sequence[Value]], services: int) -> None:
+    """Each connection goes to one service, so there must be at least as many connections as services."""
+    clients = [number for number in _numbers(values, CLIENTS) if number]
+    connections = min(clients, default=0) * min(_numbers(values, CONNECTIONS), default=1)
+    if 0 < connections < services:
+        raise BadInput(
+            "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections} and NUM_API_SERVICES is {services}: "
+            "{idle} services would get no requests. Use at least {services} connections.",
+            connections=connections,
+            services=services,
+            idle=services - connections,
+        )
+
+
+def _numbers(values: Mapping[str, Sequence[Value]], name: str) -> list[int]:
+    return [value for value in values.get(name, ()) if isinstance(value, int)]
+
+
+def check_command(command: str, *, has_environment: bool) -> None:
+    """Raises BadInput for a command that cannot be started N times, or is the same under every runtime."""
+    for name in _PLACE.findall(command):
+        if name not in PLACES:
+            raise BadInput(
+                "the command has {place}, which is not known; accepted are {places}.",
+                place=f"{{{name}}}",
+                places=listed(f"{{{place}}}" for place in PLACES),
+            )
+    if "{port}" not in command and "{socket}" not in command:
+        raise BadInput(
+            "the command {command!r} does not say where to listen; it must have {{port}} or {{socket}}, "
+            "such as '{{python}} -m myapp --port {{port}}'.",
+            command=command,
+        )
+    if "{python}" not in command and not has_environment:
+        raise BadInput(
+            "the command {command!r} does not have {{python}}, so every runtime would be the same; "
+            "write {{python}} where the interpreter goes, or give --requirements.",
+            command=command,
+        )
