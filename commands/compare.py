@@ -40,9 +40,9 @@ def main(arguments: Sequence[str]) -> int:
     both = saved_at(Path(a)), saved_at(Path(b))
     compared = comparing.compare_runs(*both, (a, b), anyway=flags["anyway"], share=share)
     checked = checks(compared.comparisons, share)
-    _show(compared, checked, {**titles(), **both[0].titles, **both[1].titles}, flags)
+    _show(compared, checked, {**titles(), **both[0].titles, **both[1].titles}, flags, output)
     if flags["junit"]:
-        write_junit(compared, checked, Path(flags["junit"]))
+        write_junit(compared, checked, Path(flags["junit"]), output.language)
     return _exit_status(checked, output)
 
 
@@ -55,19 +55,27 @@ def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
 
 
 def _show(
-    compared: "Compared", checked: Sequence["Check"], titles: Mapping[str, str], flags: Mapping[str, Any]
+    compared: "Compared",
+    checked: Sequence["Check"],
+    titles: Mapping[str, str],
+    flags: Mapping[str, Any],
+    output: Output,
 ) -> None:
     from reports.compare.github import add_summary, annotations
-    from reports.compare.text import print_compared
+    from reports.compare.section import document
+    from reports.render.markdown import markdown
+    from reports.render.terminal import print_section
     from reports.terminal.console import terminal
 
     if flags["json"]:
         print(json.dumps([comparison.to_json() for comparison in compared.comparisons], indent=2))
         return
-    print_compared(compared, titles, terminal())
+    page = document(compared, titles)
+    for section in page.sections:
+        print_section(section, terminal(), output.language)
     if flags["github"]:
-        print(*annotations(checked), sep="\n", flush=True)
-        add_summary(compared, titles, os.environ)
+        print(*annotations(checked, output.language), sep="\n", flush=True)
+        add_summary(markdown(page, output.language), os.environ)
 
 
 def _exit_status(checked: Sequence["Check"], output: Output) -> int:

@@ -30,10 +30,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add(message("how"), FORMAT)
     flags = parser.parse(arguments)
     from reports.exports.formats import FORMATS
+    from reports.view import View
 
     name = Given(value=flags["format"] or DEFAULT_FORMAT, name=FORMAT.flag).choice(FORMATS)
     run = load(Path(flags["run"]))
-    exported = FORMATS[name](run, titles(run), Path(flags["to"]))
+    exported = FORMATS[name](View(run, titles(run)), Path(flags["to"]))
     for line in exported.left_out:
         output.note(line)
     print(*exported.paths, sep="\n")

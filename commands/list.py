@@ -26,11 +26,11 @@ def main(arguments: Sequence[str]) -> int:
     if flags["folder"] is None:
         RUNS.mkdir(parents=True, exist_ok=True)
     folder = short(Path(flags["folder"]) if flags["folder"] is not None else RUNS)
-    runs = saved_runs(folder, output.language.name)
+    runs = saved_runs(folder)
     if flags["json"]:
-        print(json.dumps([run.to_json() for run in runs], indent=2))
+        print(json.dumps([run.to_json(output.language) for run in runs], indent=2))
     elif runs:
-        print_list(runs, terminal(), output.language.name)
+        print_list(runs, terminal(), output.language)
     else:
         output.note(message("There is no run in {folder} yet; make one with: make run", folder=str(folder)))
     return 0

@@ -5,7 +5,6 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from commands.output import Output, output_for, short
@@ -18,10 +17,9 @@ from core.result import FILE_NAME, Run, keep_comparisons, load, to_json
 from lab.runs import RUNS, titles
 
 if TYPE_CHECKING:
-    from reports.rows.view import View
+    from reports.view import View
 
 SUMMARY = message("Make the page, tables and plots of saved runs again; several runs also side by side.")
-WIDTH = 78
 OUT = Option("--out FILE", message("the page of several runs (default: side-by-side.html beside the newest run)"))
 OPEN = Option("--open", message("open the page in the browser"))
 
@@ -42,14 +40,13 @@ def write(folder: Path, run: Run, output: Output) -> Written:
 
     A file that cannot be made is named on standard error; the others are written.
     """
-    from reports.findings import findings
-    from reports.rows.view import view_of
+    from reports.view import View
     from reports.write import PartsLost, write_all
 
-    view = view_of(run, titles(run))
-    run.comparisons = findings.comparisons(view)
+    view = View(run, titles(run))
+    run.comparisons = [comparison.to_json() for comparison in view.comparisons]
     try:
-        paths = write_all(view, folder, lang=output.language.name)
+        paths = write_all(view, folder, output.language)
         return Written(folder=folder, view=view, paths=paths, output=output)
     except PartsLost as lost:
         for reason in lost.reasons:
@@ -64,43 +61,21 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
         print(json.dumps(to_json(written.view.run)) if as_json else short(folder))
         return
     _print(written)
-    names = [FILE_NAME, *(str(path.relative_to(folder)) for path in written.paths)]
-    output.line(message("\nSaved in {folder}:", folder=str(short(folder))))
-    print(fill(", ".join(names), WIDTH, break_on_hyphens=False))
+    output.line(message("The page: {path}", path=str(short(_page(written)))))
     output.line(message("To make it again: python runner.py report {folder}", folder=str(short(folder))))
-    _print_verdict(written)
-
-
-def _print_verdict(written: Written) -> None:
-    """The sentences that the page begins with, why something is open, and where the page is."""
-    from reports.page.answer import why_open
-    from reports.page.texts import TEXTS
-    from reports.page.traces import Traces
-    from reports.terminal.console import wrapped
-    from reports.words.wording import verdict_lines
-
-    view, lang = written.view, written.output.language.name
-    why = why_open(view.comparisons, Traces(view), TEXTS[lang], lang)
-    print()
-    for sentence in [*verdict_lines(view.comparisons, lang), *([why.text] if why else [])]:
-        print(wrapped(sentence, WIDTH))
-    written.output.line(message("The page: {path}", path=str(short(_page(written)))))
 
 
 def _print(written: Written) -> None:
-    from reports.contests import kinds as records
-    from reports.findings import findings
-    from reports.page.texts import TITLES
-    from reports.terminal import tables
+    """What a terminal shows of each topic; the verdict last, next to the prompt."""
+    from reports.render.terminal import print_section
+    from reports.sections import sections
     from reports.terminal.console import terminal
 
-    view, lang = written.view, written.output.language.name
-    record = records.record_of(view)
-    if record is None:
-        tables.print_run(view.run, {**view.titles, **TITLES.get(lang, {})}, terminal(), lang)
-        findings.print_findings(view, terminal(), lang)
-    else:
-        records.print_record(record, view, terminal(), lang)
+    console = terminal()
+    for section in sorted(sections(written.view), key=lambda section: section.key == "verdict"):
+        if section.terminal:
+            print_section(section, console, written.output.language)
+            console.print()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -144,12 +119,14 @@ def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
 
 def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Output) -> Path:
     """Write the page of several runs and say where it is; its path."""
-    from reports.page.several.build import NAME
-    from reports.write import write_several
+    from reports.render.html import page
+    from reports.several import FILE_NAME as BESIDE
+    from reports.several import side_by_side
+    from reports.write import write_text
 
     newest = max(reports, key=lambda report: report.view.run.started_at)
-    path = Path(flags["out"]) if flags["out"] else newest.folder.resolve().parent / NAME
-    path = write_several([report.view for report in reports], path, output.language.name)
+    path = Path(flags["out"]) if flags["out"] else newest.folder.resolve().parent / BESIDE
+    write_text(path, page(side_by_side([report.view for report in reports]), output.language))
     if flags["quiet"]:
         print(short(path))
     elif not flags["json"]:

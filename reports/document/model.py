@@ -4,7 +4,7 @@ Every renderer (terminal, Markdown, HTML) takes these and knows no topic. Whatev
 comes from, as groups (reports/document/traces.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -303,7 +303,12 @@ def arm(name: str, look: int | None, cells: str = "") -> Datum:
     return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
 
 
+def columns(texts: Iterable[Message], numbers: Iterable[Message] = ()) -> tuple[Column, ...]:
+    """Columns of words, then of numbers."""
+    return (*(Column(head=head) for head in texts), *(Column(head=head, is_number=True) for head in numbers))
+
+
 def plain_table(name: Message, heads: tuple[Message, ...], lines: Any, **more: Any) -> Table:
     """A table of words: messages or texts."""
     made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
-    return Table(name=name, columns=tuple(Column(head=head) for head in heads), groups=(Group(lines=made),), **more)
+    return Table(name=name, columns=columns(heads), groups=(Group(lines=made),), **more)

@@ -135,7 +135,7 @@ def _scale(axes: Axes, panel: Panel, language: Language) -> None:
 
 def _locator(of: Axis) -> MaxNLocator | LogLocator:
     if not of.is_log or of.high < 4 * of.low:
-        return MaxNLocator(5)
+        return MaxNLocator(5, steps=(1, 2, 2.5, 5, 10))
     decades = of.high / of.low
     return LogLocator(subs=(1.0,) if decades > 300 else (1.0, 3.0) if decades > 30 else (1.0, 2.0, 5.0))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from core.messages import NOTHING, Message, message
-from reports.document.model import Column, Datum, Form, Group, Line, Section, Strip, Table, arm, number, words
+from reports.document.model import Column, Datum, Form, Group, Line, Section, Strip, Table, arm, columns, number, words
 from reports.document.traces import of_rows
 from reports.document.values import megabytes, tenths
 from reports.rows.commands import command_line

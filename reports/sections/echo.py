@@ -79,8 +79,11 @@ def _sentence(contest: Contest) -> Message:
     args: dict[str, Any] = {"first": first.name, "rate": shared.rate(first.row)}
     if not others:
         return about(message("{first} is first with {rate} requests/s.", **args), contest.label)
-    told = message("{first} is first with {rate} requests/s; {others}.", **args, others=shared.others_shares(others))
-    return about(told, contest.label)
+    clauses = [
+        message("{name} {share}", name=other.name, share=shared.share_words(other.share, other.row)) for other in others
+    ]
+    ranked = message("{first} is first with {rate} requests/s; {others}.", **args, others=listed(clauses, SEMICOLON))
+    return about(ranked, contest.label)
 
 
 def _delayed(ranked: Sequence[Contest]) -> Message:

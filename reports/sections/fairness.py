@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.messages import NOTHING, Message, listed, message, verbatim
-from reports.document.model import ABSENT, Column, Group, Line, Section, Table, arm, number, traced, words
+from reports.document.model import ABSENT, Group, Line, Section, Table, arm, columns, number, traced, words
 from reports.document.traces import of_cells
 from reports.document.values import thousandths
 from reports.rows.fairness import AMONG, UNEVEN_BELOW, Among, Fairness, fairnesses
@@ -80,11 +80,7 @@ def _table(shared: Sequence[Fairness], view: View) -> Table:
         rows.setdefault((fairness.label, fairness.arm), {})[fairness.among] = fairness
     return Table(
         name=message("Jain index of requests"),
-        columns=(
-            Column(head=message("Runtime")),
-            Column(head=message("Setting")),
-            *(Column(head=NAMES[among], is_number=True) for among in AMONG),
-        ),
+        columns=columns((message("Runtime"), message("Setting")), (NAMES[among] for among in AMONG)),
         groups=(Group(lines=tuple(_line(label, indices, view) for (label, _), indices in rows.items())),),
         folded=True,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.messages import Message, listed, message
-from reports.document.model import Column, Group, Line, Section, Table, arm, estimate, estimated, number, traced, words
+from reports.document.model import Group, Line, Section, Table, arm, columns, estimate, estimated, number, traced, words
 from reports.document.settings import parameter_values
 from reports.document.traces import of_rows
 from reports.document.values import hundredths, whole
@@ -73,10 +73,10 @@ def _how() -> Message:
 
 def _table(reached: Sequence[Share], view: View) -> Table:
     numbers = (message("requests/s"), message("limit, requests/s"), message("share [95 %]"))
-    columns = (message("Runtime"), message("System"), message("Setting"), message("Clients"))
+    heads = (message("Runtime"), message("System"), message("Setting"), message("Clients"))
     return Table(
         name=message("Shares of the machine's limit"),
-        columns=(*(Column(head=head) for head in columns), *(Column(head=head, is_number=True) for head in numbers)),
+        columns=columns(heads, numbers),
         groups=(Group(lines=tuple(_line(share, view) for share in reached)),),
         folded=True,
     )

@@ -9,7 +9,6 @@ from reports.document.axes import places_of, swept_axis
 from reports.document.model import (
     ABSENT,
     Axis,
-    Column,
     Curve,
     Figure,
     Group,
@@ -19,6 +18,7 @@ from reports.document.model import (
     Section,
     Table,
     arm,
+    columns,
     estimate,
     estimated,
     number,
@@ -193,7 +193,7 @@ def _table(fitted: Sequence[Scaling], view: View) -> Table:
     heads = (message("Runtime"), message("Sweep"), message("Setting"))
     return Table(
         name=message("Coefficients of both laws [95 %]"),
-        columns=(*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers)),
+        columns=columns(heads, numbers),
         groups=(Group(lines=tuple(_line(scaling, view) for scaling in fitted)),),
         folded=True,
     )

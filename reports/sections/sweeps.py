@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
+from reports.document.axes import places_of, swept_axis
 from reports.document.model import (
     Axis,
     Column,
@@ -28,9 +29,6 @@ from reports.rows.sweeping import Sweep, sweeps
 from reports.view import View
 
 PLACE = 60
-LOG_FROM_RATIO = 8
-MARGIN = 0.04
-MOST_TICKS = 9
 
 
 def section(view: View) -> Section:
@@ -42,8 +40,8 @@ def section(view: View) -> Section:
 def _figure(sweep: Sweep, view: View) -> Figure:
     how = measure(is_timed=view.is_timed)
     rows = [row for panel in sweep.panels for row in panel]
-    places = _places(rows, sweep.name)
-    across = _across(places, _label(sweep, PARAMETERS[sweep.name].label))
+    places = places_of(row.params[sweep.name] for row in rows)
+    across = swept_axis(places, _label(sweep, PARAMETERS[sweep.name].label))
     up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
     title = message(
         "{parameter} - {system}", parameter=_label(sweep, sweep.name), system=view.settings.head(sweep.system)
@@ -79,25 +77,6 @@ def _title(sweep: Sweep, panel: Sequence[Row], view: View) -> Message:
     left_out = (sweep.name, *sweep.follows)
     others = {name: value for name, value in panel[0].params.items() if name not in left_out}
     return verbatim(view.settings.values(sweep.system, others))
-
-
-def _places(rows: Sequence[Row], name: str) -> dict[Value, float]:
-    """Where each value stands: at itself, or, if `none` is among them, one after the other."""
-    values = list(dict.fromkeys(row.params[name] for row in rows))
-    numbers = sorted(value for value in values if isinstance(value, int))
-    if len(numbers) == len(values):
-        return {value: float(value) for value in numbers}
-    return {value: float(place) for place, value in enumerate([*numbers, None])}
-
-
-def _across(places: Mapping[Value, float], label: Message) -> Axis:
-    low, high = min(places.values()), max(places.values())
-    ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
-    if low > 0 and high >= LOG_FROM_RATIO * low:
-        room = (high / low) ** MARGIN
-        return Axis(label=label, low=low / room, high=high * room, is_log=True, ticks=ticks)
-    room = (high - low) * MARGIN
-    return Axis(label=label, low=low - room, high=high + room, ticks=ticks)
 
 
 def _curves(

@@ -17,6 +17,7 @@ from reports.document.model import (
     Section,
     Table,
     arm,
+    columns,
     estimated,
     number,
     words,
@@ -131,8 +132,7 @@ def _table(loads: Mapping[int, Sequence[Place]], view: View) -> Table:
         Group(head=verbatim(load_text(load)), lines=tuple(_line(place, view) for place in places))
         for load, places in loads.items()
     )
-    columns = (Column(head=RUNTIME), *(Column(head=head, is_number=True) for head in numbers))
-    return Table(name=message("Topologies"), columns=columns, groups=groups)
+    return Table(name=message("Topologies"), columns=columns([RUNTIME], numbers), groups=groups)
 
 
 def _line(place: Place, view: View) -> Line:
@@ -204,15 +204,11 @@ def _both(claim: Claim) -> str:
 
 def _ratios(crossed: Sequence[Crossing], view: View) -> Table:
     """A group for each crossing."""
-    heads = (message("of threads [requests/s]"), message("of processes [requests/s]"), message("Ratio [95 %]"))
+    rates = (message("of threads [requests/s]"), message("of processes [requests/s]"))
+    heads = (verbatim(LOAD), *rates, message("Ratio [95 %]"))
     return Table(
         name=message("Crossover over CALC_TARGET"),
-        columns=(
-            Column(head=RUNTIME),
-            Column(head=verbatim(LOAD), is_number=True),
-            *(Column(head=head, is_number=True) for head in heads),
-            Column(head=message("serves more")),
-        ),
+        columns=(*columns([RUNTIME], heads), Column(head=message("serves more"))),
         groups=tuple(
             Group(head=_pair(crossing.claims[0]), lines=tuple(_ratio_line(claim, view) for claim in crossing.claims))
             for crossing in crossed

@@ -14,8 +14,8 @@ from reports.rows.view import view_of
 from tests.browser.finding import WANTED, chromium
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.page.reading import every_chapter, record_with_aa
-from tests.reports.page.several.trio import trio
+from tests.reports.reading import every_chapter, record_with_aa
+from tests.reports.several.trio import trio
 from tests.reports.sample import TITLES
 
 

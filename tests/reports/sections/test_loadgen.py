@@ -84,7 +84,7 @@ def test_percentiles_of_the_others_are_the_median_over_the_blocks() -> None:
 def test_a_latency_that_a_generator_rounds_to_nothing_is_below_that_and_one_that_it_does_not_say_is_none() -> None:
     nothing = {"said": {"percentiles_ms": {"p50": 0.0, "p99": 2.0}}}
     assert lines(blocks_of("load-ab", 10, client=nothing, **KEPT))[0][8:] == ["<500", "2,000"]
-    silent = {"said": {"percentiles_ms": {}}}
+    silent: dict[str, Any] = {"said": {"percentiles_ms": {}}}
     assert lines(blocks_of("load-ab", 10, client=silent, **KEPT))[0][8:] == ["-", "-"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from core.histogram import Histogram
 from reports.page.build import page
 from reports.page.traces import line_id, slug
-from tests.reports.page.reading import (
+from tests.reports.reading import (
     Element,
     elements,
     named_cells,
@@ -20,7 +20,7 @@ from tests.reports.page.reading import (
     stored_cells,
     with_attribute,
 )
-from tests.reports.page.several.trio import trio
+from tests.reports.several.trio import trio
 
 Cells = Sequence[Mapping[str, Any]]
 

@@ -12,8 +12,8 @@ from reports.page.several.build import page_of_several
 from reports.rows.view import view_of
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.page.reading import elements, named_cells, record_view, stored_cells, with_attribute
-from tests.reports.page.several.trio import one_run, trio
+from tests.reports.reading import elements, named_cells, record_view, stored_cells, with_attribute
+from tests.reports.several.trio import one_run, trio
 from tests.reports.sample import run_of
 
 

@@ -15,7 +15,7 @@ from reports.page.build import page, soft
 from reports.rows.view import view_of
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.page.reading import elements, every_chapter, record_view, record_with_aa, with_attribute
+from tests.reports.reading import elements, every_chapter, record_view, record_with_aa, with_attribute
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
 
 ORDER = [

@@ -7,7 +7,7 @@ from reports.page.several.apart import obstacles, remarks, told
 from reports.page.several.members import Member, members
 from reports.page.texts import TEXTS
 from reports.rows.view import view_of
-from tests.reports.page.several.trio import on_another_machine, one_run, trio
+from tests.reports.several.trio import on_another_machine, one_run, trio
 
 
 def some(*views_at: int) -> list[Member]:

@@ -8,7 +8,7 @@ from core.errors import BadInput
 from reports.page.several.members import alike, letters, members
 from reports.page.texts import TEXTS
 from reports.rows.comparisons import OVER_ALL
-from tests.reports.page.several.trio import trio
+from tests.reports.several.trio import trio
 
 
 def test_runs_are_named_by_letters_in_their_order_and_look_each_their_own_way() -> None:

@@ -1,1 +1,0 @@
-"""report.html: a run as one page that needs nothing else. build.page() makes it."""

@@ -1,1 +1,0 @@
-"""side-by-side.html: several runs in one page."""

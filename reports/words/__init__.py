@@ -1,1 +1,0 @@
-"""Words: sentences, notes below tables, and both languages."""
