@@ -14,7 +14,7 @@ from reports.seed.record import covers_the_seed, record
 from reports.view import View
 
 Texts = dict[str, Callable[[], str]]
-TABLE = "results"
+TABLE, RECORD = "results", "record"
 
 
 def csv(view: View, to: Path) -> Exported:
@@ -42,7 +42,7 @@ def markdown_files(view: View, document: Document, language: Language) -> Texts:
         "table.md": lambda: rendered(_topic(document, TABLE), language),
     }
     if view.plan.view:
-        files[f"{view.plan.view}.md"] = lambda: rendered(_topic(document, view.plan.view), language)
+        files[f"{view.plan.view}.md"] = lambda: rendered(_topic(document, RECORD), language)
     if view.plan.name == "record" or covers_the_seed(view.rows):
         files["record.md"] = lambda: rendered(record(view), language)
     return files

@@ -171,11 +171,6 @@ def ratio_of(log_ratio: Estimate) -> Estimate:
     return Estimate(value=exp(log_ratio.value), low=low, high=high, count=log_ratio.count)
 
 
-def cores_usable(run: Run) -> int:
-    """Cores that the run might use, 0 where that is not known."""
-    return Machine.from_json(run.machine).available_cores
-
-
 def _pairs(run: Run, swept: Series) -> list[tuple[str, str]]:
     """Each free-threaded runtime with the default build to compare it with: of its version, or else the last."""
     known = {arm: RuntimeName.parse(arm) for arm in swept.arms if arm in run.runtimes}
@@ -186,7 +181,7 @@ def _pairs(run: Run, swept: Series) -> list[tuple[str, str]]:
 
 def _chosen_shape(run: Run, swept: Series, pair: tuple[str, str]) -> tuple[int, tuple[int, int]]:
     """(threads of the one process, shape of the many): as many as cores, or else what is there."""
-    cores = cores_usable(run)
+    cores = Machine.from_json(run.machine).available_cores
     shapes = {(cell.arm, number(cell, SERVICES), number(cell, WORKERS)) for cell in swept.cells}
     threads = [each for arm, count, each in shapes if (arm, count) == (pair[0], 1) and each > 1]
     many = [(count, each) for arm, count, each in shapes if arm == pair[1] and count > 1]

@@ -77,7 +77,7 @@ def _times(view: View) -> Table:
         groups.append(Group(head=head, lines=lines))
     return Table(
         name=message("Where the time goes"),
-        columns=(Column(head=RUNTIME), Column(head=NOTHING, is_strip=True), *_columns(TIMES)),
+        columns=(Column(head=RUNTIME), Column(head=NOTHING, is_strip=True), *columns((), _heads(TIMES))),
         groups=tuple(groups),
         kind="stacks",
         key="stacks",
@@ -102,7 +102,7 @@ def _more(view: View) -> Table:
     )
     return Table(
         name=message("Waiting for a core, context switches and memory"),
-        columns=(Column(head=RUNTIME), *_columns(MORE)),
+        columns=columns([RUNTIME], _heads(MORE)),
         groups=groups,
         folded=True,
         caption=message(
@@ -123,8 +123,8 @@ def _known(view: View) -> list[tuple[Message, list[tuple[Row, Costs]]]]:
     ]
 
 
-def _columns(figures: Figures) -> list[Column]:
-    return [Column(head=head, is_number=True) for head, _ in figures.values()]
+def _heads(figures: Figures) -> list[Message]:
+    return [head for head, _ in figures.values()]
 
 
 def _line(row: Row, costs: Costs, figures: Figures, view: View, *drawing: Datum) -> Line:
@@ -167,9 +167,7 @@ def _moved(view: View) -> Table:
             lines.append((words(name), words(step), words(moved, cells=view.traces.of(comparison))))
     return Table(
         name=message("What changed most at each step, per request"),
-        columns=tuple(
-            Column(head=head) for head in (message("Setting"), message("Step"), message("What changed most"))
-        ),
+        columns=columns((message("Setting"), message("Step"), message("What changed most"))),
         groups=(Group(lines=tuple(lines)),),
         kind="reasons",
         folded=True,

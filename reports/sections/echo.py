@@ -16,7 +16,7 @@ from reports.rows.versions import service_version
 from reports.sections import contest as shared
 from reports.view import View
 
-PLACE = 120
+PLACE = 12
 VIEW = "echo"
 SHARES = ("25", "50", "75", "90", "99", "99.99")
 SAMPLES_FOR_LAST = 100_000

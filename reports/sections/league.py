@@ -16,7 +16,7 @@ from reports.sections import contest as shared
 from reports.statistics.significance import ALPHA, fewest_blocks
 from reports.view import View
 
-PLACE = 122
+PLACE = 12
 VIEW = "league"
 HOW = message(
     "Requests/s are medians over the blocks; shares are paired by block, with their 95 % interval. An alternative is "

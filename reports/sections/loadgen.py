@@ -15,7 +15,7 @@ from reports.sections import contest as shared
 from reports.statistics.stats import Estimate
 from reports.view import View
 
-PLACE = 121
+PLACE = 12
 VIEW = "loadgen"
 OWN, AB = "load-own", "load-ab"
 ROUNDED_TO_NOTHING_US = {AB: 500, "load-hey": 50}  # ab prints whole ms, hey four decimals of a second

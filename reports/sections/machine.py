@@ -8,7 +8,7 @@ from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.method import SAME, Method
 from core.saved import Machine
-from reports.document.model import ABSENT, Column, Group, Line, Section, Table, plain_table, words
+from reports.document.model import ABSENT, Group, Line, Section, Table, columns, plain_table, words
 from reports.rows.arrangement import value_text
 from reports.rows.builds import build_flags
 from reports.rows.commands import repeat_command
@@ -28,7 +28,7 @@ SIZES: Mapping[str, Message] = {  # what a reader asks first
     "MESSAGE_BYTES": message("message: {values} bytes"),
 }
 MOST_VALUES = 4
-DOT = message("{start} · {end}")
+DOT, PACKAGES = message("{start} · {end}"), message("Packages")
 
 
 def section(view: View) -> Section:
@@ -111,13 +111,10 @@ def _runtimes(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
     """Every interpreter, and how it was built."""
     return plain_table(
         message("Runtimes"),
-        (
-            message("Runtime"), message("Version"), message("Build"), message("Compiler"), message("Flags"),
-            message("Packages"),
-        ),
+        (message("Runtime"), message("Version"), message("Build"), message("Compiler"), message("Flags"), PACKAGES),
         [_runtime(name, facts) for name, facts in runtimes.items()],
         kind="facts",
-    )  # fmt: skip
+    )
 
 
 def _runtime(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, ...]:
@@ -201,7 +198,7 @@ def _varying(view: View) -> Table:
     names = [name for name in _names(view.rows) if len(_values(view.rows, name)) > 1]
     return Table(
         name=message("Of each setting"),
-        columns=(Column(head=message("Setting")), *(Column(head=verbatim(name), is_number=True) for name in names)),
+        columns=columns([message("Setting")], map(verbatim, names)),
         groups=(Group(lines=tuple(_setting(rows[0], names, view) for rows in view.groups) if names else ()),),
         kind="settings",
         titled=True,

@@ -20,6 +20,7 @@ from reports.document.model import (
     Strip,
     Table,
     arm,
+    columns,
     estimate,
     estimated,
     number,
@@ -144,8 +145,8 @@ def _at(growth: Growth, clients: int) -> str:
 def _slopes(mine: Sequence[Growth], side: Side, view: View) -> Table:
     lines = tuple(_slope(growth, side, view) for growth in mine)
     heads = (message("at fewest clients [MiB]"), message("at most clients [MiB]"), message("KiB / client [95 %]"))
-    columns = (Column(head=RUNTIME), Column(head=SETTING), *(Column(head=head, is_number=True) for head in heads))
-    return Table(name=message("Memory of {side}", side=NAMES[side]), columns=columns, groups=(Group(lines=lines),))
+    name = message("Memory of {side}", side=NAMES[side])
+    return Table(name=name, columns=columns((RUNTIME, SETTING), heads), groups=(Group(lines=lines),))
 
 
 def _slope(growth: Growth, side: Side, view: View) -> Line:
@@ -172,8 +173,7 @@ def _sizes(view: View) -> Table:
         columns=(
             Column(head=RUNTIME),
             Column(head=NOTHING, is_strip=True),
-            Column(head=message("Services [MiB]"), is_number=True),
-            Column(head=message("Clients [MiB]"), is_number=True),
+            *columns((), (message("Services [MiB]"), message("Clients [MiB]"))),
         ),
         groups=tuple(groups),
         kind="bars",

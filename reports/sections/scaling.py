@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.cell import PARAMETERS
 from core.messages import SEMICOLON, Message, listed, message, plural, verbatim
 from reports.document.axes import places_of, swept_axis
 from reports.document.model import (
@@ -151,7 +152,8 @@ def _figures(fitted: Sequence[Scaling], view: View) -> list[Figure]:
 
 
 def _figure(name: str, fitted: Sequence[Scaling], view: View) -> Figure:
-    across = swept_axis(name, places_of(sorted({n for scaling in fitted for n in scaling.throughput})))
+    values = places_of(n for scaling in fitted for n in scaling.throughput)
+    across = swept_axis(values, verbatim(PARAMETERS[name].label))
     most = max(rate for scaling in fitted for rates in scaling.blocks.values() for rate in rates)
     up = Axis(label=message("requests/s"), low=0.0, high=1.08 * most)
     return Figure(

@@ -17,7 +17,7 @@ from reports.rows.summary import STATES, Row
 from reports.sections import contest as shared
 from reports.view import View
 
-PLACE = 123
+PLACE = 12
 VIEW = "targets"
 HOW = message(
     "Requests/s are medians over the blocks. Shares are of the first arm's, paired by block, with their 95 % interval; "

@@ -1,60 +1,73 @@
-"""What `runner.py audit` found, as Markdown and as JSON. A document is what lab.audit.document() makes."""
+"""What `runner.py audit` found, as a document for every renderer. A mapping is what lab.gil.audit.document() makes."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from reports.words.markdown import escaped, markdown_table
+from core.messages import Message, listed, message, plural
+from reports.document.model import Document, Section, plain_table, words
 
-WORDS = {
-    "gil": "GIL back on",
-    "no wheel": "no wheel",
-    "not installable": "not installable",
-    "import fails": "import fails",
-    "warns": "warns",
+KINDS: Mapping[str, Message] = {
+    "gil": message("GIL back on"),
+    "no wheel": message("no wheel"),
+    "not installable": message("not installable"),
+    "import fails": message("import fails"),
+    "warns": message("warns"),
 }
-HEADS = ("package", "version", "verdict", "imported")
+HEADS = (message("package"), message("version"), message("verdict"), message("imported"))
 
 
-def audit_json(document: Mapping[str, Any]) -> str:
-    """The document itself."""
-    return json.dumps(document, indent=1)
-
-
-def audit_markdown(document: Mapping[str, Any]) -> str:
+def audit_document(audit: Mapping[str, Any]) -> Document:
     """A table with a line for each package, the reasons, and the sum in a sentence."""
-    runtime, packages = document["runtime"], document["packages"]
-    title = f"# Audit: {len(packages)} {_plural(packages, 'package')} under {runtime['name']} ({runtime['version']})"
-    reasons = [f"- {escaped(line)}" for one in packages for line in _reasons(one)]
-    parts = [title, _table(packages), "\n".join(reasons), audit_sentence(document)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    runtime, packages = audit["runtime"], audit["packages"]
+    title = plural(
+        "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
+        count=len(packages), runtime=runtime["name"], version=runtime["version"],
+    )  # fmt: skip
+    lines = [
+        (package["package"], package["version"], words(verdict(package)), ", ".join(package["modules"]))
+        for package in packages
+    ]
+    table = plain_table(message("Packages"), HEADS, lines)
+    reasons = Section(key="reasons", title=message("Reasons"), sentences=tuple(_reasons(audit)))
+    section = Section(
+        key="packages", title=message("Packages"), tables=(table,), parts=(reasons,), notes=(summary(audit),)
+    )
+    return Document(name=str(title), title=title, about=(), sections=(section,), has_cells=False)
 
 
-def audit_sentence(document: Mapping[str, Any]) -> str:
-    """Which packages do not pass, in one sentence."""
-    packages = document["packages"]
-    failing = [f"{one['package']} ({verdict(one)})" for one in packages if not one["passes"]]
-    if not failing:
-        who = f"All {len(packages)} pass" if len(packages) > 1 else f"{packages[0]['package']} passes"
-        return f"{who}: imported without the GIL, from wheels, without a warning."
-    verb = "does" if len(failing) == 1 else "do"
-    return f"{len(failing)} of {len(packages)} {_plural(packages, 'package')} {verb} not pass: {', '.join(failing)}."
+def summary(audit: Mapping[str, Any]) -> Message:
+    """Which packages are not ready, in one sentence."""
+    packages = audit["packages"]
+    failing = [
+        message("{package} ({verdict})", package=package["package"], verdict=verdict(package))
+        for package in packages
+        if not package["passes"]
+    ]
+    if failing:
+        return plural(
+            "{count} of {total} packages is not ready: {failing}.", "{count} of {total} packages are not ready: {failing}.",
+            count=len(failing), total=len(packages), failing=listed(failing),
+        )  # fmt: skip
+    if len(packages) == 1:
+        name = packages[0]["package"]
+        return message("{package} is ready: imported without the GIL, from a wheel, without a warning.", package=name)
+    count = len(packages)
+    return message("All {count} are ready: imported without the GIL, from wheels, without a warning.", count=count)
 
 
-def verdict(package: Mapping[str, Any]) -> str:
+def verdict(package: Mapping[str, Any]) -> Message:
     """What is wrong with a package, in a few words; ok where nothing is."""
     kinds = dict.fromkeys(problem["kind"] for problem in package["problems"])
-    return ", ".join(WORDS[kind] for kind in kinds) or "ok"
+    return listed(KINDS[kind] for kind in kinds) or message("ok")
 
 
-def _table(packages: Sequence[Mapping[str, Any]]) -> str:
-    lines = [[one["package"], one["version"], verdict(one), ", ".join(one["modules"])] for one in packages]
-    return markdown_table(HEADS, lines)
-
-
-def _reasons(package: Mapping[str, Any]) -> list[str]:
-    return [f"{package['package']}: {problem['detail']}" for problem in package["problems"]]
-
-
-def _plural(packages: Sequence[object], word: str) -> str:
-    return word if len(packages) == 1 else f"{word}s"
+def _reasons(audit: Mapping[str, Any]) -> list[Message]:
+    return [
+        message(
+            "{package}: {detail}",
+            package=package["package"],
+            detail=Message.from_json(problem.get("message", problem["detail"])),
+        )
+        for package in audit["packages"]
+        for problem in package["problems"]
+    ]

@@ -1,66 +1,61 @@
-"""The findings of `runner.py doctor` on the terminal."""
+"""What `runner.py doctor` found, as a section for every renderer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from core.messages import NOTHING, SENTENCES, Message, listed, message
+from reports.document.model import Column, Group, Section, Table, words
 
-WORDS = {True: ("ok", "green"), False: ("look", "yellow"), None: ("not known", "dim")}
+WORDS: Mapping[bool | None, tuple[Message, str]] = {
+    True: (message("ok"), "passed"),
+    False: (message("look"), "look"),
+    None: (message("not known"), "unknown"),
+}
 
 
 class Finding(Protocol):
-    """One thing that was looked at; good None: it cannot be known here."""
+    """One thing that was inspected; good None: it cannot be known here. remedy: nothing if nothing needs to be done."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> Message: ...
 
     @property
-    def value(self) -> str: ...
+    def value(self) -> Message: ...
 
     @property
     def good(self) -> bool | None: ...
 
     @property
-    def what_to_do(self) -> str: ...
+    def remedy(self) -> Message: ...
 
 
-def print_findings(findings: Sequence[Finding], console: Console) -> None:
+def findings_section(findings: Sequence[Finding]) -> Section:
     """A line for each, then what to do about those that ask for a look, then the sum."""
-    console.print(_table(findings))
-    asking = [one for one in findings if one.good is False]
+    lines = tuple(
+        (words(WORDS[finding.good][0], state=WORDS[finding.good][1]), words(finding.name), words(finding.value))
+        for finding in findings
+    )
+    table = Table(name=message("The machine"), columns=(Column(head=NOTHING),) * 3, groups=(Group(lines=lines),))
+    remedies = [
+        message("{name}: {remedy}", name=finding.name, remedy=finding.remedy)
+        for finding in findings
+        if finding.good is False
+    ]
+    heading = [message("What to do:")] if remedies else []
+    return Section(
+        key="doctor", title=message("The machine"), tables=(table,), sentences=(*remedies, verdict(findings)),
+        terminal=(table, *heading, *remedies, verdict(findings)),
+    )  # fmt: skip
+
+
+def verdict(findings: Sequence[Finding]) -> Message:
+    """The sum in one or two sentences."""
+    asking = [finding.name for finding in findings if finding.good is False]
+    unknown = sum(finding.good is None for finding in findings)
+    quiet = message("Nothing that was found disturbs a measurement.")
     if asking:
-        console.print("\nWhat to do:")
-        console.print(_advice(asking))
-    console.print(f"\n{verdict(findings)}", markup=False, highlight=False)
-
-
-def verdict(findings: Sequence[Finding]) -> str:
-    """The sum in one sentence."""
-    asking = [one.name for one in findings if one.good is False]
-    unknown = sum(one.good is None for one in findings)
-    hidden = f" {unknown} of {len(findings)} cannot be known here." if unknown else ""
-    if not asking:
-        return f"Nothing that was found disturbs a measurement.{hidden}"
-    return f"Not quiet: {', '.join(asking)}. More blocks, and A/A, show how much it matters.{hidden}"
-
-
-def _table(findings: Sequence[Finding]) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for one in findings:
-        word, style = WORDS[one.good]
-        table.add_row(f"[{style}]{word}[/]", one.name, escape(one.value))
-    return table
-
-
-def _advice(findings: Sequence[Finding]) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for one in findings:
-        table.add_row(one.name, escape(one.what_to_do))
-    return table
+        quiet = message("Not quiet: {names}. More blocks, and A/A, show how much it matters.", names=listed(asking))
+    if not unknown:
+        return quiet
+    hidden = message("{unknown} of {count} cannot be known here.", unknown=unknown, count=len(findings))
+    return listed([quiet, hidden], SENTENCES)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from reports.findings import findings
+from reports.findings import scaling as scaling_report
 
 import commands as command_line
 import systems
@@ -32,11 +34,9 @@ from lab.contract import CLIENT_KINDS, SERVICE_KINDS
 from lab.hotspots import Hot, Profile
 from lab.places import REPOSITORY
 from reports.compare import comparable
-from reports.findings import findings
-from reports.findings import scaling as scaling_report
-from reports.record import seed
 from reports.rows.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
 from reports.rows.steps import StepName
+from reports.seed import published as seed
 from reports.statistics.evidence import MARGIN, MOST_MARGIN, Word
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from tests.docs.pages import (

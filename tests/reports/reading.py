@@ -9,8 +9,11 @@ from typing import Any
 
 from core.cell import Value
 from core.histogram import Histogram
+from core.languages import language
 from core.result import CellResult, Run
-from reports.rows.view import View, view_of
+from reports.render.html import page
+from reports.report import report
+from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, seed_run
 from tests.reports.sweeps import served, sized
 
@@ -115,7 +118,12 @@ def _with_costs(cell: CellResult) -> CellResult:
 @cache
 def record_view() -> View:
     """What a page shows of it. Made once."""
-    return view_of(record_with_aa(), TITLES)
+    return View(record_with_aa(), TITLES)
+
+
+def page_of(run: Run | View, lang: str = "en", titles: Mapping[str, str] = TITLES) -> str:
+    """The page of a run."""
+    return page(report(run if isinstance(run, View) else View(run, titles)), language(lang))
 
 
 def every_chapter() -> Run:

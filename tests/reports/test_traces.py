@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from core.histogram import Histogram
-from reports.page.build import page
-from reports.page.traces import line_id, slug
+from reports.document.traces import line_id, slug
 from tests.reports.reading import (
     Element,
     elements,
     named_cells,
+    page_of,
     record_view,
     record_with_aa,
     stored_cells,
@@ -27,7 +27,7 @@ Cells = Sequence[Mapping[str, Any]]
 
 @pytest.fixture(scope="module")
 def found() -> list[Element]:
-    return elements(page(record_view()))
+    return elements(page_of(record_view()))
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_the_numbers_of_the_verdict_are_those_of_the_cells_that_its_clauses_name
 def test_the_times_of_a_verdict_are_those_of_its_cells() -> None:
     """4.004 s over 2.004 s is 2.00."""
     view = trio()[0]
-    found = elements(page(view))
+    found = elements(page_of(view))
     (one,) = [one for one in with_attribute(found, "data-figure", "verdict") if "GIL" in one.text]
     ratio = mean_ratio(named_cells(one.attributes["data-cells"], stored_cells(view.run)))
     assert f"{ratio:.2f} x faster" in one.text

@@ -5,7 +5,7 @@ from functools import cache
 
 from core.cell import Value
 from core.result import Run
-from reports.rows.view import View, view_of
+from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
 ARMS = ("3.14t+gil", "3.14t")
@@ -35,4 +35,4 @@ def trio() -> tuple[View, ...]:
     first, second = one_run(1, 4000, 2000), one_run(2, 4000, 3000, also=("2",))
     second.machine["commit"] = "b64bdb9aa110"
     third = on_another_machine(one_run(3, 8000, 4000))
-    return tuple(view_of(run, TITLES) for run in (first, second, third))
+    return tuple(View(run, TITLES) for run in (first, second, third))
