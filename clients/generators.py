@@ -1,4 +1,4 @@
-"""Other load generators: how each is called, what is read of what it prints, and which version it says it is.
+"""Other load generators: their command lines, how their output is read, and their versions.
 
 Each is called as its own documentation says: https://httpd.apache.org/docs/2.4/programs/ab.html, and the README of
 https://github.com/wg/wrk, https://github.com/hatoo/oha and https://github.com/rakyll/hey.
@@ -15,15 +15,15 @@ from pathlib import Path
 LAST_BYTES = 1000
 VERSION_TIMEOUT_S = 10
 UNKNOWN = "unknown"
-MOST_PER_S = 200_000  # ab ends at a number of requests also where it is told a time: more than it can send
-HEY_KEEPS = 1_000_000  # answers whose status hey remembers; it counts the others, and prints no count
+MOST_PER_S = 200_000  # ab stops at a number of requests even if it is given a time: this is more than it can send
+HEY_KEEPS = 1_000_000  # hey prints the status of so many answers and no count of the others
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What is asked of a generator. timed: to stop after *seconds*, whatever the number of requests.
+    """What a generator is to send. timed: it stops after *seconds*, whatever the number of requests.
 
-    One that knows no number of requests takes the seconds always.
+    A generator without a request limit always goes by the seconds.
     """
 
     url: str
@@ -37,7 +37,7 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorReport:
-    """What a generator said: answers of any status, those that it calls failed, its seconds, its percentiles (ms)."""
+    """What a generator printed: answers of any status, those it calls failed, its run time, percentiles."""
 
     answered: int
     failed: int
@@ -47,9 +47,9 @@ class GeneratorReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Generator:
-    """command(load): how it is called. read(its output): what it said. version(): which it is, UNKNOWN if it hides it.
+    """command(load): its command line. read(its output): what it reports. version(): UNKNOWN if it prints none.
 
-    by_time: it knows no number of requests. in_equal_shares: each of its connections sends as many as the others.
+    by_time: it has no request limit. in_equal_shares: each of its connections sends the same number of requests.
     """
 
     command: Callable[[Load], list[str]]
@@ -61,7 +61,7 @@ class Generator:
 
 def _ab(load: Load) -> list[str]:
     keep = ["-k"] if load.keep_alive else []
-    # -t sets -n to 50 000, so -n stands behind it.
+    # -t sets -n to 50 000, so -n comes after it.
     size = ["-t", str(load.seconds), "-n", str(load.seconds * MOST_PER_S)] if load.timed else ["-n", str(load.requests)]
     return ["ab", "-q", *keep, *size, "-c", str(load.connections), load.url]
 
@@ -99,7 +99,9 @@ def _read_wrk(output: str) -> GeneratorReport:
 
 def _oha(load: Load) -> list[str]:
     close = [] if load.keep_alive else ["--disable-keepalive"]
-    size = ["-w", "-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]  # -w: cuts no request off
+    size = (
+        ["-w", "-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]
+    )  # -w: wait for requests under way
     return ["oha", "--no-tui", "--output-format", "json", *close, *size, "-c", str(load.connections), load.url]
 
 
@@ -153,7 +155,7 @@ def _match(pattern: str, output: str, default: str | None = None) -> str:
 
 
 def _version_of(*command: str, pattern: str) -> Callable[[], str]:
-    """The version in what *command* prints; some exit with 1 after it."""
+    """The version that *command* prints; some generators exit with 1 after it."""
 
     def version() -> str:
         try:
@@ -168,7 +170,7 @@ def _version_of(*command: str, pattern: str) -> Callable[[], str]:
 
 
 def _hey_version() -> str:
-    """hey says none; Go writes the module's version into the program, where `go version -m` finds it too."""
+    """hey prints none; Go stores the module's version in the program, where `go version -m` reads it too."""
     place = shutil.which("hey")
     try:
         built = re.search(rb"\tgithub\.com/rakyll/hey\t([^\s\x00]+)", Path(place).read_bytes()) if place else None

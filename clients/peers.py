@@ -62,12 +62,12 @@ def _smaller(load: Load, share: float) -> Load:
 
 
 def _seconds(report: GeneratorReport, requests: int) -> int:
-    """How long a generator that knows no number of requests has to run for as many."""
+    """How long a generator without a request limit must run to send *requests* requests."""
     return max(1, round(requests * report.seconds / report.answered))
 
 
 def _run(generator: Generator, load: Load) -> tuple[GeneratorReport, CommandOutcome]:
-    """Run the generator once. Raises ValueError with what it printed where that is no report of an answer."""
+    """Run the generator once. Raises ValueError with its output if that does not report any answer."""
     ended = run(generator.command(load))
     printed = ended.output + ended.stderr
     if ended.status:
@@ -79,7 +79,7 @@ def _run(generator: Generator, load: Load) -> tuple[GeneratorReport, CommandOutc
 
 
 def _requests(generator: Generator, load: Load, report: GeneratorReport) -> int:
-    """How many requests it was to send: as many as it did, where a time ends it."""
+    """How many requests it was to send: as many as it did, if a time limit ended it."""
     if generator.by_time or load.timed:
         return report.answered
     return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)
