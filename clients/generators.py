@@ -36,7 +36,7 @@ class Load:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeneratorReport:
+class Report:
     """What a generator printed: answers of any status, those it calls failed, its run time, percentiles."""
 
     answered: int
@@ -53,7 +53,7 @@ class Generator:
     """
 
     command: Callable[[Load], list[str]]
-    read: Callable[[str], GeneratorReport]
+    read: Callable[[str], Report]
     version: Callable[[], str]
     by_time: bool = False
     in_equal_shares: bool = False
@@ -66,8 +66,8 @@ def _ab(load: Load) -> list[str]:
     return ["ab", "-q", *keep, *size, "-c", str(load.connections), load.url]
 
 
-def _read_ab(output: str) -> GeneratorReport:
-    return GeneratorReport(
+def _read_ab(output: str) -> Report:
+    return Report(
         answered=int(_match(r"Complete requests:\s+(\d+)", output)),
         failed=int(_match(r"Failed requests:\s+(\d+)", output))
         + int(_match(r"Non-2xx responses:\s+(\d+)", output, "0")),
@@ -82,14 +82,14 @@ def _wrk(load: Load) -> list[str]:
     return ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{load.seconds}s", "--latency", *close, load.url]
 
 
-def _read_wrk(output: str) -> GeneratorReport:
+def _read_wrk(output: str) -> Report:
     failures = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output)
     sockets = sum(map(int, failures.groups())) if failures else 0
     answered = int(_match(r"(\d+) requests in ", output))
     rate = float(_match(r"Requests/sec:\s+([\d.]+)", output))
     units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
     shares = re.findall(r"^\s+(50|99)%\s+([\d.]+)(us|ms|s)\b", output, re.M)
-    return GeneratorReport(
+    return Report(
         answered=answered,
         failed=sockets + int(_match(r"Non-2xx or 3xx responses: (\d+)", output, "0")),
         seconds=answered / rate if rate else 0.0,
@@ -105,12 +105,12 @@ def _oha(load: Load) -> list[str]:
     return ["oha", "--no-tui", "--output-format", "json", *close, *size, "-c", str(load.connections), load.url]
 
 
-def _read_oha(output: str) -> GeneratorReport:
+def _read_oha(output: str) -> Report:
     printed = json.loads(output)
     statuses: Mapping[str, int] = printed["statusCodeDistribution"]
     good = sum(number for code, number in statuses.items() if code.startswith("2"))
     answered = sum(statuses.values())
-    return GeneratorReport(
+    return Report(
         answered=answered,
         failed=answered - good + sum(printed["errorDistribution"].values()),
         seconds=printed["summary"]["total"],
@@ -128,7 +128,7 @@ def _hey(load: Load) -> list[str]:
     return ["hey", *close, *size, "-c", str(load.connections), load.url]
 
 
-def _read_hey(output: str) -> GeneratorReport:
+def _read_hey(output: str) -> Report:
     statuses = {code: int(number) for code, number in re.findall(r"^\s+\[(\d{3})\]\s+(\d+) responses", output, re.M)}
     failures = output.partition("Error distribution:")[2]
     known = sum(statuses.values())
@@ -136,7 +136,7 @@ def _read_hey(output: str) -> GeneratorReport:
     seconds = float(_match(r"Total:\s+([\d.]+) secs", output))
     lost = sum(int(number) for number in re.findall(r"^\s+\[(\d+)\]", failures, re.M))
     all_of_them = round(float(_match(r"Requests/sec:\s+([\d.]+)", output)) * seconds)
-    return GeneratorReport(
+    return Report(
         answered=max(known, all_of_them - lost) if known == HEY_KEEPS else known,
         failed=known - good + lost,
         seconds=seconds,

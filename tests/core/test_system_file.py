@@ -13,11 +13,8 @@ SMALL = 'from core.system import System\nSYSTEM = System(name="small", title="A 
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test makes known is forgotten after it."""
-    monkeypatch.setattr(systems, "REGISTERED", {})
+def own_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
-    systems.every.cache_clear()
 
 
 def written(path: Path, more: str = "", before: str = "") -> Path:
