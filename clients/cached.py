@@ -1,4 +1,4 @@
-"""One connection that is kept: opened before the timed region, opened again only after an error."""
+"""One kept connection: opened before the timed region, and again only after an error."""
 
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class CachedCaller:
-    """connect_ns is told how long a connect took that had to be made while timed."""
+    """connect_ns receives the time of each connect that is made inside the timed region."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect

@@ -1,4 +1,4 @@
-"""How a client thread calls a service, by protocol and by what becomes of the connection after an answer."""
+"""How a client thread calls a service: the protocol, and what happens to the connection after an answer."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: C
 
 
 def framed_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Frames over one connection, which is kept if REUSE_CLIENT says so; it does where the system does not read it."""
+    """Frames over one connection, kept if REUSE_CLIENT is true, as it is for systems that do not read it."""
     kind = CachedCaller if cell.reuse_client else FreshCaller
     return kind(FramedChannel, addresses[0], connect_ns)
 

@@ -14,7 +14,7 @@ _CONTENT_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]{1,12})(?![0-9])", re
 
 
 class CallFailed(Exception):
-    """No usable answer came. code is its cause: connect, closed, reset, extra or garbled."""
+    """There was no usable answer. code says why: connect, closed, reset, extra or garbled."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)

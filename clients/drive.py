@@ -48,7 +48,7 @@ class CallTally(Tally):
         self.waiting.merge(other.waiting)
 
     def check(self, body: bytes, expected: str, sent_ns: int) -> bool:
-        """Count one answer to what was sent at *sent_ns*; whether it is the right one."""
+        """Count the answer to what was sent at *sent_ns*; whether it is right."""
         self.answered += 1
         try:
             answer = decode(body)
@@ -75,7 +75,7 @@ class CallTally(Tally):
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One (client, service) pair: what to ask of the service, what to expect, and what came of it.
+    """One (client, service) pair: the request, the expected answer, and the counts.
 
     probe is the message that asks when its handler began.
     """
@@ -90,8 +90,7 @@ class Task:
 def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
     """Send *requests* requests one after the other (None: any number, until *until_ns*), count and time every answer.
 
-    A service that gives no usable answer GIVE_UP_AFTER times in a row is given up: the requests that were not
-    sent are missing from answered.
+    Gives up after GIVE_UP_AFTER failures in a row; the requests that were not sent are missing from answered.
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
@@ -124,9 +123,9 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
 
 
 class WorkerThreads:
-    """Threads that wait to be released, then take one task after the other until none is left.
+    """Threads that wait to be released and then take one task after the other until none is left.
 
-    requests: of each task, or None for as many as fit into slice_ns.
+    requests: how many each task sends; None for as many as fit into slice_ns.
     run_queue_ns: of each thread that has ended, how long it was ready to run without a core.
     """
 
@@ -197,7 +196,7 @@ class CallerClient:
         return f"CallerClient({len(self._tasks)} tasks, {self._running!r})"
 
     def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
-        """Ask as in the timed window, as much as the method says, and forget it."""
+        """Send requests as in the timed window, as many as the method says, and forget the counts."""
         requests, seconds = self._method.warmup_of(self._cell.num_requests_per_client)
         self._gather(requests, seconds).run(deadline_s)
         for task in self._tasks:
@@ -219,7 +218,7 @@ class CallerClient:
         return total.to_result(started_ns, finished_ns) | {"run_queue_ns": sum(self._running.run_queue_ns)}
 
     def close(self) -> None:
-        """Close the connections that are kept; a process that ends need not."""
+        """Close the kept connections; a process that ends need not."""
         for task in self._tasks:
             task.caller.close()
 

@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class FreshCaller:
-    """connect_ns is told how long each connect took."""
+    """connect_ns receives the time of each connect."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect

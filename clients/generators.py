@@ -1,4 +1,4 @@
-"""Other load generators: how each is called, what is read of what it prints, and which version it says it is.
+"""Other load generators: their command lines, how their output is read, and their versions.
 
 Each is called as its own documentation says: https://httpd.apache.org/docs/2.4/programs/ab.html, and the README of
 https://github.com/wg/wrk, https://github.com/hatoo/oha and https://github.com/rakyll/hey.
@@ -15,15 +15,15 @@ from pathlib import Path
 LAST_BYTES = 1000
 VERSION_TIMEOUT_S = 10
 UNKNOWN = "unknown"
-MOST_PER_S = 200_000  # ab ends at a number of requests also where it is told a time: more than it can send
-HEY_KEEPS = 1_000_000  # answers whose status hey remembers; it counts the others, and prints no count
+MOST_PER_S = 200_000  # ab stops at a number of requests even if it is given a time: this is more than it can send
+HEY_KEEPS = 1_000_000  # hey prints the status of so many answers and no count of the others
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What is asked of a generator. timed: to stop after *seconds*, whatever the number of requests.
+    """What a generator is to send. timed: it stops after *seconds*, whatever the number of requests.
 
-    One that knows no number of requests takes the seconds always.
+    A generator without a request limit always goes by the seconds.
     """
 
     url: str
@@ -36,8 +36,8 @@ class Load:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeneratorReport:
-    """What a generator said: answers of any status, those that it calls failed, its seconds, its percentiles (ms)."""
+class Report:
+    """What a generator printed: answers of any status, those it calls failed, its run time, percentiles."""
 
     answered: int
     failed: int
@@ -47,13 +47,13 @@ class GeneratorReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Generator:
-    """command(load): how it is called. read(its output): what it said. version(): which it is, UNKNOWN if it hides it.
+    """command(load): its command line. read(its output): what it reports. version(): UNKNOWN if it prints none.
 
-    by_time: it knows no number of requests. in_equal_shares: each of its connections sends as many as the others.
+    by_time: it has no request limit. in_equal_shares: each of its connections sends the same number of requests.
     """
 
     command: Callable[[Load], list[str]]
-    read: Callable[[str], GeneratorReport]
+    read: Callable[[str], Report]
     version: Callable[[], str]
     by_time: bool = False
     in_equal_shares: bool = False
@@ -61,13 +61,13 @@ class Generator:
 
 def _ab(load: Load) -> list[str]:
     keep = ["-k"] if load.keep_alive else []
-    # -t sets -n to 50 000, so -n stands behind it.
+    # -t sets -n to 50 000, so -n comes after it.
     size = ["-t", str(load.seconds), "-n", str(load.seconds * MOST_PER_S)] if load.timed else ["-n", str(load.requests)]
     return ["ab", "-q", *keep, *size, "-c", str(load.connections), load.url]
 
 
-def _read_ab(output: str) -> GeneratorReport:
-    return GeneratorReport(
+def _read_ab(output: str) -> Report:
+    return Report(
         answered=int(_match(r"Complete requests:\s+(\d+)", output)),
         failed=int(_match(r"Failed requests:\s+(\d+)", output))
         + int(_match(r"Non-2xx responses:\s+(\d+)", output, "0")),
@@ -82,14 +82,14 @@ def _wrk(load: Load) -> list[str]:
     return ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{load.seconds}s", "--latency", *close, load.url]
 
 
-def _read_wrk(output: str) -> GeneratorReport:
+def _read_wrk(output: str) -> Report:
     failures = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output)
     sockets = sum(map(int, failures.groups())) if failures else 0
     answered = int(_match(r"(\d+) requests in ", output))
     rate = float(_match(r"Requests/sec:\s+([\d.]+)", output))
     units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
     shares = re.findall(r"^\s+(50|99)%\s+([\d.]+)(us|ms|s)\b", output, re.M)
-    return GeneratorReport(
+    return Report(
         answered=answered,
         failed=sockets + int(_match(r"Non-2xx or 3xx responses: (\d+)", output, "0")),
         seconds=answered / rate if rate else 0.0,
@@ -99,16 +99,18 @@ def _read_wrk(output: str) -> GeneratorReport:
 
 def _oha(load: Load) -> list[str]:
     close = [] if load.keep_alive else ["--disable-keepalive"]
-    size = ["-w", "-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]  # -w: cuts no request off
+    size = (
+        ["-w", "-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]
+    )  # -w: wait for requests under way
     return ["oha", "--no-tui", "--output-format", "json", *close, *size, "-c", str(load.connections), load.url]
 
 
-def _read_oha(output: str) -> GeneratorReport:
+def _read_oha(output: str) -> Report:
     printed = json.loads(output)
     statuses: Mapping[str, int] = printed["statusCodeDistribution"]
     good = sum(number for code, number in statuses.items() if code.startswith("2"))
     answered = sum(statuses.values())
-    return GeneratorReport(
+    return Report(
         answered=answered,
         failed=answered - good + sum(printed["errorDistribution"].values()),
         seconds=printed["summary"]["total"],
@@ -126,7 +128,7 @@ def _hey(load: Load) -> list[str]:
     return ["hey", *close, *size, "-c", str(load.connections), load.url]
 
 
-def _read_hey(output: str) -> GeneratorReport:
+def _read_hey(output: str) -> Report:
     statuses = {code: int(number) for code, number in re.findall(r"^\s+\[(\d{3})\]\s+(\d+) responses", output, re.M)}
     failures = output.partition("Error distribution:")[2]
     known = sum(statuses.values())
@@ -134,7 +136,7 @@ def _read_hey(output: str) -> GeneratorReport:
     seconds = float(_match(r"Total:\s+([\d.]+) secs", output))
     lost = sum(int(number) for number in re.findall(r"^\s+\[(\d+)\]", failures, re.M))
     all_of_them = round(float(_match(r"Requests/sec:\s+([\d.]+)", output)) * seconds)
-    return GeneratorReport(
+    return Report(
         answered=max(known, all_of_them - lost) if known == HEY_KEEPS else known,
         failed=known - good + lost,
         seconds=seconds,
@@ -153,7 +155,7 @@ def _match(pattern: str, output: str, default: str | None = None) -> str:
 
 
 def _version_of(*command: str, pattern: str) -> Callable[[], str]:
-    """The version in what *command* prints; some exit with 1 after it."""
+    """The version that *command* prints; some generators exit with 1 after it."""
 
     def version() -> str:
         try:
@@ -168,7 +170,7 @@ def _version_of(*command: str, pattern: str) -> Callable[[], str]:
 
 
 def _hey_version() -> str:
-    """hey says none; Go writes the module's version into the program, where `go version -m` finds it too."""
+    """hey prints none; Go stores the module's version in the program, where `go version -m` reads it too."""
     place = shutil.which("hey")
     try:
         built = re.search(rb"\tgithub\.com/rakyll/hey\t([^\s\x00]+)", Path(place).read_bytes()) if place else None

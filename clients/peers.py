@@ -12,7 +12,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from clients.commands import ChildUsage, CommandOutcome, run
-from clients.generators import GENERATORS, LAST_BYTES, Generator, GeneratorReport, Load
+from clients.generators import GENERATORS, LAST_BYTES, Generator, Load, Report
 from core.cell import Cell
 from core.child import STOPPED_EARLY, ParentWatch, exit_at_once, read_cell, say_done, say_ready, stay_on
 from core.histogram import Histogram
@@ -61,13 +61,13 @@ def _smaller(load: Load, share: float) -> Load:
     return replace(load, requests=max(load.connections, round(load.requests * share)), seconds=WARM_UP_S)
 
 
-def _seconds(report: GeneratorReport, requests: int) -> int:
-    """How long a generator that knows no number of requests has to run for as many."""
+def _seconds(report: Report, requests: int) -> int:
+    """How long a generator without a request limit must run to send *requests* requests."""
     return max(1, round(requests * report.seconds / report.answered))
 
 
-def _run(generator: Generator, load: Load) -> tuple[GeneratorReport, CommandOutcome]:
-    """Run the generator once. Raises ValueError with what it printed where that is no report of an answer."""
+def _run(generator: Generator, load: Load) -> tuple[Report, CommandOutcome]:
+    """Run the generator once. Raises ValueError with its output if that does not report any answer."""
     ended = run(generator.command(load))
     printed = ended.output + ended.stderr
     if ended.status:
@@ -78,14 +78,14 @@ def _run(generator: Generator, load: Load) -> tuple[GeneratorReport, CommandOutc
     return report, ended
 
 
-def _requests(generator: Generator, load: Load, report: GeneratorReport) -> int:
-    """How many requests it was to send: as many as it did, where a time ends it."""
+def _requests(generator: Generator, load: Load, report: Report) -> int:
+    """How many requests it was to send: as many as it did, if a time limit ended it."""
     if generator.by_time or load.timed:
         return report.answered
     return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)
 
 
-def _result(report: GeneratorReport, requests: int, started_ns: int) -> dict[str, Any]:
+def _result(report: Report, requests: int, started_ns: int) -> dict[str, Any]:
     completion_ns = round(report.seconds * 1e9)
     return {
         "started_ns": started_ns,

@@ -19,7 +19,7 @@ SPARE_THREADS = 2  # beside the workers: the one that starts them, and the paren
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """requests: of each worker, None for as many as fit into slice_ns."""
+    """requests: how many each worker sends; None for as many as fit into slice_ns."""
 
     requests: tuple[int | None, ...]
     slice_ns: int = 0
@@ -30,7 +30,7 @@ class Quota:
 
 
 def timed(cell: Cell, services: int, method: Method) -> Quota:
-    """What is sent after `go`: NUM_REQUESTS_PER_CLIENT to each service, or as much as the duration lets."""
+    """What is sent after `go`: NUM_REQUESTS_PER_CLIENT to each service, or as many as fit into the duration."""
     return _quota(cell, cell.num_requests_per_client * services, method.duration_s)
 
 
@@ -84,7 +84,7 @@ class WorkerClient(Generic[WorkerT]):
         return f"{type(self).__name__}({len(self._workers)} workers)"
 
     def warm_up(self) -> None:
-        """Call as in the timed window, as much as the method says, and forget the counts."""
+        """Send requests as in the timed window, as many as the method says, and forget the counts."""
         self._race(self._warmup)
         for worker in self._workers:
             worker.tally.clear()

@@ -16,9 +16,9 @@ NONE = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One parameter: its name (NUM_CLIENTS), what values it takes, its unit and its line of help.
+    """One parameter: its name (NUM_CLIENTS), the values it takes, its unit and its line of help.
 
-    same_as names the parameter whose value stands in when none is given; optional ones take `none`.
+    same_as: the parameter whose value is used if this one is not given. optional: `none` is a value, too.
     """
 
     name: str
@@ -104,7 +104,7 @@ def _choice(default: str, meaning: Message, *choices: str) -> Any:
 class Cell:
     """One full set of parameter values: a system, a runtime, and the value of every parameter.
 
-    reads: names of the parameters that the system reads; the others keep their defaults and are no part of
+    reads: names of the parameters that the system reads; the others keep their defaults and are not part of
     the cell's identity.
     """
 

@@ -28,9 +28,9 @@ def read_cell() -> dict[str, Any]:
 
 
 def say_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:
-    """First line of stdout: where this child listens (clients: nowhere), and what it runs under.
+    """First line of stdout: where this child listens (clients: nowhere), and the facts of its runtime.
 
-    runtime: of a child that stands for a program; otherwise this interpreter's facts
+    runtime: of a child that speaks for another program; otherwise the facts of this interpreter
     """
     known = facts() if runtime is None else dict(runtime)
     _say({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": known})
@@ -42,31 +42,31 @@ def say_result(result: Mapping[str, Any]) -> None:
 
 
 def exit_at_once(status: int = 0) -> NoReturn:
-    """Exit; threads that still wait are not waited for."""
+    """Exit without waiting for threads."""
     sys.stderr.flush()
     os._exit(status)
 
 
 def next_word() -> str:
-    """The next line of stdin: `warm`, `reset` or `go`; empty at end of file, when there is nothing more to do."""
+    """The next line of stdin: `warm`, `reset` or `go`; empty at end of file."""
     return sys.stdin.readline().strip()
 
 
 def say_done(word: str) -> None:
-    """The answer to a word that asks for one, `warm` or `reset`: it is done."""
+    """Answer `warm` or `reset`: it is done."""
     _say({word: True})
 
 
 def stay_on(cpus: Sequence[int]) -> None:
-    """Run on *cpus* only; none for wherever the kernel likes. Raises OSError if they are not there."""
+    """Run on *cpus* only; empty leaves the choice to the kernel. Raises OSError if there are no such CPUs."""
     if cpus:
         os.sched_setaffinity(0, cpus)
 
 
 class ParentWatch:
-    """From now on, exit at end of file on stdin, whatever the other threads do: with 0 once the result is said.
+    """Ends this process at end of file on stdin, whatever other threads do: with status 0 after the result.
 
-    Words that come are handed on by next_word().
+    next_word() returns the lines before that.
     """
 
     def __init__(self) -> None:
@@ -76,14 +76,14 @@ class ParentWatch:
         self._thread.start()
 
     def say_result_and_stay(self, result: Mapping[str, Any]) -> NoReturn:
-        """Say the last line, and keep connections and memory as they are until the orchestrator has looked at them."""
+        """Print the last line, and keep connections and memory as they are until the orchestrator has seen them."""
         self._said = True
         say_result(result)
         self._thread.join()
         raise AssertionError("the watch ends the process")
 
     def next_word(self) -> str:
-        """The next line of stdin. It never comes after end of file: the process ends."""
+        """The next line of stdin. At end of file the process ends."""
         return self._words.get()
 
     def _watch(self) -> None:

@@ -106,7 +106,7 @@ class Histogram:
         raise AssertionError("the counts sum to less than their count")
 
     def to_json(self) -> dict[str, Any]:
-        """Exact count, min, mean and max, the percentiles the count can bear, and all counts."""
+        """Exact count, min, mean and max, the percentiles that the count allows, and all buckets."""
         count = self.count
         if not count:
             return {"count": 0, "histogram": {"sub_bits": SUB_BITS, "total_ns": 0, "counts": {}}}

@@ -1,4 +1,4 @@
-"""How cells are measured, all cells of a run alike: warm-up, a duration instead of a count, whose client, where."""
+"""How all cells of a run are measured: warm-up, a duration in place of a count, the clients' runtime, CPUs."""
 
 import os
 import re
@@ -17,7 +17,7 @@ LONGEST_S = 86_400
 
 @dataclass(frozen=True, kw_only=True)
 class Warmup:
-    """What a client asks before it counts: a share (0..1) of its requests, or so many seconds; never both."""
+    """What a client sends before it counts: a share (0..1) of its requests, or so many seconds; never both."""
 
     share: float = 0.0
     seconds: float = 0.0
@@ -41,7 +41,7 @@ class Warmup:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """duration_s: how long a cell is timed; 0 where NUM_REQUESTS_PER_CLIENT says how much.
+    """duration_s: how long a cell is timed; 0 if NUM_REQUESTS_PER_CLIENT ends it.
 
     client_runtime: the runtime of the clients, or 'same' as the service's; of a user's service, the orchestrator's.
     pin_services, pin_clients: the CPUs that these may run on; empty where the kernel chooses.

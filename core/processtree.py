@@ -17,7 +17,7 @@ class TreeUsage:
 
     cpu_*_ns: also of children that have ended and were waited for
     *_switches: of the threads that run now
-    max_rss_bytes: the sum of each process's own peak, which need not have come together
+    max_rss_bytes: the sum of the peaks of all processes, which need not have been at the same time
     pss_bytes: pages that processes share count by their share; 0 where the kernel does not say
     """
 
@@ -53,7 +53,7 @@ def usage_of_tree(pid: int) -> TreeUsage:
 
 
 def usage_of(pids: Iterable[int]) -> TreeUsage:
-    """The usage of these processes together; those that do not run any more count for nothing."""
+    """The usage of these processes together; those that have ended count for nothing."""
     return sum(map(_usage, pids), TreeUsage())
 
 
@@ -68,7 +68,7 @@ def proportional_memory_bytes(pid: int | str) -> int:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that *pid* has started, and these theirs, that run now."""
+    """The processes that *pid* and its descendants have started and that run now."""
     return [process for process in tree(pid) if process != pid]
 
 

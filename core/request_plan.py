@@ -1,4 +1,4 @@
-"""What clients ask a user's own service, and what is a right answer. Standard library: both sides of a run read it."""
+"""The requests that clients send to a user's service, and their right answers. Both sides of a run read this."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ ANY = Expectation.ANY
 
 @dataclass(frozen=True, kw_only=True)
 class Wrong:
-    """An answer that is not as expected: what came, and what should have, in words."""
+    """A wrong answer in words: what came and what was expected."""
 
     got: str
     expected: str
@@ -37,11 +37,11 @@ class Wrong:
 class Request:
     """One request and its right answer.
 
-    weight: how often it is sent, beside the others of its plan
-    path: with its query; empty for that of the target itself
-    body: text that is sent; body_file: a file that is sent in its place
-    expect_json: of an object, the keys that must be there and what they hold; ANY where any body is right
-    expect_sha256: of the whole body, in hex; "" where any body is right
+    weight: how often it is sent, relative to the others of its plan
+    path: with its query; empty for the path of the target itself
+    body: text to send; body_file: a file to send instead
+    expect_json: the expected value; of an object, only these keys are compared. ANY if any body is right
+    expect_sha256: of the whole body, in hex; "" if any body is right
     """
 
     method: str = "GET"
@@ -58,7 +58,7 @@ class Request:
         return f"{self.method} {self.path or '/'}"
 
     def to_json(self) -> dict[str, Any]:
-        """As a plan's; without expect_json where any body is right."""
+        """As in a plan; without expect_json if any body is right."""
         stored = asdict(self)
         if self.expect_json is ANY:
             del stored["expect_json"]
@@ -148,6 +148,6 @@ def _cut(text: str) -> str:
 
 
 def order(requests: Sequence[Request], seed: str, length: int) -> list[int]:
-    """Which request comes when: *length* numbers drawn by weight, the same for the same seed."""
+    """The order of requests: *length* indices drawn by weight, the same for the same seed."""
     weights = [request.weight for request in requests]
     return random.Random(seed).choices(range(len(requests)), weights, k=length)

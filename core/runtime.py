@@ -1,4 +1,4 @@
-"""A runtime is an interpreter and its GIL mode: its name, what that promises, and what a process tells of itself."""
+"""A runtime is an interpreter and its GIL mode: its name, what the name promises, and what a process reports."""
 
 import re
 import sys
@@ -20,7 +20,7 @@ ACCEPTED_NAMES = message("3.11, 3.14, 3.14t, 3.14t+gil or another 3.N, 3.Nt, 3.N
 class RuntimeName:
     """A runtime's name taken apart: '3.14t+gil' is the free-threaded 3.14 with the GIL switched on.
 
-    'native' is no interpreter: programs of machine code take both parts. It has no version and no GIL.
+    'native' is not an interpreter: native programs are both service and client. It has no version and no GIL.
     """
 
     version: str
@@ -61,7 +61,7 @@ class RuntimeName:
 
     @property
     def native(self) -> bool:
-        """Whether it is no interpreter at all."""
+        """Whether it is `native`, not an interpreter."""
         return not self.version
 
     @property
@@ -90,7 +90,7 @@ def gil_enabled() -> bool:
 
 
 def _runs_from_a_shared_library() -> bool:
-    """Whether the interpreter's code is in libpython, not in the executable: its calls take a detour then.
+    """Whether the interpreter's code is in libpython, not in the executable, which makes calls slower.
 
     Py_ENABLE_SHARED says only that the library was built too, so where there is /proc this process's own
     map decides.

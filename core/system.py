@@ -45,7 +45,7 @@ class Service(Protocol):
 
 
 class Channel(Protocol):
-    """One open connection to a service; blocks. Errors are clients.channel.CallFailed."""
+    """One open connection to a service; it blocks. Errors are clients.channel.CallFailed."""
 
     def ask(self, message: bytes) -> bytes:
         """Send one request as `message()` made it; the answer's JSON."""
@@ -55,7 +55,7 @@ class Channel(Protocol):
 
 
 class Caller(Protocol):
-    """How one thread calls one service: where the channel of each request comes from and goes to."""
+    """How one thread calls one service: where the channel of a request comes from, and what becomes of it."""
 
     def open(self) -> None:
         """Before the timed region: whatever is kept open."""
@@ -77,10 +77,10 @@ class Client(Protocol):
     """The threads or tasks of one client process, ready to be released together."""
 
     def warm_up(self) -> None:
-        """Ask as in the timed window, as much as the method says, and forget it."""
+        """Send requests as in the timed window, as many as the method says, and forget the counts."""
 
     def run(self) -> dict[str, Any]:
-        """Send all requests; what the child contract wants of a client, but for its usage and GIL states."""
+        """Send all requests; the result of a client by the child contract, without usage and GIL states."""
 
 
 ServiceFactory = Callable[[Cell, int, str], Service]
@@ -102,7 +102,7 @@ def loaded(factory: Factory | str | None) -> Factory:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program that speaks the child contract by itself: its name in native/bin, and how it is told its part."""
+    """A program that speaks the child contract: its name in native/bin and its arguments."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Program:
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """number (or a name, for systems without one) is how it is asked for; title is how reports call it.
+    """number (or name, for systems without one) is what --system takes; title is what reports show.
 
     group: the experiment that it belongs to; `--system all` means the group "systems".
     reads: names of the parameters it reads, beside *common*.
@@ -120,17 +120,16 @@ class System:
         it reports the time of each connect made while timed to connect_ns.
     message(cell, begun): the request's bytes, made once per client; begun asks for begun_ns in the answer.
     client(cell, client_id, addresses, method): a client with a loop of its own, in place of caller and message.
-    native_service, native_client: programs that take a part where there is no Python code for it, and under the
-        runtime `native`.
+    native_service, native_client: programs for a part that has no Python code, and for the runtime `native`.
     requirements: file with the packages that it needs in the measured runtime, or "".
     wheels: names of our own extensions (lab.wheels) that it needs there.
-    turns_gil_on: its client imports a module that does not declare free-threading support, which is what it shows:
-        its cells are valid with the GIL on.
-    no_forced_gil: why it does not run on a free-threaded build whose GIL is switched on; "" where it does.
-    told: what its children are told besides, in their first line: of a service that is no file of systems/.
-    user_service: of a service of the user's, how it is started, or where it runs already.
-    forks: its service is one command, which is told how many processes to have (NUM_API_SERVICES).
-    request_cpu_us: about how much CPU a request takes on both sides, beside its calculation; only for estimates.
+    turns_gil_on: its client imports a module without declared free-threading support on purpose: its cells are valid
+        with the GIL on.
+    no_forced_gil: why it does not run on a free-threaded build whose GIL is on; NOTHING if it does.
+    told: what else the first line tells its children, for a system that is not a file of systems/.
+    user_service: of a user's service, how it is started, or where it runs already.
+    forks: its service is one command that takes the number of its processes (NUM_API_SERVICES).
+    request_cpu_us: rough CPU time of a request on both sides without its calculation; only for estimates.
     """
 
     name: str
@@ -156,7 +155,7 @@ class System:
 
     @property
     def key(self) -> str:
-        """What cells and results call it: its number, or its name where it has none."""
+        """Its name in cells and results: its number, or its name if it has none."""
         return self.number or self.name
 
     @property
@@ -174,7 +173,7 @@ class System:
 
     @property
     def hosted(self) -> bool:
-        """Whether it is a service of the user's: a child of the orchestrator's Python starts it and speaks for it."""
+        """Whether it is a user's service: a child of the orchestrator's Python starts it and speaks for it."""
         return self.user_service is not None
 
     def services(self, cell: Cell) -> int:

@@ -1,4 +1,4 @@
-"""A system in a file outside the repository: what the file declares, as systems/ would."""
+"""A system that a file outside the repository declares, as files of systems/ do."""
 
 import hashlib
 import importlib.util
@@ -20,8 +20,8 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 def load_system(path: Path) -> System:
     """The SYSTEM of the file *path*, which its children are told. Raises BadInput.
 
-    Its requirements file, if it lies beside *path*, is named by its whole path. The file's folder can be imported
-    from, after all others.
+    A requirements file beside *path* is named by its whole path. Modules in the file's folder can be imported, after
+    all others.
     """
     path = path.absolute()
     system = getattr(_module(path), "SYSTEM", None)
@@ -50,7 +50,7 @@ def load_system(path: Path) -> System:
 
 
 def file_of(system: System) -> str:
-    """The path of the file outside that *system* is from; "" for those of the repository."""
+    """The path of the file outside the repository that declares *system*; "" for a built-in system."""
     return str(system.told.get(TOLD, ""))
 
 

@@ -1,4 +1,4 @@
-"""What a request asks for and what it is answered: the same for every system, whatever carries it."""
+"""Requests and their answers: the same for every system, whatever carries them."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -98,7 +98,7 @@ def error_answer(code: int, err: str) -> bytes:
 
 
 def calc_request(target: int, payload_bytes: int = 0, begun: bool = False) -> dict[str, Any]:
-    """The request that every client sends, as JSON values; *payload_bytes* of filler text ride along.
+    """The request that every client sends, as JSON values; with *payload_bytes* of filler text.
 
     begun: ask for begun_ns in the answer, when the handler began (this host's monotonic clock).
     """

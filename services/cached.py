@@ -56,7 +56,7 @@ class CachedService:
             self._watch.add(fd)
 
     def counters(self) -> dict[str, Any]:
-        """Requests answered: in all, by worker, by listening socket, and how many connections had how many."""
+        """Requests answered: in all, by worker and by listening socket, and a histogram of requests by connection."""
         held = self._cache.copy()  # workers may change the cache meanwhile; copies are made in one go
         ended = self._closed.copy() + [
             (connection.listener.address, connection.requests) for connection in held.values()
@@ -117,7 +117,7 @@ class CachedService:
         fd = listener.sock.fileno()
         try:
             sock = accept_or_none(listener.sock)
-        except OSError:  # out of file descriptors: some will be closed soon
+        except OSError:  # no file descriptor is free: some will be closed soon
             self._parked.later(OUT_OF_FILES_PAUSE_S, lambda: self._watch.arm(fd))
             return
         self._watch.arm(fd)

@@ -1,4 +1,4 @@
-"""A connection as a service sees it: what has come in, what has not gone out yet. Nothing here ever blocks."""
+"""A connection as a service sees it: what has come in and what has not gone out yet. Nothing here blocks."""
 
 import socket
 from socket import MSG_DONTWAIT
@@ -40,7 +40,7 @@ class Connection:
         return f"Connection(fd {self.fd}, {self.frames!r}, {len(self.unsent)} bytes unsent)"
 
     def receive(self) -> list[bytes] | None:
-        """The requests that have arrived whole, possibly none; None if the peer is gone."""
+        """The requests that have arrived whole, possibly none; None if the peer has gone."""
         try:
             data = self.sock.recv(READ_BYTES, MSG_DONTWAIT)
         except BlockingIOError:

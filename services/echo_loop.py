@@ -1,4 +1,4 @@
-"""An echo server as an asyncio Protocol: what arrives is sent back, by whichever event loop runs it.
+"""An echo server as an asyncio Protocol: what arrives is sent back, in any event loop.
 
 Source of the form: docs.python.org, asyncio, Transports and Protocols, TCP Echo Server.
 """
@@ -32,7 +32,7 @@ class EchoLoop:
         accepting.wait()
 
     def counters(self) -> dict[str, Any]:
-        """Messages echoed: a server of bytes knows them by their size alone."""
+        """Messages echoed: a server of bytes can only divide by their size."""
         return {"requests": self.echoed_bytes // self._cell.message_bytes, "echoed_bytes": self.echoed_bytes}
 
     def reset(self) -> None:
@@ -53,7 +53,7 @@ class EchoLoop:
 
 
 class Echo(asyncio.Protocol):
-    """One connection. A peer that does not read stops being read from, until it does."""
+    """One connection. While the peer does not read, it is not read from."""
 
     def __init__(self, service: EchoLoop, cell: Cell) -> None:
         self._service = service

@@ -12,14 +12,14 @@ from services.watch import SocketWatch, make_watch
 
 
 class EchoPool(CachedService):
-    """Each readable connection goes to one worker, which sends back what has arrived and gives it back."""
+    """Each readable connection goes to one worker, which sends back what has arrived and then releases it."""
 
     def __init__(self, listeners: list[Listener], watch: SocketWatch, cell: Cell) -> None:
         super().__init__(listeners, watch, cell.num_workers_per_api_service, None)
         self._cell = cell
 
     def counters(self) -> dict[str, Any]:
-        """Messages echoed: a server of bytes knows them by their size alone."""
+        """Messages echoed: a server of bytes can only divide by their size."""
         counted = super().counters()
         echoed_bytes = counted["requests"]
         by_worker = [number // self._cell.message_bytes for number in counted["requests_by_worker"]]

@@ -25,7 +25,7 @@ class Listener:
         return f"Listener({self.address})"
 
     def remove_file(self) -> None:
-        """Remove the socket file if there is one. The socket is left to the end of the process: workers watch it."""
+        """Remove the socket file if there is one. The socket stays open until the process ends: workers watch it."""
         if self.address.startswith("/"):
             Path(self.address).unlink(missing_ok=True)
 

@@ -68,7 +68,7 @@ class ThreadedService:
                 self._set_aside(connection)
 
     def _has_time_for(self, connection: Connection) -> bool:
-        """Whether the worker may wait for this peer: it has said nothing yet, and no other is waiting."""
+        """Whether the worker may wait for this peer: it has sent nothing yet, and no other peer is waiting."""
         return connection.until is None and not connection.frames.partial and self._accepted.empty()
 
     def _answer(self, connection: Connection, body: bytes, worker: WorkerCount) -> None:
@@ -93,12 +93,12 @@ class ThreadedService:
                 hand_over(Connection(accept()[0], listener))
             except ConnectionAbortedError:
                 continue
-            except OSError:  # out of file descriptors: wait for workers to close some
+            except OSError:  # no file descriptor is free: wait for workers to close some
                 self._pause.wait(OUT_OF_FILES_PAUSE_S)
 
 
 def _begins_soon(connection: Connection) -> bool:
-    """Whether the peer begins its request within the worker's patience; a peer that connects, sends at once."""
+    """Whether the peer begins its request within PATIENCE_MS; a peer that connects usually sends at once."""
     poll = select.poll()
     poll.register(connection.fd, select.POLLIN)
     return bool(poll.poll(PATIENCE_MS))

@@ -26,13 +26,13 @@ class SocketWatch(Protocol):
         """Watch *fd* again, after wait() gave it out."""
 
     def wait(self) -> int:
-        """A readable fd, which nobody else gets before it is armed again. Blocks."""
+        """Wait for a readable fd, which nobody else gets before it is armed again."""
 
     def forget(self, fd: int) -> None:
-        """Watch *fd* no more: whoever was given it closes it now."""
+        """Stop watching *fd*: the worker that got it is about to close it."""
 
     def holds(self, fd: int) -> bool:
-        """Whether this way of waiting can watch an fd of that number."""
+        """Whether this watch can hold an fd of that number."""
 
 
 class EpollWatch:
@@ -98,7 +98,7 @@ def _poll_many(fds: set[int]) -> list[int]:
 def _select_many(fds: set[int]) -> list[int]:
     try:
         return select.select(fds, (), ())[0]
-    except OSError:  # one was closed just now: it has nothing more to say, so it is done with
+    except OSError:  # one was closed just now: it counts as readable
         return [fd for fd in fds if _is_closed(fd)]
 
 
@@ -111,7 +111,7 @@ def _is_closed(fd: int) -> bool:
 
 
 class LeaderWatch:
-    """poll() and select() know no one-shot, so one worker at a time, the leader, waits for all.
+    """poll() and select() have no one-shot mode, so one worker at a time, the leader, waits for all.
 
     A socket armed while the leader waits wakes it, so that it waits for that one too.
     Source: D. Schmidt et al., Leader/Followers, PLoP 2000.

@@ -41,7 +41,7 @@ def serve() -> None:
             usage = Usage()
             say_done(word)
     result = {**usage.to_json(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
-    result |= service.counters()  # a service whose work is elsewhere knows better
+    result |= service.counters()  # a service whose work is in another process counts for itself
     for listener in service.listeners:
         listener.remove_file()
     say_result(result)

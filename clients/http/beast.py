@@ -1,4 +1,4 @@
-"""Clients over the extension beastclient, one for each of its modules; of these a process imports one only."""
+"""Clients over the extension beastclient, one for each of its modules; a process imports only one of them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from core.method import Method
 def _client(
     module: str, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
 ) -> ThreadClient:
-    """Threads with the connections of beastclient.<module>, whose own errors they catch."""
+    """A client on threads over beastclient.<module>, which raises an exception of its own."""
     extension = import_module(f"beastclient.{module}")
     return ThreadClient(extension.Connection, cell, client_id, addresses, method, failure=extension.Failed)
 

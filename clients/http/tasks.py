@@ -32,7 +32,7 @@ class TaskWorker(HttpWorker[AsyncConnection]):
     __slots__ = ()
 
     async def open(self) -> None:
-        """Open the connection and use it once; if that fails, the first request that is counted will say so."""
+        """Open the connection and use it once; a failure shows in the first request that is counted."""
         start = perf_counter_ns()
         try:
             await self._take().get()

@@ -40,7 +40,7 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
         self.run_queue_ns = 0
 
     def open(self) -> None:
-        """Open the connection and use it once; if that fails, the first request that is counted will say so."""
+        """Open the connection and use it once; a failure shows in the first request that is counted."""
         start = perf_counter_ns()
         try:
             self._take().get()

@@ -39,7 +39,7 @@ class HttpTally:
         self.times_ns = array("q")
 
     def refuse(self, status: int) -> None:
-        """Count one answer that is not the right one: of another status, or of another length."""
+        """Count one wrong answer: another status or another length."""
         if status == 200:
             self.wrong += 1
         else:
@@ -51,7 +51,7 @@ class HttpTally:
 
 
 class HttpWorker(Generic[ConnectionT]):
-    """One connection, opened when it is needed and again after an error, and what its requests came to.
+    """One connection, opened when it is needed and again after an error, and the counts of its requests.
 
     connect(host, port, deadline_s): opens the connection; no answer takes longer than deadline_s.
     """
@@ -77,7 +77,7 @@ def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> li
 
 
 def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, worker: str) -> dict[str, Any]:
-    """A client's result; bench_ns is from before the first worker is started until the last has ended.
+    """A client's result; bench_ns runs from before the first worker is started until the last has ended.
 
     worker: what a worker is, thread or task. workers_ns: each worker's loop. timeline: each worker's first requests as
     [start, end], ns from *started_ns*.
@@ -99,7 +99,7 @@ def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, wor
 
 
 def _record(tally: HttpTally, latency: Histogram) -> Counter[str]:
-    """Record its answers, and count those that came too late: not every library keeps a deadline for a whole answer."""
+    """Record its answers, and count those that came too late: not every library has a deadline for a whole answer."""
     late, deadline_ns = Counter[str](), round(REQUEST_DEADLINE_S * 1e9)
     for start_ns, end_ns in tally.pairs():
         if end_ns - start_ns > deadline_ns:

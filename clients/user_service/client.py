@@ -27,7 +27,7 @@ class ServiceConnection(Protocol):
         """Send one request; status and body of its answer."""
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it while nothing was under way."""
+        """Whether the service has closed it while no request was under way."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -41,7 +41,7 @@ PROTOCOLS: Mapping[str, tuple[Connect, Callable[[Request, str, str], bytes]]] = 
 
 
 class PlanWorker:
-    """One connection, opened when it is needed and again after an error, and what its requests came to."""
+    """One connection, opened when it is needed and again after an error, and the counts of its requests."""
 
     def __init__(
         self, connect: Connect, address: str, requests: Sequence[PreparedRequest], picks: Sequence[int]
@@ -54,7 +54,7 @@ class PlanWorker:
         self.tally = PlanTally()
 
     def open(self) -> None:
-        """Open the connection; if that fails, the first request will say so."""
+        """Open the connection; a failure shows in the first request."""
         try:
             self._take()
         except CallFailed:
@@ -69,7 +69,7 @@ class PlanWorker:
     def call(self, requests: int | None, until_ns: int, schedule: Schedule) -> None:
         """Send *requests* requests (None: any number, until *until_ns*), count and time each.
 
-        Latency is from the time at which a request was to be sent, where the schedule has such times. Gives up after
+        Latency counts from the time at which a request was due, if the schedule has such times. Gives up after
         GIVE_UP_AFTER failures in a row, or one timeout; what was not sent is missing from answered.
         """
         upcoming, failures = cycle(self._requests), 0
@@ -89,7 +89,7 @@ class PlanWorker:
         self.run_queue_ns = thread_run_queue_ns()
 
     def _send(self, prepared: PreparedRequest, intended_ns: int) -> tuple[str, int]:
-        """Send one request and count it: the code of its failure, empty if an answer came, and when it was over."""
+        """Send one request and count it: the code of its failure, or "" for an answer, and when it ended."""
         tally = self.tally
         tally.sent += 1
         try:
@@ -108,7 +108,7 @@ class PlanWorker:
         return "", end
 
     def _take(self) -> ServiceConnection:
-        """An open connection. What connecting took is counted apart. Raises CallFailed."""
+        """An open connection. The time of the connect is recorded apart. Raises CallFailed."""
         if self._connection is None:
             start = perf_counter_ns()
             self._connection = self._connect(self._address, ANSWER_DEADLINE_S)

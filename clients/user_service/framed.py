@@ -1,4 +1,4 @@
-"""Frames (core.wire) for a service that we did not write: its JSON answer has a `code`, which is the status."""
+"""Frames (core.wire) for a service of the user's: the status is the `code` in its JSON answer."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from core.wire import Frames, frame
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """The request as a frame: its body, a JSON object, is the params. Raises OSError, and BadInput for a body."""
+    """The request as a frame whose params are its body. Raises OSError, and BadInput unless that is a JSON object."""
     params = _params(request)
     return frame(json.dumps({"method": request.method, "url": prefix + request.path, "params": params}).encode())
 
@@ -65,7 +65,7 @@ class FramedConnection:
             raise CallFailed("garbled") from error
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it, or said something unasked, while nothing was under way."""
+        """Whether the service has closed it, or sent something unasked, while no request was under way."""
         return is_readable(self._sock)
 
     def close(self) -> None:

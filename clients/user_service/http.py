@@ -1,4 +1,4 @@
-"""HTTP/1.1 for a service that we did not write: any status, any length, chunked or not, kept open or closed."""
+"""HTTP/1.1 for a service of the user's: any status, any length, chunked or not, kept open or closed."""
 
 import re
 import select
@@ -32,7 +32,7 @@ def connect(address: str, deadline_s: float) -> socket.socket:
 
 
 def is_readable(sock: socket.socket) -> bool:
-    """Whether there is something to read, or the end."""
+    """Whether there is data to read, or the end."""
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     return bool(poll.poll(0))
@@ -65,7 +65,7 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
 class HttpConnection:
     """One connection. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout.
 
-    usable: whether another request may follow; not if the service has said that it closes
+    usable: whether another request may follow, which a service that closes the connection announces
     """
 
     __slots__ = ("_sock", "usable")
@@ -89,7 +89,7 @@ class HttpConnection:
         return code, self._body(head, rest)
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it, or said something unasked, while nothing was under way."""
+        """Whether the service has closed it, or sent something unasked, while no request was under way."""
         return is_readable(self._sock)
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class HttpConnection:
         self._sock.close()
 
     def _head(self, data: bytes) -> tuple[bytes, int, bytes, bytes]:
-        """Minor version, status, the head itself and what has come after it. data: what has come of it already."""
+        """Minor version, status, the head and the data after it. data: what has been read already."""
         while (end := data.find(_HEAD_END)) < 0:
             data += self._read()
         status = _STATUS.match(data)
@@ -118,7 +118,7 @@ class HttpConnection:
         return self._read_to_end(rest)
 
     def _chunks(self, data: bytes) -> bytes:
-        """The body of chunks; what follows the last one, trailers, is read and left out. Source: RFC 9112, 7.1."""
+        """The body of a chunked response; trailers are read and dropped. Source: RFC 9112, 7.1."""
         body = b""
         while True:
             line, data = self._line(data)

@@ -7,7 +7,7 @@ from core.request_plan import Request, Wrong, wrong
 
 
 class PreparedRequest:
-    """A request as bytes, and the last right answer to it: the same body again need not be looked into."""
+    """A request as bytes, and the last right answer to it: the same body need not be parsed again."""
 
     __slots__ = ("_right", "request", "sent")
 
@@ -27,7 +27,7 @@ class PreparedRequest:
 
 
 class PlanTally(Tally):
-    """A tally that keeps the first wrong answer: what was sent, what came, and what should have."""
+    """A tally that keeps the first wrong answer: the request, the answer and the expected answer."""
 
     __slots__ = ("first_wrong",)
 
@@ -36,7 +36,7 @@ class PlanTally(Tally):
         self.first_wrong: dict[str, str] = {}
 
     def check(self, prepared: PreparedRequest, status: int, body: bytes) -> bool:
-        """Count one answer; whether it is the right one."""
+        """Count one answer; whether it is right."""
         self.answered += 1
         difference = prepared.wrong(status, body)
         if difference is None:
@@ -60,7 +60,7 @@ class PlanTally(Tally):
 
 
 class Schedule:
-    """When a connection sends: after a time to think, or at fixed times, one every *every_ns* from *first_ns* on."""
+    """When a connection sends: after a think time, or at fixed times, every *every_ns* from *first_ns* on."""
 
     __slots__ = ("_every_ns", "_next_ns", "_think_s")
 
@@ -75,7 +75,7 @@ class Schedule:
         return bool(self._think_s or self._every_ns)
 
     def wait(self, number: int) -> int:
-        """Wait for the turn of request *number*; when it was to be sent, ns on the monotonic clock, or 0 for now."""
+        """Wait until request *number* is due; the time it was due, ns on the monotonic clock, or 0 for now."""
         if not self._every_ns:
             if number and self._think_s:
                 sleep(self._think_s)

@@ -1,1 +1,1 @@
-"""How other projects would serve /calc, one file each: docs/alternatives.md. Each imports its own package, no other."""
+"""How other projects serve /calc, one file each: docs/alternatives.md. Each imports only its own package."""

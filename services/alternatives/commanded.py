@@ -42,7 +42,7 @@ class ServerCommand:
         return f"ServerCommand({' '.join(self._arguments)} at {self.address})"
 
     def start(self) -> dict[str, Any]:
-        """Start it and wait until it accepts; the worker's state. Raises RuntimeError if it ends or is late."""
+        """Start it and wait until it accepts; the worker's state. Raises RuntimeError if it ends or takes too long."""
         self._process = subprocess.Popen(
             [sys.executable, "-s", *_gil_option(), "-m", "services.alternatives.launch", *self._arguments],
             stdin=subprocess.DEVNULL,
@@ -58,13 +58,13 @@ class ServerCommand:
         return state
 
     def ask(self, word: str) -> dict[str, Any]:
-        """The worker's state, after what *word* wants."""
+        """The worker's state after *word* (state or reset)."""
         self._worker.write(word + "\n")
         self._worker.flush()
         return self._read_state()
 
     def remove_file(self) -> None:
-        """End it: a server ends with its socket. Its worker ends when the control socket is shut."""
+        """End the server, and its worker by closing the control socket."""
         self._process.kill()
         self._process.wait(END_DEADLINE_S)
         with suppress(OSError):
@@ -131,7 +131,7 @@ class CommandedService:
         self._since = usage_of_tree(os.getpid())
 
     def counters(self) -> dict[str, Any]:
-        """Requests, what all its processes have used, and the GIL of the worker: it is what is measured."""
+        """Requests, the usage of all its processes, and the GIL state of the worker, which is what is measured."""
         state = self._command.ask(STATE)
         used = usage_of_tree(os.getpid()).since(self._since).to_json()
         return {

@@ -1,4 +1,4 @@
-"""How many requests a service has answered, where its threads belong to another project's server."""
+"""How many requests a service has answered whose threads belong to another project's server."""
 
 import threading
 
@@ -23,7 +23,7 @@ class Counts:
         return f"Counts({self.requests} requests, {len(self._all)} threads)"
 
     def add(self) -> None:
-        """The calling thread is about to send one more answer: the peer may end us as soon as it has it."""
+        """Count an answer that the calling thread is about to send: the peer may end us as soon as it has it."""
         try:
             self._here.count.requests += 1
         except AttributeError:

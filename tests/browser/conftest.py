@@ -8,15 +8,14 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from core.result import Run
-from reports.page.build import page
-from reports.page.several.build import page_of_several
-from reports.rows.view import view_of
+from core.languages import ENGLISH
+from reports.render.html import page
+from reports.several import side_by_side
 from tests.browser.finding import WANTED, chromium
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.reading import every_chapter, record_with_aa
+from tests.reports.reading import every_chapter, page_of, record_with_aa
 from tests.reports.several.trio import trio
-from tests.reports.sample import TITLES
 
 
 @pytest.fixture(scope="module")  # not the session: while it runs, no other test of the process can run a loop
@@ -56,7 +55,7 @@ def chinese_url(tmp_path_factory: pytest.TempPathFactory) -> str:
 def small_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A page with every chapter, and few lines in each: checks that look at every element take their time."""
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page(view_of(every_chapter(), TITLES)), encoding="utf-8")
+    path.write_text(page_of(every_chapter()), encoding="utf-8")
     return path.as_uri()
 
 
@@ -64,7 +63,7 @@ def small_url(tmp_path_factory: pytest.TempPathFactory) -> str:
 def small_chinese_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The same in Chinese."""
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page(view_of(every_chapter(), TITLES), lang="zh"), encoding="utf-8")
+    path.write_text(page_of(every_chapter(), "zh"), encoding="utf-8")
     return path.as_uri()
 
 
@@ -77,7 +76,7 @@ def contest_url(tmp_path_factory: pytest.TempPathFactory) -> str:
         for system, rate in (("echo-libuv", 2e7), ("echo-netty", 1.5e7), ("echo-asyncio", 1e7))
     ]
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page(view_of(contest_run(*some), CONTESTANTS)), encoding="utf-8")
+    path.write_text(page_of(contest_run(*some), titles=CONTESTANTS), encoding="utf-8")
     return path.as_uri()
 
 
@@ -85,10 +84,10 @@ def contest_url(tmp_path_factory: pytest.TempPathFactory) -> str:
 def several_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A page of three runs side by side."""
     path = tmp_path_factory.mktemp("page") / "side-by-side.html"
-    path.write_text(page_of_several(trio()), encoding="utf-8")
+    path.write_text(page(side_by_side(trio()), ENGLISH), encoding="utf-8")
     return path.as_uri()
 
 
 def _written(path: Path, lang: str) -> str:
-    path.write_text(page(view_of(record_with_trouble(), TITLES), lang=lang), encoding="utf-8")
+    path.write_text(page_of(record_with_trouble(), lang), encoding="utf-8")
     return path.as_uri()

@@ -14,10 +14,7 @@ from clients.fresh import FreshCaller
 from core.cell import Cell
 from core.system import COMMON, Caller, Channel
 from systems import find
-from tests.clients.scripted import (
-    Script,
-    ScriptedService,
-)
+from tests.clients.scripted import Script, ScriptedService
 
 Kind = Callable[[list[str], Callable[[int], None]], Caller]
 

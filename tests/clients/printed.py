@@ -1,6 +1,6 @@
 """What load generators printed here, shortened: ab 2.3, wrk 4.1.0, oha 1.16.0 and hey 0.1.5; and what it says."""
 
-from clients.generators import GeneratorReport
+from clients.generators import Report
 
 AB = """
 Concurrency Level:      4
@@ -112,46 +112,34 @@ Status code distribution:
 Error distribution:
   [1]\tGet "http://127.0.0.1:25792/": EOF
 """
-PRINTED: dict[str, tuple[str, str, GeneratorReport]] = {
-    "ab": ("ab", AB, GeneratorReport(answered=2000, failed=0, seconds=0.111, percentiles_ms={"p50": 0, "p99": 4})),
-    "ab, 404": (
-        "ab",
-        AB_REFUSED,
-        GeneratorReport(answered=20, failed=20, seconds=0.018, percentiles_ms={"p50": 1, "p99": 6}),
-    ),
+PRINTED: dict[str, tuple[str, str, Report]] = {
+    "ab": ("ab", AB, Report(answered=2000, failed=0, seconds=0.111, percentiles_ms={"p50": 0, "p99": 4})),
+    "ab, 404": ("ab", AB_REFUSED, Report(answered=20, failed=20, seconds=0.018, percentiles_ms={"p50": 1, "p99": 6})),
     "wrk": (
         "wrk",
         WRK,
-        GeneratorReport(
-            answered=29298, failed=0, seconds=29298 / 21265.91, percentiles_ms={"p50": 0.077, "p99": 472.77}
-        ),
+        Report(answered=29298, failed=0, seconds=29298 / 21265.91, percentiles_ms={"p50": 0.077, "p99": 472.77}),
     ),
     "wrk, 404 and closed": (
         "wrk",
         WRK_REFUSED,
-        GeneratorReport(answered=93, failed=31, seconds=93 / 86.23, percentiles_ms={"p50": 43.99, "p99": 1280}),
+        Report(answered=93, failed=31, seconds=93 / 86.23, percentiles_ms={"p50": 43.99, "p99": 1280}),
     ),
     "oha": (
         "oha",
         OHA,
-        GeneratorReport(
-            answered=2000, failed=0, seconds=0.291015511, percentiles_ms={"p50": 0.046379, "p99": 0.096864}
-        ),
+        Report(answered=2000, failed=0, seconds=0.291015511, percentiles_ms={"p50": 0.046379, "p99": 0.096864}),
     ),
     "oha, 404 and closed": (
         "oha",
         OHA_REFUSED,
-        GeneratorReport(answered=90, failed=30, seconds=0.52, percentiles_ms={"p50": 1.2, "p99": 3.1}),
+        Report(answered=90, failed=30, seconds=0.52, percentiles_ms={"p50": 1.2, "p99": 3.1}),
     ),
-    "oha, refused": ("oha", OHA_NOTHING, GeneratorReport(answered=0, failed=10, seconds=0.001, percentiles_ms={})),
-    "hey": (
-        "hey",
-        HEY,
-        GeneratorReport(answered=2000, failed=0, seconds=0.284, percentiles_ms={"p50": 0.3, "p99": 3.9}),
-    ),
+    "oha, refused": ("oha", OHA_NOTHING, Report(answered=0, failed=10, seconds=0.001, percentiles_ms={})),
+    "hey": ("hey", HEY, Report(answered=2000, failed=0, seconds=0.284, percentiles_ms={"p50": 0.3, "p99": 3.9})),
     "hey, 404 and closed": (
         "hey",
         HEY_REFUSED,
-        GeneratorReport(answered=99, failed=22, seconds=1.25, percentiles_ms={"p50": 43.7, "p99": 89.9}),
+        Report(answered=99, failed=22, seconds=1.25, percentiles_ms={"p50": 43.7, "p99": 89.9}),
     ),
 }

@@ -9,6 +9,7 @@ from clients.commands import ChildUsage, outcome_of, run
 from core.child import own_peak_memory_bytes
 
 MUCH_BYTES = 300_000_000
+DIES = "import os, signal; from core.parent import die_with_parent; die_with_parent({}, signal.SIGTERM); print(1)"
 
 
 def test_what_a_command_prints_and_how_it_ends() -> None:
@@ -51,3 +52,8 @@ def test_the_cpu_time_of_a_command_is_counted_and_not_that_of_those_before() -> 
     counted = usage.to_json()
     assert counted["cpu_user_ns"] > 5_000_000
     assert counted["voluntary_switches"] + counted["involuntary_switches"] > 0
+
+
+@pytest.mark.parametrize(("parent", "status"), [("os.getppid()", 0), ("os.getpid()", -15)])
+def test_a_process_whose_parent_has_ended_before_it_asked_ends_at_once(parent: str, status: int) -> None:
+    assert run([sys.executable, "-c", DIES.format(parent)]).status == status

@@ -9,23 +9,8 @@ import pytest
 from clients.workers import GIVE_UP_AFTER
 from core.histogram import Histogram
 from core.wire import frame
-from tests.clients.driving import (
-    called,
-    connects,
-    counted,
-    counts,
-    fresh,
-)
-from tests.clients.scripted import (
-    FULL,
-    RIGHT,
-    WRONG,
-    always,
-    answers,
-    closes,
-    request_from,
-    says,
-)
+from tests.clients.driving import called, connects, counted, counts, fresh
+from tests.clients.scripted import FULL, RIGHT, WRONG, always, answers, closes, request_from, says
 
 
 @pytest.mark.parametrize(

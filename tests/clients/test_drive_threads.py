@@ -11,15 +11,7 @@ from clients.channel import CallFailed
 from clients.workers import GIVE_UP_AFTER
 from core.system import Channel
 from tests.clients.driving import FakeCaller, addresses_of, cached, client, counts, services
-from tests.clients.scripted import (
-    DEADLINE_S,
-    RIGHT,
-    WRONG,
-    Script,
-    ScriptedService,
-    always,
-    closes,
-)
+from tests.clients.scripted import DEADLINE_S, RIGHT, WRONG, Script, ScriptedService, always, closes
 
 
 @pytest.mark.parametrize("threads", [1, 2, 25])

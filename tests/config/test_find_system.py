@@ -14,8 +14,7 @@ SMALL = 'from core.system import System\nSYSTEM = System(name="small", title="A 
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test makes known is forgotten after it."""
+def own_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
 
 

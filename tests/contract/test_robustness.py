@@ -13,16 +13,7 @@ from config.load import load_plan
 from core.result import load
 from lab.runtimes import Runtime
 from tests.contract.peers import CALC, Peer
-from tests.contract.runs import (
-    CLIENT,
-    SERVICE,
-    finished,
-    plan_flags,
-    result_of,
-    runtime_flags,
-    started,
-    wait_for_ends,
-)
+from tests.contract.runs import CLIENT, SERVICE, finished, plan_flags, result_of, runtime_flags, started, wait_for_ends
 
 pytestmark = pytest.mark.skipif(
     not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"

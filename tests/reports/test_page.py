@@ -8,24 +8,18 @@ from time import process_time
 import pytest
 
 from core.cell import Value
-from core.errors import BadInput
 from core.method import Method
 from core.result import CellResult, Run
-from reports.page.build import page, soft
-from reports.rows.view import view_of
+from reports.render.html import soft
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.reading import elements, every_chapter, record_view, record_with_aa, with_attribute
-from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
+from tests.reports.reading import elements, every_chapter, page_of, record_view, record_with_aa, with_attribute
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 ORDER = [
     *["verdict", "validity", "comparisons", "waterfall", "completion", "sweeps", "latency", "costs"],
     *["topology", "memory", "cells", "machine"],
 ]
-
-
-def made(run: Run, lang: str = "en") -> str:
-    return page(view_of(run, TITLES), lang=lang)
 
 
 def small(blocks: int = 2) -> Run:
@@ -45,7 +39,7 @@ def chapters(html: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def record() -> str:
-    return page(record_view())
+    return page_of(record_view())
 
 
 def test_the_record_has_its_chapters_in_order(record: str) -> None:
@@ -53,7 +47,7 @@ def test_the_record_has_its_chapters_in_order(record: str) -> None:
 
 
 def test_topology_crossover_and_memory_stand_between_costs_and_cells() -> None:
-    html = made(every_chapter())
+    html = page_of(every_chapter())
     assert chapters(html) == ORDER
     ids = {one.attributes["id"] for one in with_attribute(elements(html), "id")}
     assert {"topology-0", "crossover", "memory-services", "memory-clients"} <= ids
@@ -61,7 +55,7 @@ def test_topology_crossover_and_memory_stand_between_costs_and_cells() -> None:
 
 def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() -> None:
     python = [cell for arm in ("3.14", "3.14t") for cell in blocks_of("echo-uvloop", 10_000, runtime=arm)]
-    html = page(view_of(contest_run(blocks_of("echo-libuv", 20_000), python), CONTESTANTS))
+    html = page_of(contest_run(blocks_of("echo-libuv", 20_000), python), titles=CONTESTANTS)
     forest = html.partition('id="forest"')[2].partition("</figure>")[0]
     assert "uvloop" in forest
     assert "libuv (C)" not in forest
@@ -104,7 +98,7 @@ def test_the_seeds_figures_stand_beside_ours(record: str) -> None:
 
 
 def test_chinese_has_chinese_headings_and_verdicts() -> None:
-    html = page(record_view(), lang="zh")
+    html = page_of(record_view(), "zh")
     headings = [one.text for one in elements(html) if one.name == "h2"]
     assert headings[:3] == ["结论", "有效性", "全部比较"]
     assert all(re.search(r"[\u4e00-\u9fff]", one) for one in headings)
@@ -113,17 +107,12 @@ def test_chinese_has_chinese_headings_and_verdicts() -> None:
     assert '<html lang="zh-Hans">' in html
 
 
-def test_another_language_is_refused_with_those_there_are() -> None:
-    with pytest.raises(BadInput, match="lang is fr; it must be one of en, zh"):
-        made(small(), lang="fr")
-
-
 def test_what_a_failed_cell_said_is_text_and_no_mark_up() -> None:
     run = small()
     run.cells[0] = replace(
         run.cells[0], status="failed", reason="<script>alert(1)</script> & more", clients=[], services=[]
     )
-    html = made(run)
+    html = page_of(run)
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in html
 
@@ -169,13 +158,13 @@ def idle() -> Run:
 )
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_whatever_a_run_holds_there_is_a_page(run: Run, lang: str) -> None:
-    assert {"verdict", "validity", "cells", "machine"} <= set(chapters(made(run, lang)))
+    assert {"verdict", "validity", "cells", "machine"} <= set(chapters(page_of(run, lang)))
 
 
 def test_a_run_as_result_json_has_it_gives_the_same_page() -> None:
     run = small()
     again = replace(run, cells=[CellResult(**json.loads(json.dumps(vars(cell)))) for cell in run.cells])
-    assert made(again) == made(run)
+    assert page_of(again) == page_of(run)
 
 
 def test_names_may_break_behind_an_underscore_and_stay_text() -> None:
@@ -186,5 +175,5 @@ def test_the_page_of_a_record_is_made_in_less_than_five_seconds() -> None:
     """CPU time, so that what else runs on the machine does not count."""
     run = record_with_aa()
     begin = process_time()
-    page(view_of(run, TITLES))
+    page_of(run)
     assert process_time() - begin < 5

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from config.load import load_experiment
-from core.result import Run
+from core.languages import language
 from core.messages import message
+from core.result import Run
 from core.runtime import NATIVE
 from lab.runtimes import Native
 from reports import write
+from reports.exports import texts
+from reports.view import View
 from reports.write import PartsLost, write_all
 from tests.reports.sample import MS, TITLES, facts, measured, run_of
 
@@ -28,7 +31,7 @@ def record_run() -> Run:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_record_with_its_native_runtime_has_every_file(lang: str, tmp_path: Path) -> None:
-    paths = write_all(record_run(), tmp_path, TITLES, lang)
+    paths = write_all(View(record_run(), TITLES), tmp_path, language(lang))
     assert {path.name for path in paths if path.parent == tmp_path} == FILES
     record = (tmp_path / "record.md").read_text(encoding="utf-8")
     (line,) = [line for line in record.splitlines() if line.startswith("| native ")]
@@ -40,9 +43,9 @@ def test_a_file_that_cannot_be_made_loses_no_other(tmp_path: Path, monkeypatch: 
         raise KeyError("pgo")
 
     monkeypatch.setattr(write, "page", broken)
-    monkeypatch.setattr(write, "rows_sheet", broken)
+    monkeypatch.setattr(texts, "rows_sheet", broken)
     with pytest.raises(PartsLost) as lost:
-        write_all(record_run(), tmp_path, TITLES)
+        write_all(View(record_run(), TITLES), tmp_path)
     cause = " could not be made (KeyError: 'pgo', in test_write.py:"
     assert [reason.partition(cause)[0] for reason in lost.value.reasons] == ["report.html", "table.csv"]
     assert {path.name for path in lost.value.paths if path.parent == tmp_path} == FILES - {"report.html", "table.csv"}

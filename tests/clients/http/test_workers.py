@@ -2,13 +2,7 @@
 
 import pytest
 
-from clients.http.workers import (
-    REQUEST_DEADLINE_S,
-    TIMELINE_REQUESTS,
-    HttpTally,
-    places,
-    summary,
-)
+from clients.http.workers import REQUEST_DEADLINE_S, TIMELINE_REQUESTS, HttpTally, places, summary
 from clients.workers import shares, timed, turns, warmup
 from core.cell import Cell
 from core.method import Method, Warmup

@@ -8,6 +8,7 @@ from core.errors import BadInput
 from core.result import Run
 from reports.exports.csv_sheets import cells_sheet
 from reports.exports.formats import FORMATS
+from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
 
@@ -27,7 +28,7 @@ def run() -> Run:
     ],
 )
 def test_a_format_writes_its_files_into_the_folder(name: str, files: list[str], run: Run, tmp_path: Path) -> None:
-    done = FORMATS[name](run, TITLES, tmp_path / "to")
+    done = FORMATS[name](View(run, TITLES), tmp_path / "to")
     assert sorted(path.name for path in done.paths) == files
     assert sorted(path.name for path in (tmp_path / "to").iterdir()) == files
     assert all(path.stat().st_size for path in done.paths)
@@ -39,7 +40,7 @@ def test_the_formats_are_all_tested() -> None:
 
 
 def test_csv_is_that_of_the_runs_folder(run: Run, tmp_path: Path) -> None:
-    FORMATS["csv"](run, TITLES, tmp_path)
+    FORMATS["csv"](View(run, TITLES), tmp_path)
     assert (tmp_path / "cells.csv").read_text() == cells_sheet(run)
 
 
@@ -47,4 +48,4 @@ def test_csv_is_that_of_the_runs_folder(run: Run, tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_bad_input(name: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="cannot be written"):
-        FORMATS[name](run, TITLES, tmp_path / "file" / "deep")
+        FORMATS[name](View(run, TITLES), tmp_path / "file" / "deep")

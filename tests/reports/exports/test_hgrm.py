@@ -8,7 +8,8 @@ import pytest
 from core.errors import BadInput
 from core.histogram import Histogram
 from reports.exports.hgrm import distribution, export, steps
-from tests.reports.sample import TITLES, cell_of, faulty, measured, run_of
+from reports.view import View
+from tests.reports.sample import cell_of, faulty, measured, run_of
 
 US = 1000
 # The percentiles of wrk2's README, which HdrHistogram's C port printed for 39 500 requests.
@@ -78,15 +79,15 @@ def test_an_empty_histogram_has_no_distribution() -> None:
 def test_there_is_a_file_for_each_row_and_a_line_for_each_without_latencies(tmp_path: Path) -> None:
     sizes = [cell_of("4", "3.14t", {"NUM_MULTI_SOCKET": sockets}) for sockets in (1, 5)]
     cells = [measured(cell, block, [10**9], [US] * 20) for cell in sizes for block in (1, 2)]
-    done = export(run_of([*cells, faulty(cell_of("3", "3.11"), 1, "failed", "died")]), TITLES, tmp_path / "to")
+    done = export(View(run_of([*cells, faulty(cell_of("3", "3.11"), 1, "failed", "died")])), tmp_path / "to")
     assert sorted(path.name for path in done.paths) == [
         "4-NUM_MULTI_SOCKET=1-3.14t.hgrm",
         "4-NUM_MULTI_SOCKET=5-3.14t.hgrm",
     ]
     assert "Total count    =           40]" in done.paths[0].read_text()
-    assert "3 3.11: failed, no latencies" in done.left_out
+    assert [str(line) for line in done.left_out] == ["3 3.11 has no latencies"]
 
 
 def test_a_run_without_latencies_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no latencies"):
-        export(run_of([faulty(cell_of("1", "3.11"), 1, "failed", "died")]), TITLES, tmp_path)
+        export(View(run_of([faulty(cell_of("1", "3.11"), 1, "failed", "died")])), tmp_path)

@@ -9,7 +9,8 @@ import pytest
 
 from core.errors import BadInput
 from reports.exports.parquet import export
-from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
+from reports.view import View
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
@@ -20,7 +21,7 @@ def path(tmp_path: Path) -> Path:
         measured(cell_of("2", "3.14t", {**SMALL, "REUSE_CLIENT": True}), 1, [499 * MS], cpu_ns=5 * MS),
         faulty(cell_of("4", "3.11", SMALL), 1, "failed", "two\nlines"),
     ]
-    (path,) = export(run_of(cells), TITLES, tmp_path / "deep").paths
+    (path,) = export(View(run_of(cells)), tmp_path / "deep").paths
     return path
 
 
@@ -50,14 +51,14 @@ def test_facts_of_the_run_are_metadata_of_the_file(path: Path) -> None:
 
 
 def test_a_file_may_be_named(tmp_path: Path) -> None:
-    (path,) = export(run_of([measured(cell_of("1", "3.11"), 1, [MS])]), TITLES, tmp_path / "mine.parquet").paths
+    (path,) = export(View(run_of([measured(cell_of("1", "3.11"), 1, [MS])])), tmp_path / "mine.parquet").paths
     assert path == tmp_path / "mine.parquet"
     assert path.is_file()
 
 
 def test_a_run_without_cells_and_a_place_that_cannot_be_written_are_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no cells"):
-        export(run_of([]), TITLES, tmp_path)
+        export(View(run_of([])), tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="cannot be written"):
-        export(run_of([measured(cell_of("1", "3.11"), 1, [MS])]), TITLES, tmp_path / "file" / "deep")
+        export(View(run_of([measured(cell_of("1", "3.11"), 1, [MS])])), tmp_path / "file" / "deep")
