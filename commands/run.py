@@ -10,21 +10,8 @@ from commands.chosen import with_present_runtimes, without_absent
 from commands.output import Output, output_for
 from commands.report import show, write
 from config import flags
-from config.options import given_flags
+from config import plan_options as options
 from config.plan import Plan
-from config.plan_options import (
-    CHOICE,
-    MAX_BLOCKS,
-    MEASURING,
-    OF_A_RUN,
-    OUTPUT,
-    PROFILE,
-    REQUIRE,
-    RUNTIMES,
-    SEED,
-)
-from config.user_service.options import OPTIONS
-from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.result import Run
@@ -38,13 +25,15 @@ SUMMARY = message(
     "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
 )
 
+BESIDE_RESUME = (options.RESUME, options.JSON, options.QUIET, options.LANG, options.INTERPRETER)
+
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, or 1 where a cell failed or a part of the report could not be made."""
     output = output_for(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
     flags.add_run_flags(parser)
-    parser.add(message("the run"), *OF_A_RUN)
+    parser.add(message("the run"), *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
         order, run = _resumed(given, output)
@@ -67,7 +56,7 @@ def _epilog(output: Output) -> str:
 
 def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output) -> tuple[Order, Run]:
     plan = flags.plan_from(given)
-    seed = flags.value_of(SEED, given)
+    seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = with_present_runtimes(plan, given, output)
     plan = without_absent(plan, runtimes, output)
     _expect_an_end(plan)
@@ -79,7 +68,7 @@ def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output)
 
 def _profiles(given: Mapping[str, Any], output: Output) -> bool:
     """Whether perf is to be used and works here; a note if it does not."""
-    wanted = flags.value_of(PROFILE, given) is not None
+    wanted = flags.value_of(options.PROFILE, given) is not None
     why_not = available() if wanted else ""
     if why_not:
         output.note(why_not)
@@ -87,12 +76,12 @@ def _profiles(given: Mapping[str, Any], output: Output) -> bool:
 
 
 def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
-    fixed = [*CHOICE, *MEASURING, RUNTIMES, REQUIRE, *OUTPUT, PROFILE, *OPTIONS]
-    names = [option.flag for option in given_flags(fixed, given)]
-    names += [PARAMETERS[name].flag for name in flags.parameter_values(given)]
+    beside = {option.name for option in BESIDE_RESUME}
+    names = [name for name, value in given.items() if value not in (None, False, []) and name not in beside]
     if names:
         raise BadInput(
-            "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(names)
+            "--resume continues the saved plan; {flags} cannot change it. Leave it out.",
+            flags=listed(f"--{name.replace('_', '-')}" for name in names),
         )
     folder = Path(given["resume"])
     run = resumed(folder)
@@ -106,7 +95,7 @@ def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
 def _expect_an_end(plan: Plan) -> None:
     """Raises BadInput where only the width of an interval is to end the run, and nothing has an interval."""
     until = plan.until
-    if until.width and not until.seconds and plan.blocks == MAX_BLOCKS and plan.sides < 2:
+    if until.width and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
         raise BadInput(
             "until is {width:g}%, but there is nothing to compare: only one runtime, or one service, takes part. "
             "Name two, or end the run by --blocks N or a time such as --until 10min.",

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +21,8 @@ from core.messages import AND, NOTHING, Message, listed, message, verbatim
 from systems import built_in
 
 HELP = message("show this help and exit")
-USAGE = message("usage: ")
 # What argparse itself complains about, so that translators see it
 ARGPARSE = (message("expected one argument"), message("expected at least one argument"))
-
-
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help whose first word is in the reader's language too."""
-
-    def __init__(self, *args: Any, usage: str, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self._usage = usage
-
-    def add_usage(self, *args: Any, **more: Any) -> None:
-        super().add_usage(*args[:3], **{"prefix": self._usage, **more})
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,10 +36,12 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             add_help=False,
             exit_on_error=False,
-            formatter_class=partial(_Formatter, usage=language.text(USAGE)),
+            usage=argparse.SUPPRESS,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self._language = language
         self._exclusive: Sequence[Option] = ()
+        self._names = ""
         common = self.add_argument_group(self._text(message("help and language")))
         common.add_argument("-h", "--help", action="help", help=self._text(HELP))
         self._add(common, LANG)
@@ -64,10 +53,16 @@ class Parser(argparse.ArgumentParser):
             self._add(group, option)
         self._exclusive = options if exclusive else self._exclusive
 
-    def add_names(self, name: str, text: Message, count: str | int | None = None, default: str | None = None) -> None:
-        """What stands without a flag: a run, a folder, names. count: as argparse's nargs."""
+    def add_names(self, name: str, text: Message, count: Any = None, default: str = "") -> None:
+        """What stands without a flag: a run, a folder, names. count: argparse's nargs."""
+        self._names += {None: " {}", 2: " {} {}", "?": " [{}]", "*": " [{} ...]"}[count].format(*[name.upper()] * 2)
         group = self.add_argument_group(self._text(message("arguments")))
-        group.add_argument(name, metavar=name.upper(), nargs=count, default=default, help=self._text(text))
+        group.add_argument(name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(text))
+
+    def format_help(self) -> str:
+        """The help, with a usage that names no option: below it stands what each does."""
+        usage = message("usage: {program} [OPTION ...]{names}", program=self.prog, names=self._names)
+        return f"{self._text(usage)}\n\n{super().format_help()}"
 
     def add_parameters(self) -> None:
         """A flag for every parameter of a cell."""
@@ -116,12 +111,8 @@ def _of_parameter(parameter: Parameter) -> Option:
     default: Message = verbatim(NONE if parameter.default is None else str(parameter.default).lower())
     if parameter.same_as:
         default = message("as {name}", name=parameter.same_as)
-    help_text = message(
-        "{help}: {accepted} (default: {default})",
-        help=Message(msgid=parameter.help),
-        accepted=parameter.accepted,
-        default=default,
-    )
+    text, accepted = Message(msgid=str(parameter.help)), parameter.accepted
+    help_text = message("{help}: {accepted} (default: {default})", help=text, accepted=accepted, default=default)
     return Option(f"{parameter.flag} V", help_text)
 
 
@@ -174,13 +165,9 @@ def _chosen(flags: Mapping[str, Any]) -> Plan:
     file, experiment = flags["plan"], flags["experiment"]
     if file is not None and experiment is not None:
         raise BadInput(
-            "--plan is {plan} and --experiment is {experiment}; give only one of them.",
-            plan=file,
-            experiment=experiment,
+            "--plan is {file} and --experiment is {name}; give only one of them.", file=file, name=experiment
         )
-    return (
-        load_plan(Path(file)) if file is not None else load_experiment("default" if experiment is None else experiment)
-    )
+    return load_experiment("default" if experiment is None else experiment) if file is None else load_plan(Path(file))
 
 
 def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
@@ -193,11 +180,9 @@ def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
         return replace(plan, rows=tuple(Row(system=system, values={}) for system in systems.values()))
     rows = tuple(row for row in plan.rows if row.system.key in systems)
     if not rows:
+        there = listed(sorted(plan.systems))
         raise BadInput(
-            "--system is {names}, but plan {plan} has no row for it; it has rows for system {systems}.",
-            names=names,
-            plan=plan.name,
-            systems=listed(sorted(plan.systems)),
+            "--system is {names}; plan {plan} has rows for system {there}.", names=names, plan=plan.name, there=there
         )
     return replace(plan, rows=rows)
 

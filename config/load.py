@@ -106,11 +106,7 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[d
         return [{}]
     for name in TOPOLOGY:
         if name in given:
-            raise BadInput(
-                "{name} is {value} in a row with a topology, which sets it; leave one of them out.",
-                name=name,
-                value=str(given[name]),
-            )
+            raise BadInput("{name} cannot be given in a row with a topology, which sets it; leave it out.", name=name)
     cores = cores_usable()
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
     return [{WORKERS: (services,), THREADS: (workers,), **clients} for services, workers in core_topologies(cores)]
@@ -134,11 +130,9 @@ def _row(
 ) -> Row:
     for name in values:
         if name not in system.parameters:
+            reads = listed(system.parameters)
             raise BadInput(
-                "{name} is not read by system {system}; it reads {parameters}.",
-                name=name,
-                system=system.key,
-                parameters=listed(system.parameters),
+                "{name} is not read by system {key}; it reads {reads}.", name=name, key=system.key, reads=reads
             )
     read = {name: values for name, values in defaults.items() if name in system.parameters}
     return Row(system=system, title=title, values={**read, **values}, fixed=fixed)

@@ -20,6 +20,8 @@ from core.system_file import file_of
 from core.user_service import UserService
 from systems import readers
 
+STORED_AS_IT_IS = ("name", "description", "runtimes", "blocks", "aa", "until", "method", "view", "user_service")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -216,26 +218,12 @@ class Plan:
         """The plan that to_json wrote. Its scale has been applied already."""
         saved = SavedPlan.from_json(stored)
         systems = _systems_again(saved)
+        values = [{name: (value,) for name, value in row.params.items()} for row in saved.rows]
         rows = tuple(
-            Row(
-                system=systems[row.system],
-                title=row.title,
-                values={name: (value,) for name, value in row.params.items()},
-            )
-            for row in saved.rows
+            Row(system=systems[row.system], title=row.title, values=own)
+            for row, own in zip(saved.rows, values, strict=True)
         )
-        return cls(
-            name=saved.name,
-            description=saved.description,
-            rows=rows,
-            runtimes=saved.runtimes,
-            blocks=saved.blocks,
-            aa=saved.aa,
-            until=saved.until,
-            method=saved.method,
-            view=saved.view,
-            user_service=saved.user_service,
-        )
+        return cls(rows=rows, **{name: getattr(saved, name) for name in STORED_AS_IT_IS})
 
 
 def _systems_again(saved: SavedPlan) -> dict[str, System]:
@@ -243,13 +231,13 @@ def _systems_again(saved: SavedPlan) -> dict[str, System]:
     systems = {system.key: system for system in service.systems(saved.user_service)} if saved.user_service else {}
     for outside in saved.outside:
         if outside.file:
-            systems[outside.name] = find_system(outside.file)
-            if systems[outside.name].key != outside.name:
+            systems[outside.name] = system = find_system(outside.file)
+            if system.key != outside.name:
                 raise BadInput(
-                    "The run measured system {system} of {file}, which declares system {now} now.",
-                    system=outside.name,
+                    "The run measured system {name}; {file} declares {key} now.",
+                    name=outside.name,
                     file=outside.file,
-                    now=systems[outside.name].key,
+                    key=system.key,
                 )
     return {row.system: systems.get(row.system) or find_system(row.system) for row in saved.rows}
 
@@ -259,23 +247,17 @@ def _check_names(systems: Iterable[System]) -> None:
     files: dict[str, str] = {}
     for system in systems:
         if files.setdefault(system.key, file_of(system)) != file_of(system):
-            raise BadInput(
-                "{file} and {other} both declare the system {name!r}; give one of them another name.",
-                file=files[system.key],
-                other=file_of(system),
-                name=system.key,
-            )
+            key, file, other = system.key, files[system.key], file_of(system)
+            raise BadInput("{file} and {other} both declare the system {key!r}.", file=file, other=other, key=key)
 
 
 def _check_free(given: Mapping[str, tuple[Value, ...]], rows: Sequence[Row]) -> None:
     """Raises BadInput for a parameter of *given* that a topology has set: its shapes would not be what they say."""
     for name in given:
         if any(name in row.fixed for row in rows):
+            flag = parameter(name).flag
             raise BadInput(
-                "{flag} is {values} beside a topology, which sets {name} in each of its rows; leave one of them out.",
-                flag=parameter(name).flag,
-                values=listed(map(str, given[name])),
-                name=name,
+                "{flag} cannot be given beside a topology, which sets {name}; leave it out.", flag=flag, name=name
             )
 
 
@@ -297,9 +279,5 @@ def parse_values(name: str, given: Any) -> tuple[Value, ...]:
     declared = parameter(name)
     items: Sequence[Any] = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else [given]
     if not items:
-        raise BadInput(
-            "{name} is an empty list; it must hold at least one value, each {accepted}.",
-            name=name,
-            accepted=declared.accepted,
-        )
+        raise BadInput("{name} is an empty list; it must be {accepted}.", name=name, accepted=declared.accepted)
     return tuple(dict.fromkeys(declared.parse(item.strip() if isinstance(item, str) else item) for item in items))

@@ -104,9 +104,7 @@ INTERPRETER = Option(
     "--interpreter NAME=PATH", message("the interpreter for a runtime: 3.11=/usr/bin/python3.11"), _paths, repeated=True
 )
 SCALE = Option("--scale X", message("multiplies NUM_REQUESTS_PER_CLIENT: above 0, at most 1"), _scale)
-BLOCKS = Option(
-    "--blocks N", message("how often each cell is measured (default: 3); with until, at most"), whole(0, 10**9)
-)
+BLOCKS = Option("--blocks N", message("how often each cell is measured (default: 3)"), whole(1, MAX_BLOCKS))
 UNTIL = Option("--until W", message("stop at narrow intervals (3%), after a time (10min), or either"), parse_until)
 WARMUP = Option(
     "--warmup W", message("sent before anything counts: 10% of the requests, 0.5s, or 0"), _read(Warmup.parse)

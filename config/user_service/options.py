@@ -25,7 +25,7 @@ def parse_name(given: Given) -> str:
     """What reports call a service: not what they call a system. Raises BadInput."""
     name = given.text()
     if not _NAME.fullmatch(name):
-        raise given.wrong(message("letters, digits and . _ - and begin with a letter"))
+        raise given.wrong(message("a name of letters, digits and . _ - that begins with a letter"))
     if name in RESERVED_NAMES or any(name in (system.key, system.name) for system in built_in()):
         raise BadInput("{name} is a name of gilscope's own; choose another one.", name=name)
     return name
@@ -40,7 +40,7 @@ def _app(given: Given) -> str:
 def _directory(given: Given) -> str:
     path = (given.folder / given.text()).absolute()
     if not os.path.isdir(path):
-        raise given.wrong(message("a folder that is there; {path} is not", path=str(path)))
+        raise given.wrong(message("an existing folder; {path} is not", path=str(path)))
     return str(path)
 
 
@@ -50,7 +50,7 @@ def _environment(given: Given) -> Mapping[str, str]:
     for name, value in given.value.items():
         if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
             variable = Given(value={name: value}, name=given.name)
-            raise variable.wrong(message("a name without = and a text"))
+            raise variable.wrong(message("a name without = with a text"))
     return given.value
 
 

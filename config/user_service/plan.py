@@ -68,10 +68,11 @@ def user_service_plan(
 def _subject(given: Mapping[str, Any]) -> Subject:
     """What *given* says how the service is started, or where it runs. Raises BadInput."""
     starts = [key for key in STARTS if key in given]
+    none = message("none of them")
     if len(starts) != 1:
         raise BadInput(
             "a service has exactly one of command, app and targets; given: {starts}.",
-            starts=listed(starts or [message("none of them")]),
+            starts=listed(starts or [none]),
         )
     return STARTS[starts[0]]
 
@@ -110,7 +111,7 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
         return request_plan(given, folder)
     for key in ("think_time", "rate"):
         if key in given:
-            raise BadInput("{key} belongs into the file of requests, beside `requests`; move it there.", key=key)
+            raise BadInput("{key} belongs in the file of requests, beside `requests`; move it there.", key=key)
     return load_requests(Given(value=given["requests"], name="requests", folder=folder).file())
 
 

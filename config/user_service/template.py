@@ -116,7 +116,7 @@ def _sizes(service: UserService, language: Language) -> Iterator[str]:
     if service.command:
         names = [WORKERS, *([THREADS] if service.command.threaded else []), *names]
     for name in names:
-        yield from (f"  {line}" for line in _comment(Message(msgid=PARAMETERS[name].help), language))
+        yield from (f"  {line}" for line in _comment(Message(msgid=str(PARAMETERS[name].help)), language))
         yield f"  {name}: {DEFAULTS.get(name, DEFAULT_THREADS)}"
 
 

@@ -151,28 +151,12 @@ def test_flags_that_say_a_part_leave_the_rest_to_the_questions(
 def test_an_answer_that_cannot_be_meant_is_asked_for_again(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    typed(
-        monkeypatch,
-        "",
-        "app:app",
-        "app:app nginx",
-        "app:app gunicorn",
-        "",
-        "items",
-        "/items/3 -> {",
-        "/items/3",
-        "no",
-        "",
-    )
+    starts, requests = ("", "app:app", "app:app nginx", "app:app gunicorn"), ("", "items", "/items/3 -> {", "/items/3")
+    typed(monkeypatch, *starts, *requests, "no", "")
     assert init([]) == 0
     asked = capsys.readouterr().err
-    for words in (
-        "but no server is given",
-        "server is nginx",
-        "request is items",
-        "it must be JSON such as",
-        "No such file",
-    ):
+    complaints = ("no server is given", "server is nginx", "request is items", "must be JSON such as", "No such file")
+    for words in complaints:
         assert words in asked
     assert [asked.count(text) for text in ("How is it started?", "Which request,", "Which requirements")] == [4, 4, 2]
     assert load_plan(here / "my-service.yaml").user_service is not None

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from config.user_service.servers import ASGI, SERVERS, WSGI
 
+from config.user_service.servers import ASGI, SERVERS, WSGI
 from core.result import CellResult
 from lab.measure import Bench
 from lab.runtimes import Runtime

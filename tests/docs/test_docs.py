@@ -140,10 +140,10 @@ def run_parser() -> flags.Parser:
     return parser
 
 
-def test_the_tables_of_flags_are_those_declared() -> None:
+def test_the_tables_of_options_are_those_declared() -> None:
     options = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
-    assert rows(DOCS / "plans.md", "Flags") == flag_table(options)
-    assert rows(DOCS / "own-service.md", "Flags") == flag_table(OPTIONS)
+    assert rows(DOCS / "plans.md", "A plan of your own") == [*key_table(PLAN_OPTIONS), *key_table(ROW)]
+    assert rows(DOCS / "plans.md", "Flags") == flag_table(one for one in options if one not in PLAN_OPTIONS)
     documented = {flag for option in (*options, *OPTIONS) for flag in option.flags}
     known = {flag for action in run_parser()._actions for flag in action.option_strings}
     assert documented - {""} == known - {"-h", "--help", *(one.flag for one in PARAMETERS.values())}
@@ -318,10 +318,6 @@ def test_figures_of_verdicts_are_those_in_use() -> None:
             assert fewest_blocks(int(family[1] or 1)) == int(blocks_there_are)
         else:
             assert max(map(int, blocks_there_are.split(", "))) < fewest_blocks(1)
-
-
-def test_keys_of_plans_are_documented() -> None:
-    assert rows(DOCS / "plans.md", "A plan of your own") == [*key_table(PLAN_OPTIONS), *key_table(ROW)]
 
 
 def test_the_parameters_are_those_declared() -> None:

@@ -71,16 +71,7 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
         "--expect-status",
         "201",
     ]
-    more = [
-        "--header",
-        "Accept: x",
-        "--name",
-        "shop",
-        "--env",
-        "A=b=c",
-        "--service-port",
-        "8000",
-    ]
+    more = ["--header", "Accept: x", "--name", "shop", "--env", "A=b=c", "--service-port", "8000"]
     plan = planned(*COMMAND, *asked, *more, "--runtime", "3.14", "--blocks", "2", "--num-clients", "4", "--rate", "50")
     service, command = service_of(plan), command_of(plan)
     assert [str(one) for one in service.requests.requests] == ["GET /items/3", "GET /items/4"]
@@ -193,9 +184,9 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
         ([*COMMAND, "--system", "2"], "--system does not apply to a command; leave it out"),
         ([*COMMAND, "--experiment", "quick"], "--experiment does not apply to a command"),
         ([*COMMAND, "--name", "pool"], "is a name of gilscope's own"),
-        ([*COMMAND, "--name", "a b"], "name is a b; it must be letters"),
+        ([*COMMAND, "--name", "a b"], "name is a b; it must be a name of letters"),
         ([*COMMAND, "--requirements", "none.txt"], "No such file"),
-        ([*COMMAND, "--directory", "none"], "it must be a folder that is there"),
+        ([*COMMAND, "--directory", "none"], "it must be an existing folder"),
         ([*COMMAND, "--env", "A"], "--env is A; it must be NAME=VALUE"),
         ([*COMMAND, "--service-port", "99999"], "port is 99999"),
         ([*COMMAND, "--requests", "a.yaml", "--request", "GET /"], "leave out --request"),
@@ -215,7 +206,10 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
         ([*COMMAND, "--protocol", "framed", "--body", '{"a": 1}'], None),
         ([*COMMAND, "--protocol", "framed", "--header", "A: b"], "has headers A, but frames have none"),
         ([*SHAPED, "--topology", "2x1,1x2"], None),
-        ([*SHAPED, "--topology", "2x1,1x2", "--num-api-services", "4"], "--num-api-services is 4 beside a topology"),
+        (
+            [*SHAPED, "--topology", "2x1,1x2", "--num-api-services", "4"],
+            "--num-api-services cannot be given beside a topology",
+        ),
         (
             [*SHAPED, "--topology", "2x1", "--num-workers-per-api-service", "4"],
             "beside a topology, which sets NUM_WORK",
@@ -223,7 +217,7 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
         ([*SHAPED, "--topology", ""], "topology is ; it must be"),
         ([*COMMAND, "--name", "native"], "is a name of gilscope's own"),
         ([*COMMAND, "--requirements", "x" * 300], "File name too long"),
-        ([*COMMAND, "--directory", "x" * 300], "it must be a folder that is there"),
+        ([*COMMAND, "--directory", "x" * 300], "it must be an existing folder"),
         ([*COMMAND, "--request", "GET /\x00"], "request is"),
         ([*COMMAND, "--header", "A: \ud800"], "header is"),
         ([*COMMAND, "--header", "A: b\tc"], None),

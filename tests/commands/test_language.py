@@ -1,0 +1,50 @@
+"""--lang holds for all that a command prints: help, notes, questions, errors. The catalog here marks every message."""
+
+import gettext
+import re
+
+import pytest
+
+import commands
+import runner
+from commands import output
+from core.languages import Language
+
+
+class Marked(gettext.NullTranslations):
+    """A language in which every message stands between marks."""
+
+    def gettext(self, message: str) -> str:
+        return f"<{message}>"
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return f"<{msgid2}>"
+
+
+@pytest.fixture(autouse=True)
+def marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "language", lambda name: Language(name, Marked()))
+
+
+def unmarked(text: str) -> str:
+    """What stands between no marks."""
+    while re.search("<[^<>]*>", text):
+        text = re.sub("<[^<>]*>", "", text)
+    return text
+
+
+@pytest.mark.parametrize("name", ["", *commands.NAMES])
+def test_help_is_made_of_messages(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        runner.main([*filter(None, [name]), "--help", "--lang", "zh"])
+    systems = capsys.readouterr().out.partition("<systems:>")[0]
+    words = re.findall(r"(?<![-\w])[a-z]{3,}", unmarked(systems))
+    assert [word for word in words if word not in ("perf", "docs", "own", "service")] == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--blocks"], ["--blocks", "x"], ["nope"], ["--nope"], ["init"], ["report", "--out", "x", "a"]]
+)
+def test_errors_are_messages(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert runner.main([*arguments, "--lang=zh"]) == 2
+    assert unmarked(capsys.readouterr().err).strip() == ""
