@@ -8,11 +8,11 @@ from config.plan import Plan, Row
 from core.cell import Cell, Value
 from core.errors import BadInput, ChildFailed
 from core.result import CellResult
-from lab import interpreters
-from lab.feasible import preflight
-from lab.measure import Bench, measure
-from lab.runtimes import Runtime, present
-from lab.sandbox import Sandbox
+from lab.python import interpreters
+from lab.run.feasible import preflight
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime, present
+from lab.run.sandbox import Sandbox
 from systems import find
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from config import flags
 from core.errors import BadInput
 from core.runtime import RuntimeName
-from lab import interpreters
-from lab.audit import audit, document, exit_status
-from lab.interpreters import Interpreter
+from lab.gil.audit import audit, document, exit_status
+from lab.python import interpreters
+from lab.python.interpreters import Interpreter
 
 DEFAULT_RUNTIME = "3.14t"
 

@@ -10,8 +10,9 @@ from config.plan import Plan
 from core.errors import BadInput
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE
-from lab import feasible, interpreters
-from lab.runtimes import AnyRuntime, usable
+from lab.python import interpreters
+from lab.run import feasible
+from lab.run.runtimes import AnyRuntime, usable
 
 
 def with_present_runtimes(plan: Plan, given: Mapping[str, Any]) -> tuple[Plan, dict[str, AnyRuntime], dict[str, str]]:

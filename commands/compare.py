@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from commands.saying import note
 from config import flags
-from lab.runs import titles
+from lab.run.runs import titles
 
 if TYPE_CHECKING:
     from reports.compare.checks import Check

@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 
 from config import flags
-from lab import quiet
-from lab.doctor import findings
+from lab.machine import quiet
+from lab.machine.doctor import findings
 
 
 def main(arguments: Sequence[str]) -> int:

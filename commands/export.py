@@ -7,7 +7,7 @@ from commands.saying import note
 from config import flags
 from core.errors import BadInput
 from core.result import load
-from lab.runs import titles
+from lab.run.runs import titles
 
 DEFAULT_FORMAT = "pyperf"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from commands.report import add_lang_flag, language
 from commands.saying import note, short
 from config import flags
-from lab.runs import RUNS
+from lab.run.runs import RUNS
 
 
 def main(arguments: Sequence[str]) -> int:

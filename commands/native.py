@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from config import flags
 from core.errors import BadInput
-from lab import interpreters, natives, wheels
+from lab.native import programs, wheels
+from lab.python import interpreters
 
 FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
@@ -12,7 +13,7 @@ FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, or 1 where something could not be built although its tools are here."""
     parser = flags.Parser(prog="runner.py native", description=__doc__)
-    known = (*natives.BUILDS, *wheels.EXTENSIONS)
+    known = (*programs.BUILDS, *wheels.EXTENSIONS)
     parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(known)} (default: all)")
     names = parser.parse_args(arguments).names or known
     for name in names:
@@ -21,14 +22,14 @@ def main(arguments: Sequence[str]) -> int:
     broken = False
     for what, why_not in _made(names):
         print(f"{what}: {why_not or 'built'}", flush=True)
-        broken |= why_not.startswith(natives.BROKEN)
+        broken |= why_not.startswith(programs.BROKEN)
     return 1 if broken else 0
 
 
 def _made(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    programs = [name for name in names if name in natives.BUILDS]
+    native = [name for name in names if name in programs.BUILDS]
     extensions = [name for name in names if name in wheels.EXTENSIONS]
-    if programs:
-        yield from natives.make(programs)
+    if native:
+        yield from programs.make(native)
     if extensions:
         yield from wheels.make(extensions, interpreters.find(FOR_RUNTIMES).values())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from commands.chosen import with_present_runtimes
 from config import flags
 from config.estimate import cell_seconds, plan_seconds
-from lab import machine
+from lab.machine import host
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.terminal.console import terminal
     from reports.terminal.inventory import print_plan
 
-    cores = machine.facts()["cores_usable"] or 1
+    cores = host.facts()["cores_usable"] or 1
     cells = [(cell, cell_seconds(cell, cores, asked.method.duration_s)) for cell in asked.cells()]
     print_plan(cells, asked.blocks, plan_seconds(asked, cores), terminal())
     return 0

@@ -13,7 +13,7 @@ from commands.saying import note, short
 from config import flags
 from core.errors import BadInput
 from core.result import FILE_NAME, Run, keep_comparisons, load, to_json
-from lab.runs import RUNS, titles
+from lab.run.runs import RUNS, titles
 
 if TYPE_CHECKING:
     from reports.rows.view import View

@@ -13,11 +13,11 @@ from config import flags
 from config.plan import MAX_BLOCKS, Plan
 from core.errors import BadInput
 from core.result import Run
-from lab.experiment import Enough, carry_out
-from lab.feasible import preflight
-from lab.order import Order
-from lab.profile import available
-from lab.runs import check_same_runtimes, new_run, note_time, resumed, run_folder
+from lab.profile.perf import available
+from lab.run.experiment import Enough, carry_out
+from lab.run.feasible import preflight
+from lab.run.order import Order
+from lab.run.runs import check_same_runtimes, new_run, note_time, resumed, run_folder
 
 TITLE = "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
 

@@ -7,8 +7,8 @@ from commands.chosen import found_runtimes
 from config import flags
 from config.load import parse_runtimes
 from config.plan import DEFAULT_RUNTIMES
-from lab import interpreters
-from lab.runtimes import Runtime
+from lab.python import interpreters
+from lab.run.runtimes import Runtime
 
 
 def main(arguments: Sequence[str]) -> int:

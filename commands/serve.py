@@ -8,10 +8,10 @@ from dataclasses import replace
 from commands.chosen import found_runtimes
 from config import flags
 from core.errors import BadInput
-from lab.measure import Bench, start_services
 from lab.places import REPOSITORY
-from lab.processes import Crew
-from lab.sandbox import Sandbox
+from lab.run.children import Crew
+from lab.run.measure import Bench, start_services
+from lab.run.sandbox import Sandbox
 
 
 def main(arguments: Sequence[str]) -> int:

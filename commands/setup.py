@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from commands.saying import note
 from config import flags
-from lab import interpreters
-from lab.feasible import prepare
-from lab.runtimes import present
+from lab.python import interpreters
+from lab.run.feasible import prepare
+from lab.run.runtimes import present
 
 SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")
 

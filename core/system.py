@@ -106,7 +106,7 @@ class System:
     native_service, native_client: programs that take a part where there is no Python code for it, and under the
         runtime `native`.
     requirements: file with the packages that it needs in the measured runtime, or "".
-    wheels: names of our own extensions (lab.wheels) that it needs there.
+    wheels: names of our own extensions (lab.native.wheels) that it needs there.
     turns_gil_on: its client imports a module that does not declare free-threading support, which is what it shows:
         its cells are valid with the GIL on.
     no_forced_gil: why it does not run on a free-threaded build whose GIL is switched on; "" where it does.

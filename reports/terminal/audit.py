@@ -1,4 +1,4 @@
-"""What `runner.py audit` found, as Markdown and as JSON. A document is what lab.audit.document() makes."""
+"""What `runner.py audit` found, as Markdown and as JSON. A document is what lab.gil.audit.document() makes."""
 
 import json
 from collections.abc import Mapping, Sequence

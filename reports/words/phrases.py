@@ -100,7 +100,7 @@ _ZH: Mapping[str, str] = {
     "p is {p}": "p 为 {p}",
     "no block has both arms": "没有一个区组同时测了两方",
     "at least {fewest} blocks are needed": "至少需要 {fewest} 个区组",
-    # gates and notes (reports/rows/comparisons.py, lab/measure.py)
+    # gates and notes (reports/rows/comparisons.py, lab/run/measure.py)
     "the timed window is {seconds} s; a verdict wants at least 1 s: more requests, or --duration 1": (
         "计时窗口只有 {seconds} 秒；下结论至少需要 1 秒：请增加请求数，或使用 --duration 1"
     ),

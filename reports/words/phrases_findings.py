@@ -135,7 +135,7 @@ FINDINGS_ZH: Mapping[str, str] = {
         "本机极限是用 Rust 写的同一协议、同样的计数，由原生负载发生器调用。Python 客户端会占用服务的 CPU 时间："
         "加上 --client-runtime native，所有服务都由该发生器调用，所占比例只取决于服务本身。"
     ),
-    # profiles (lab/hotspots.py, reports/findings/findings.py)
+    # profiles (lab/profile/hotspots.py, reports/findings/findings.py)
     "perf, system {system} on {arm}: {sentence}": "perf，系统 {system}，{arm}：{sentence}",
     "the hottest function is {name} ({share} of CPU time)": "最热的函数是 {name}（占 CPU 时间的 {share}）",
     "the hottest lock is {lock} ({module}: {share} of CPU time, {floor} of context switches)": (

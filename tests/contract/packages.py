@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from lab import interpreters
+from lab.python import interpreters
 
 SMALL_PACKAGE = "iniconfig"
 TIMEOUT_S = 60.0

@@ -10,12 +10,12 @@ import pytest
 
 from core.cell import Cell
 from core.system import System
-from lab.environments import EnvironmentFailed
-from lab.natives import ProgramMissing
+from lab.environments.environment import EnvironmentFailed
+from lab.native.programs import ProgramMissing
 from lab.places import REPOSITORY
-from lab.processes import READY, RESULT, Child, Crew
-from lab.runtimes import AnyRuntime
-from lab.sandbox import Sandbox
+from lab.run.children import READY, RESULT, Child, Crew
+from lab.run.runtimes import AnyRuntime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract.peers import CALC, DEADLINE_S, Peer
 

@@ -10,9 +10,9 @@ import pytest
 
 from core.system import System
 from lab.places import REPOSITORY
-from lab.processes import READY, RESULT, Crew
-from lab.runtimes import AnyRuntime, Native, Runtime
-from lab.sandbox import Sandbox
+from lab.run.children import READY, RESULT, Crew
+from lab.run.runtimes import AnyRuntime, Native, Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.clients.scripted_http import (
     HALF,

@@ -9,8 +9,8 @@ from core.cell import Cell
 from core.method import Method, Warmup
 from core.result import CellResult
 from core.runtime import NATIVE
-from lab.measure import Bench, measure
-from lab.runtimes import Native, Runtime
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Native, Runtime
 from systems import every, find
 from tests.conftest import native_or_skip
 from tests.contract.serving import SMALL, command_or_skip

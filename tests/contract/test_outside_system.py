@@ -9,7 +9,7 @@ import pytest
 
 from core.result import FILE_NAME, RunFile, load
 from lab.places import REPOSITORY
-from lab.runtimes import Runtime
+from lab.run.runtimes import Runtime
 from tests.docs.pages import outside_system
 
 SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50")

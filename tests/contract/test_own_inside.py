@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from lab import interpreters
-from lab.gilprobe import version_label
-from lab.measure import Bench
-from lab.runtimes import Runtime
+from lab.gil.probe import version_label
+from lab.python import interpreters
+from lab.run.measure import Bench
+from lab.run.runtimes import Runtime
 from tests.clients.own.test_client import serving
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
-from tests.lab.test_audit import EXTENSION, extension, wheel
+from tests.lab.gil.test_audit import EXTENSION, extension, wheel
 
 ITEMS = {"command": "{python} items.py {port}"}
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from config.own_plan import own_plan
-from lab import interpreters
-from lab.measure import Bench, measure
 from lab.places import REPOSITORY
-from lab.runtimes import Runtime
+from lab.python import interpreters
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
 from systems import find
 from tests.contract.own_services import measured, running, told
 from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 IMPATIENT = """
 import json, sys
-from lab.own_command import Command, CommandFailed
+from lab.user_service.command import Command, CommandFailed
 own = json.loads(sys.argv[1])
 command = Command(own, 0, sys.argv[2], {})
 try:

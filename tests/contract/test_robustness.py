@@ -11,7 +11,7 @@ import pytest
 
 from config.load import load_plan
 from core.result import load
-from lab.runtimes import Runtime
+from lab.run.runtimes import Runtime
 from tests.contract.peers import CALC, Peer
 from tests.contract.runs import (
     CLIENT,

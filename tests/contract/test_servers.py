@@ -7,8 +7,8 @@ import pytest
 
 from config.servers import ASGI, SERVERS, WSGI
 from core.result import CellResult
-from lab.measure import Bench
-from lab.runtimes import Runtime
+from lab.run.measure import Bench
+from lab.run.runtimes import Runtime
 from tests.contract.own_services import measured
 from tests.contract.packages import not_installed
 

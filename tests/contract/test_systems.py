@@ -14,10 +14,10 @@ from core.cell import Cell
 from core.method import Method, Warmup
 from core.result import CellResult
 from core.system import System
-from lab.environments import EnvironmentFailed
-from lab.interpreters import scrubbed_environment
-from lab.measure import Bench, measure
-from lab.runtimes import Runtime
+from lab.environments.environment import EnvironmentFailed
+from lab.python.interpreters import scrubbed_environment
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
 from systems import find
 from tests.conftest import runtime_or_skip
 from tests.contract.serving import command_or_skip, prefixed, small_cell

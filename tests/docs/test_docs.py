@@ -23,10 +23,10 @@ from core.method import Method
 from core.result import CellResult, Run, Status
 from core.system import System
 from core.work import answer
-from lab import doctor, quiet
-from lab.contract import CLIENT_KINDS, SERVICE_KINDS
-from lab.hotspots import Hot, Profile
+from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
+from lab.profile.hotspots import Hot, Profile
+from lab.run.contract import CLIENT_KINDS, SERVICE_KINDS
 from reports.compare import comparable
 from reports.findings import findings
 from reports.findings import scaling as scaling_report

@@ -16,11 +16,11 @@ import systems
 from core.cell import Cell
 from core.method import Method
 from core.result import FILE_NAME, Run, load
-from lab.interpreters import scrubbed_environment
-from lab.measure import Bench, measure
 from lab.places import REPOSITORY
-from lab.processes import Child
-from lab.runtimes import Runtime
+from lab.python.interpreters import scrubbed_environment
+from lab.run.children import Child
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
 from reports.findings import findings
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, lines_of, named, system_5

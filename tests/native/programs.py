@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lab.places import REPOSITORY
-from lab.processes import READY, Crew
-from lab.sandbox import Sandbox
+from lab.run.children import READY, Crew
+from lab.run.sandbox import Sandbox
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import Serving
 

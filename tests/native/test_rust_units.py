@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from lab.natives import why_cargo_cannot
+from lab.native.programs import why_cargo_cannot
 from lab.places import NATIVE_SOURCES
 
 TIMEOUT_S = 900

@@ -8,7 +8,7 @@ import pytest
 from config.load import load_experiment
 from core.result import Run
 from core.runtime import NATIVE
-from lab.runtimes import Native
+from lab.run.runtimes import Native
 from reports import write
 from reports.write import PartsLost, write_all
 from tests.reports.sample import MS, TITLES, facts, measured, run_of

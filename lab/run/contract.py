@@ -1,0 +1,91 @@
+"""What children must say, checked before anything is made of it. Source: docs/child-contract.md."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.errors import ChildFailed
+from core.histogram import Histogram
+from lab.run.children import RESULT, Child
+from lab.run.runtimes import AnyRuntime
+
+PROGRAM_KINDS = {"program": str, "version": str, "compiler": str, "java": str, "packages": dict}
+GIL_KINDS = {"gil_enabled_ready": bool, "gil_enabled_end": bool}
+CLIENT_KINDS = {
+    "finished_ns": int,
+    "completion_ns": int,
+    "requests": int,
+    "answered": int,
+    "wrong": int,
+    "errors": dict,
+    "latency": dict,
+    **GIL_KINDS,
+}
+SERVICE_KINDS = {"requests": int, **GIL_KINDS}
+HISTOGRAMS = ("latency", "connect", "waiting")
+
+
+def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
+    """The addresses in a service's ready line. Raises ChildFailed."""
+    told: list[str] = _checked(line, child, {"addresses": list})["addresses"]
+    return told
+
+
+def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
+    """Raises ChildFailed if a Python child does not run under the interpreter that it was started with.
+
+    What a native child says it is stays with it.
+    """
+    expected = runtime.version
+    for child, line in zip(children, lines, strict=True):
+        facts = _checked(line, child, {"runtime": dict})["runtime"]
+        if expected and facts.get("implementation") == "cpython" and facts.get("version") != expected:
+            raise ChildFailed(f"{child.label} runs under version {facts.get('version')}; it was to be {expected}.")
+        if "program" in facts:
+            kinds = {key: kind for key, kind in PROGRAM_KINDS.items() if key in facts}
+            said = _checked(facts, child, kinds)
+            child.program = {key: said[key] for key in kinds}
+
+
+def client_results(lines: Sequence[Mapping[str, Any]], clients: Sequence[Child]) -> list[dict[str, Any]]:
+    """What the clients' last lines say. Raises ChildFailed."""
+    results = [_result(line, child, CLIENT_KINDS) for line, child in zip(lines, clients, strict=True)]
+    for result, child in zip(results, clients, strict=True):
+        _check_counts(result["errors"], child)
+        for name in HISTOGRAMS:
+            if name in result:
+                _check_histogram(name, result[name], child)
+    return results
+
+
+def service_results(lines: Sequence[Mapping[str, Any]], services: Sequence[Child]) -> list[dict[str, Any]]:
+    """What the services' last lines say. Raises ChildFailed."""
+    return [_result(line, child, SERVICE_KINDS) for line, child in zip(lines, services, strict=True)]
+
+
+def _result(line: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) -> dict[str, Any]:
+    result = _checked(_checked(line, child, {RESULT: dict})[RESULT], child, kinds)
+    return {**result, "program": child.program} if child.program else result
+
+
+def _checked(said: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) -> dict[str, Any]:
+    missing = [key for key in kinds if key not in said]
+    if missing:
+        raise ChildFailed(f"{child.label} did not say {', '.join(missing)}; the child contract wants it.")
+    for key, kind in kinds.items():
+        if type(said[key]) is not kind:
+            raise ChildFailed(f"{child.label} said {key} {said[key]!r}; the child contract wants {kind.__name__}.")
+    return dict(said)
+
+
+def _check_counts(errors: Mapping[Any, Any], child: Child) -> None:
+    if not all(type(code) is str and type(number) is int for code, number in errors.items()):
+        raise ChildFailed(f"{child.label} said errors {errors!r}; the child contract wants a number for each code.")
+
+
+def _check_histogram(name: str, summary: Any, child: Child) -> None:
+    try:
+        Histogram.from_json(summary)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ChildFailed(
+            f"{child.label} said a {name} that is no histogram: {type(error).__name__} {error}."
+        ) from error

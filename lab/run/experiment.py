@@ -1,0 +1,99 @@
+"""A run: every block of a plan, cell by cell, saved after each."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from time import perf_counter_ns
+from typing import Any, Protocol
+
+from config.plan import Entry
+from core.cell import Cell
+from core.result import CellResult, Run, RunFile
+from lab.machine import doctor, quiet
+from lab.profile.perf import ProfileFailed, Recording, hottest
+from lab.run.measure import NOT_READY, Bench, measure
+from lab.run.order import Order
+from lab.run.runs import note_time
+from lab.run.sandbox import Sandbox
+from systems import find
+
+MOST_STARTS = 2
+
+Enough = Callable[[Run, int], bool]
+
+
+class Progress(Protocol):
+    """Who wants to know how far a run has come."""
+
+    def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
+        """*done* of *total* cells are behind us."""
+
+    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
+        """One more is."""
+
+
+def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambda run, spent_ns: False) -> None:
+    """Measure every cell of the plan that *run* does not hold yet; save after each.
+
+    enough(run, spent_ns) is asked after every block whether it was the last.
+    """
+    start_ns = perf_counter_ns()
+    file = RunFile(order.folder)
+    file.save(run)
+    done = {(result.arm, result.cell_id, result.block) for result in run.cells}
+    total = order.plan.blocks * len(order.plan.entries())
+    with Sandbox() as sandbox:
+        bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
+        for block in range(1, order.plan.blocks + 1):
+            for entry in order.plan.block(block, run.seed):
+                if (entry.arm, entry.cell.cell_id, block) in done:
+                    continue
+                progress.cell_started(entry.cell, block, len(run.cells), total)
+                result = _not_started(entry, block, run) or _watched(entry, block, bench)
+                run.cells.append(result)
+                file.save(run)
+                progress.cell_ended(result, len(run.cells), total)
+            if enough(run, perf_counter_ns() - start_ns):
+                break
+        if order.profile:
+            run.profiles = [_profiled(cell, bench) for cell in order.plan.cells()]
+    run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
+    run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
+    note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
+
+
+def _not_started(entry: Entry, block: int, run: Run) -> CellResult | None:
+    """The failure of a user's service that has never started, MOST_STARTS times: it is not waited for again."""
+    if not find(entry.cell.system).hosted:
+        return None
+    before = [one for one in run.cells if (one.arm, one.cell_id) == (entry.arm, entry.cell.cell_id)]
+    dead = [one for one in before if one.status == "failed" and NOT_READY in one.reason]
+    hopeless = len(dead) >= MOST_STARTS and len(dead) == len(before)
+    return replace(dead[-1], block=block, overhead_ns=0, disturbances=[]) if hopeless else None
+
+
+def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
+    """The cell's result, with what disturbed it on the machine meanwhile."""
+    before = quiet.snapshot()
+    result = measure(entry.cell, find(entry.cell.system), block, bench, entry.arm)
+    window = quiet.between(before, quiet.snapshot())
+    found = doctor.disturbances(window, os.cpu_count())
+    return replace(result, disturbances=[f"{one.name}: {one.value}" for one in found if one.good is False])
+
+
+def _profiled(cell: Cell, bench: Bench) -> dict[str, Any]:
+    """One more cell, which is not counted, with perf on its first service: its hottest functions and locks."""
+    profile = {"cell_id": cell.cell_id, "system": cell.system, "runtime": cell.runtime, "params": cell.params}
+    file = bench.sandbox.folder / "perf.data"
+    watch = partial(Recording, file=file, process_group=bench.sandbox.process_group)
+    result = measure(cell, find(cell.system), 0, replace(bench, watch=watch))
+    if result.status != "ok":
+        return {**profile, "sentence": f"not profiled: {result.reason}"}
+    try:
+        return {**profile, **hottest(file).to_json()}
+    except ProfileFailed as failed:
+        return {**profile, "sentence": f"not profiled: {failed}"}
+    finally:
+        file.unlink(missing_ok=True)

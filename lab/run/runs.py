@@ -1,0 +1,87 @@
+"""Runs in their folders: where they are, how one begins and goes on, and what its systems are called."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from config.own import Own
+from config.plan import Plan
+from core.errors import BadInput
+from core.result import FILE_NAME, Run, RunFile, load
+from lab.machine import host, quiet
+from lab.places import REPOSITORY
+from lab.run.commit import commit
+from lab.run.order import Order
+from lab.run.runtimes import AnyRuntime
+from systems import every
+
+RUNS = REPOSITORY / "reports" / "out"
+QUIET_WINDOW_S = 0.3
+
+
+def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, str]) -> Run:
+    """A run that has not begun. Raises BadInput if its folder holds one already."""
+    if (order.folder / FILE_NAME).exists():
+        raise BadInput(
+            f"{order.folder} holds a run already; name another folder with --out, "
+            f"or go on with --resume {order.folder}."
+        )
+    now = datetime.now(UTC)
+    return Run(
+        run_id=order.folder.name,
+        started_at=now.isoformat(timespec="seconds"),
+        seed=secrets.randbelow(2**32) if seed is None else seed,
+        command=list(command),
+        plan=order.plan.to_json(),
+        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S)},
+        runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
+        missing=dict(missing),
+    )
+
+
+def run_folder(plan: Plan) -> Path:
+    """A folder for a new run under reports/out; its name says when and what."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    return RUNS / f"{stamp}-{plan.name}-{secrets.token_hex(2)}"
+
+
+def titles(*runs: Run) -> dict[str, str]:
+    """What reports call the systems, by number or name: those that are here, and those that *runs* had besides."""
+    here = {system.key: system.title for system in every()}
+    outside = [run.plan.get("outside", {}) for run in runs]
+    owned = [one for run in runs if run.plan.get("own") for one in Own.from_json(run.plan["own"]).systems()]
+    titles_outside = {key: one["title"] for systems in outside for key, one in systems.items()}
+    return here | titles_outside | {one.key: one.title for one in owned}
+
+
+def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
+    """Add to the time that *run* has spent on *what*, and save it."""
+    run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
+    RunFile(folder).save(run)
+
+
+def resumed(folder: Path) -> Run:
+    """The saved run in *folder*, to go on with. Raises BadInput if it is not one of this machine."""
+    run = load(folder)
+    here = host.facts()
+    for name in ("cpu", "cores"):
+        if run.machine.get(name) != here[name]:
+            raise BadInput(
+                f"{folder} was measured on a machine with {name} {run.machine.get(name)}; this one has {here[name]}. "
+                "A run can only go on where it began; start a new one."
+            )
+    return run
+
+
+def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
+    """Raises BadInput if a runtime of *run* is gone or is another build now."""
+    for name, stored in run.runtimes.items():
+        here: dict[str, Any] = runtimes[name].to_json() if name in runtimes else {}
+        for fact in ("version", "build"):
+            if stored.get(fact) != here.get(fact):
+                raise BadInput(
+                    f"The run was begun with {name} {fact} {stored.get(fact)!r}, which is {here.get(fact)!r} now; "
+                    "a run can only go on with the same interpreters. Bring it back, or start a new run."
+                )
