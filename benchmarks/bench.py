@@ -20,7 +20,7 @@ def runtime_called(name: str) -> Runtime:
     """The runtime *name*. Raises BadInput if it is not there."""
     runtimes = present((name,), interpreters.find((name,)))
     if name not in runtimes:
-        raise BadInput(interpreters.missing_line(name))
+        raise BadInput(interpreters.missing(name))
     return runtimes[name]
 
 

@@ -45,5 +45,5 @@ def _interpreter(name: str) -> Interpreter:
         raise BadInput(f"--runtime is {name}, which is no Python; audit needs a free-threaded build, such as 3.14t.")
     found = interpreters.find([name])
     if not found:
-        raise BadInput(interpreters.missing_line(name))
+        raise BadInput(interpreters.missing(name))
     return next(iter(found.values()))

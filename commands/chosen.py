@@ -8,6 +8,7 @@ from commands.saying import note
 from config import flags
 from config.plan import Plan
 from core.errors import BadInput
+from core.messages import Message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE
 from lab.python import interpreters
@@ -15,7 +16,9 @@ from lab.run import feasible
 from lab.run.runtimes import AnyRuntime, usable
 
 
-def with_present_runtimes(plan: Plan, given: Mapping[str, Any]) -> tuple[Plan, dict[str, AnyRuntime], dict[str, str]]:
+def with_present_runtimes(
+    plan: Plan, given: Mapping[str, Any]
+) -> tuple[Plan, dict[str, AnyRuntime], dict[str, Message]]:
     """The plan with the runtimes that are present, these, and a line for each that is not. Raises BadInput."""
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
@@ -43,18 +46,20 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
     return possible
 
 
-def found_runtimes(names: tuple[str, ...], given: Mapping[str, Any]) -> tuple[dict[str, AnyRuntime], dict[str, str]]:
+def found_runtimes(
+    names: tuple[str, ...], given: Mapping[str, Any]
+) -> tuple[dict[str, AnyRuntime], dict[str, Message]]:
     """The runtimes that are present, and a line for each that is not. Raises BadInput if a required one is not."""
     required = flags.required(given)
     names = tuple(dict.fromkeys((*names, *required)))
     binaries = [name for name in names if name != NATIVE]
     runtimes = usable(names, interpreters.find(binaries, flags.chosen_interpreters(given)))
-    missing = {name: interpreters.missing_line(name) for name in names if name not in runtimes}
+    missing = {name: interpreters.missing(name) for name in names if name not in runtimes}
     for name in required:
         if name in missing:
             raise BadInput(missing[name])
     for line in dict.fromkeys(missing.values()):
-        note(line)
+        note(str(line))
     if not runtimes:
         raise BadInput(f"None of the runtimes {', '.join(names)} was found. Install one with: uv python install 3.14t")
     return runtimes, missing

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from config import flags
 from core.errors import BadInput
+from core.messages import Message
 from lab.native import programs, wheels
 from lab.python import interpreters
 
@@ -22,11 +23,11 @@ def main(arguments: Sequence[str]) -> int:
     broken = False
     for what, why_not in _made(names):
         print(f"{what}: {why_not or 'built'}", flush=True)
-        broken |= why_not.startswith(programs.BROKEN)
+        broken |= why_not.code == programs.BROKEN
     return 1 if broken else 0
 
 
-def _made(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _made(names: Iterable[str]) -> Iterator[tuple[str | Message, Message]]:
     native = [name for name in names if name in programs.BUILDS]
     extensions = [name for name in names if name in wheels.EXTENSIONS]
     if native:

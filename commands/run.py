@@ -12,12 +12,12 @@ from commands.saying import note
 from config import flags
 from config.plan import MAX_BLOCKS, Plan
 from core.errors import BadInput
+from core.messages import NOTHING
 from core.result import Run
-from lab.profile.perf import available
+from lab.profile.perf import obstacle
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
-from lab.run.order import Order
-from lab.run.runs import check_same_runtimes, new_run, note_time, resumed, run_folder
+from lab.run.runs import Order, check_same_runtimes, new_run, note_time, resumed, run_folder
 
 TITLE = "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
 
@@ -60,9 +60,9 @@ def _ordered(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Order,
 
 def _profiles(asked: str | None) -> bool:
     """Whether perf was asked for and runs here; a line if it does not."""
-    why_not = available() if asked else ""
+    why_not = obstacle() if asked else NOTHING
     if why_not:
-        note(why_not)
+        note(str(why_not))
     return bool(asked) and not why_not
 
 

@@ -9,7 +9,7 @@ from commands.chosen import found_runtimes
 from config import flags
 from core.errors import BadInput
 from lab.places import REPOSITORY
-from lab.run.children import Crew
+from lab.run.children import Children
 from lab.run.measure import Bench, start_services
 from lab.run.sandbox import Sandbox
 
@@ -27,11 +27,11 @@ def main(arguments: Sequence[str]) -> int:
             f"serve starts the services of one cell, and these flags make {len(cells)}; "
             "give one value to each, such as: --system 4 --runtime 3.14t --num-multi-socket 1"
         )
-    with Sandbox() as sandbox, Crew(sandbox, str(REPOSITORY)) as crew:
-        for addresses in start_services(cells[0], crew, Bench(sandbox=sandbox, runtimes=found)):
+    with Sandbox() as sandbox, Children(sandbox, str(REPOSITORY)) as children:
+        for addresses in start_services(cells[0], children, Bench(sandbox=sandbox, runtimes=found)):
             print(*addresses, sep="\n", flush=True)
         try:
-            crew.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115
+            children.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115
         except KeyboardInterrupt:
             pass
     return 0

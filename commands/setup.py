@@ -16,10 +16,10 @@ def main(arguments: Sequence[str]) -> int:
     flags.Parser(prog="runner.py setup", description=__doc__).parse_args(arguments)
     absent = [name for name in SETUP_RUNTIMES if name not in interpreters.find(SETUP_RUNTIMES)]
     for line in interpreters.install(absent):
-        note(line)
+        note(str(line))
     found = present(SETUP_RUNTIMES, interpreters.find(SETUP_RUNTIMES))
     for name, runtime in found.items():
         note(f"Runtime {name}: {runtime.interpreter.facts['version']} at {runtime.interpreter.executable}")
     for line in prepare(found):
-        note(line)
+        note(str(line))
     return 0

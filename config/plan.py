@@ -9,6 +9,7 @@ from typing import Any
 from config.own import Own
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
+from core.messages import Message
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
 from core.system import System
@@ -88,7 +89,7 @@ class Plan:
     until: Until = Until()
     view: str = ""
     own: Own | None = None
-    absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:
@@ -173,7 +174,9 @@ class Plan:
             "until": asdict(self.until),
             "method": self.method.to_json(),
             "view": self.view,
-            "absent": [{"system": key[0], "runtime": key[1], "reason": why} for key, why in self.absent.items()],
+            "absent": [
+                {"system": key[0], "runtime": key[1], "reason": why.to_json()} for key, why in self.absent.items()
+            ],
             "rows": self._combinations(),
             **({"own": self.own.to_json()} if self.own else {}),
             **self._outside(),

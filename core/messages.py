@@ -6,7 +6,8 @@ The msgid is the English text. `make messages` collects all of them for the tran
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from string import Formatter
 from typing import Any, Union
 
@@ -27,13 +28,13 @@ class Message:
     args: Mapping[str, Arg] = field(default_factory=dict)
     plural: str = ""
     code: str = ""
-    stored: str = ""
+    stored: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return self.stored or formatted(self.template, self.args)
 
     def __hash__(self) -> int:
-        return hash((self.msgid, str(self)))
+        return hash((self.msgid, frozenset(self.args.items())))
 
     def __bool__(self) -> bool:
         return bool(self.msgid or self.stored)
@@ -54,8 +55,10 @@ class Message:
         """Of to_json(), or of plain text, as older files have it."""
         if not isinstance(stored, Mapping):
             return verbatim(str(stored))
+        if not stored.get("msgid"):
+            return verbatim(str(stored.get("text", "")))
         return cls(
-            msgid=str(stored.get("msgid", "")),
+            msgid=str(stored["msgid"]),
             args={str(name): _arg_from_json(value) for name, value in stored.get("args", {}).items()},
             plural=str(stored.get("plural", "")),
             code=str(stored.get("code", "")),
@@ -101,6 +104,13 @@ SENTENCES = message("{start} {end}")
 def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = None) -> Listed:
     """Items in a row: listed(names) "a, b, c"; listed(names, last=AND) "a, b and c"; listed(clauses, SEMICOLON)."""
     return Listed(items=tuple(items), joint=joint, last=last or joint)
+
+
+def chained(messages: Iterable[Message], joint: Message = SEMICOLON) -> Message:
+    """Messages as one message: "a; b; c". NOTHING if there are none."""
+    return reduce(
+        lambda start, end: replace(joint, args={"start": start, "end": end}) if start else end, messages, NOTHING
+    )
 
 
 def joined(row: Listed, text_of: Any) -> str:

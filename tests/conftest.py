@@ -35,7 +35,7 @@ def found() -> dict[str, Runtime]:
 def runtime_or_skip(name: str) -> Runtime:
     """The runtime of that name; where it is missing the test is skipped, with the command that installs it."""
     if name not in found():
-        pytest.skip(interpreters.missing_line(name))
+        pytest.skip(str(interpreters.missing(name)))
     return found()[name]
 
 

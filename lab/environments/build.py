@@ -1,14 +1,13 @@
-"""Commands that make an environment, a wheel or a program: one maker of a place at a time, none outlives its time."""
+"""Commands that build an environment, a wheel or a program: one at a time for each place, each with a deadline."""
 
 import fcntl
-import os
-import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from lab.python import interpreters
+from lab import processes
+from lab.python.interpreters import scrubbed_environment
 
 
 @contextmanager
@@ -24,26 +23,8 @@ def run(
 ) -> "subprocess.CompletedProcess[str]":
     """Run *command* to its end, in *folder* and in the environment that every child has; what it said.
 
-    It inherits the lock: should this process be killed, the next maker waits until the command has ended. It leads a
-    process group, so that a compiler that it started ends with it when the time is over, or on Ctrl-C.
+    It inherits the lock: should this process be killed, the next builder waits until the command has ended.
     Raises subprocess.TimeoutExpired, and OSError if it does not run.
     """
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env=interpreters.scrubbed_environment() | {"NO_COLOR": "1"},
-        pass_fds=(lock,),
-        process_group=0,
-    ) as process:
-        try:
-            out, err = process.communicate(timeout=timeout_s)
-        except BaseException:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            raise
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
+    environment = scrubbed_environment() | {"NO_COLOR": "1"}
+    return processes.run(command, timeout_s, environment, folder=folder, pass_fds=(lock,))

@@ -3,8 +3,8 @@
 import hashlib
 import os
 import shutil
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -13,9 +13,8 @@ from lab.environments import build, recipes
 from lab.environments.recipes import Contents
 from lab.environments.requirements import Requirements, name_of
 from lab.environments.requirements import read as read_requirements
-from lab.python import interpreters
+from lab.python import uv
 from lab.python.interpreters import Interpreter
-from lab.python.uv import reason
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
@@ -23,7 +22,7 @@ _MADE_HERE: set[Path] = set()  # by this process
 
 
 class EnvironmentFailed(GilscopeError):
-    """Packages that a system needs could not be installed for a runtime."""
+    """The packages of a system could not be installed for a runtime."""
 
 
 def environment(
@@ -61,14 +60,18 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
     """
     if not user_file and not packages:
         return ""
-    asked = read_requirements(Path(user_file)) if user_file else Requirements()
-    named = {name_of(entry) for entry in asked.entries}
-    more = [one for one in packages if name_of(one) not in named]
-    if not more:
+    requirements = read_requirements(Path(user_file)) if user_file else Requirements()
+    named = {name_of(entry) for entry in requirements.entries}
+    unnamed = [package for package in packages if name_of(package) not in named]
+    if not unnamed:
         return user_file
-    if asked.hashed:
-        raise EnvironmentFailed(f"{user_file} has hashes, so it must name {', '.join(more)} with its hashes, too.")
-    text = "\n".join([*asked.options, *asked.entries, *more]) + "\n"
+    if requirements.hashed:
+        raise EnvironmentFailed(
+            "{file} has hashes, so it must name {packages} with their hashes, too.",
+            file=user_file,
+            packages=", ".join(unnamed),
+        )
+    text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     stem = Path(user_file or "requirements.txt").stem
     place = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
@@ -78,9 +81,13 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
 
 def installed_packages(python: Path) -> dict[str, str]:
     """Names and versions of the packages beside an environment's python, read from their metadata files."""
+    return dict(sorted((package.name, package.version) for package in distributions(python)))
+
+
+def distributions(python: Path) -> Iterable[metadata.Distribution]:
+    """The packages beside an environment's python."""
     folders = python.parent.parent.glob("lib/python3.*/site-packages")
-    found = metadata.distributions(path=[str(folder) for folder in folders])
-    return dict(sorted((package.name, package.version) for package in found))
+    return metadata.distributions(path=[str(folder) for folder in folders])
 
 
 def _python(place: Path) -> Path:
@@ -104,8 +111,11 @@ def _make_once(interpreter: Interpreter, contents: Contents, place: Path, stamp:
                 _MADE_HERE.add(place)
     except OSError as error:
         raise EnvironmentFailed(
-            f"The environment of runtime {interpreter.name} could not be made in {place.parent}: "
-            f"{error.strerror or error}. Make room or give write access there, then run again."
+            "The environment of runtime {name} could not be made in {folder}: {error}. "
+            "Make room or give write access there, then run again.",
+            name=interpreter.name,
+            folder=str(place.parent),
+            error=error.strerror or str(error),
         ) from None
 
 
@@ -117,14 +127,17 @@ def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str,
     old = place.with_name(place.name + ".old")
     _put_aside(place, old)
     for command in _commands(interpreter.executable, contents, place):
-        failure = _failure(command, lock)
+        failure = uv.failure(partial(build.run, command, lock, MAKE_TIMEOUT_S))
         if failure:
             shutil.rmtree(place, ignore_errors=True)
             if old.exists():
                 old.rename(place)
             raise EnvironmentFailed(
-                f"The packages of {contents.label} could not be installed for runtime "
-                f"{interpreter.name}: {failure}. Check the network and the package index, then run again."
+                "The packages of {packages} could not be installed for runtime {name}: {reason}. "
+                "Check the network and the package index, then run again.",
+                packages=contents.label,
+                name=interpreter.name,
+                reason=failure,
             )
     (place / STAMP_FILE).write_text(stamp)
     shutil.rmtree(old, ignore_errors=True)
@@ -142,32 +155,18 @@ def _put_aside(place: Path, old: Path) -> None:
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:
     """Commands that make the environment; byte code too, or each first import of it would be timed compiling."""
     python = str(_python(place))
-    tool = interpreters.uv()
-    if tool is None:
+    program = uv.find()
+    if program is None:
         make = [str(executable), "-m", "venv", str(place)]
         install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     else:
-        make = [str(tool), "venv", "--no-project", "--python", str(executable), str(place)]
-        install = [str(tool), "pip", "install", "--python", python, "--compile-bytecode"]
+        make = [str(program), "venv", "--no-project", "--python", str(executable), str(place)]
+        install = [str(program), "pip", "install", "--python", python, "--compile-bytecode"]
     commands = [make]
     if contents.requirements_file:
         hashed = ["--require-hashes"] if contents.hashed else []
-        anew = recipes.build_anew(contents) if tool else []
+        anew = recipes.build_anew(contents) if program else []
         commands.append([*install, *hashed, *anew, "-r", str(contents.requirements_file)])
     if contents.wheels:
         commands.append([*install, "--no-index", "--no-deps", *map(str, contents.wheels)])
     return commands
-
-
-def _failure(command: list[str], lock: int) -> str:
-    """Why a command failed, in its own last words; empty when it did not."""
-    try:
-        done = build.run(command, lock, MAKE_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        return f"no end after {MAKE_TIMEOUT_S:g} s"
-    except OSError as error:
-        return f"{command[0]} does not run ({error.strerror})"
-    if not done.returncode:
-        return ""
-    said = done.stderr.strip() or done.stdout.strip()
-    return reason(said) if said else f"exit status {done.returncode} without a word"

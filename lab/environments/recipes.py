@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
+from core.messages import AND, Listed, listed
 from lab.environments.requirements import Requirements, constraint_files, local_path, read
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
@@ -28,10 +29,10 @@ class Contents:
     wheels: tuple[Path, ...] = ()
 
     @property
-    def label(self) -> str:
+    def label(self) -> Listed:
         """What messages call it: the names of the files, of ours with the folder."""
         files = [self.requirements_file] if self.requirements_file else []
-        return " and ".join(_name(path) for path in (*files, *self.wheels))
+        return listed(map(_name, (*files, *self.wheels)), AND)
 
     @cached_property
     def wanted(self) -> Requirements:
@@ -80,7 +81,7 @@ def build_anew(contents: Contents) -> list[str]:
 
 
 def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
-    """Every line that has a say, of constraint files too, and the digests of archives that are installed."""
+    """Every line that matters, of constraint files too, and the digests of archives that are installed."""
     lines = [*wanted.options, *wanted.entries]
     archives = [path for entry in wanted.entries if (path := local_path(entry)) and path.is_file()]
     lines += [_digest(path) for path in archives]
@@ -93,8 +94,8 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
 def _project_name(folder: Path) -> str:
     """What pyproject.toml calls the project; "" where it does not say."""
     try:
-        told: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-        return str(told.get("project", {}).get("name", ""))
+        manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+        return str(manifest.get("project", {}).get("name", ""))
     except (OSError, ValueError, AttributeError):
         return ""
 
@@ -104,6 +105,7 @@ def _digest(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise BadInput(
-            f"Package file {path} cannot be read ({error.strerror}); "
-            "it must be a requirements file with hashes, or a wheel."
+            "Package file {path} cannot be read ({error}); it must be a requirements file with hashes, or a wheel.",
+            path=str(path),
+            error=error.strerror,
         ) from None

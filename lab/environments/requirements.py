@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
+from core.messages import message
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _ARCHIVE = re.compile(r"([A-Za-z0-9._]+?)-[0-9][^/]*\.(?:whl|tar\.gz|zip)$")
@@ -34,7 +35,7 @@ class Requirements:
 
 
 def read(path: Path) -> Requirements:
-    """What the file asks for, and the files that it names with -r.
+    """What the file asks for, with the files that it names with -r.
 
     Raises BadInput if one cannot be read, or names itself.
     """
@@ -43,8 +44,8 @@ def read(path: Path) -> Requirements:
 
 def constraint_files(wanted: Requirements) -> list[Path]:
     """The files on this machine that its options name with -c, in their order."""
-    named = filter(None, map(_CONSTRAINT.fullmatch, wanted.options))
-    return [Path(one[1].strip()) for one in named if "://" not in one[1]]
+    constraints = filter(None, map(_CONSTRAINT.fullmatch, wanted.options))
+    return [Path(match[1].strip()) for match in constraints if "://" not in match[1]]
 
 
 def local_path(entry: str) -> Path | None:
@@ -62,11 +63,12 @@ def local_path(entry: str) -> Path | None:
 
 
 def listed(packages: Sequence[str]) -> Requirements:
-    """Packages that were named one by one. Raises BadInput for what is no package, such as an option."""
-    for one in packages:
-        if not one.strip() or one.startswith("-") or "\n" in one:
+    """Packages that were named one by one. Raises BadInput for what is not a package, such as an option."""
+    for package in packages:
+        if not package.strip() or package.startswith("-") or "\n" in package:
             raise BadInput(
-                f"Package {one!r} is none; it must be a name, such as numpy or numpy==2.3.5, or a wheel's path."
+                "{package} is not a package; name one, such as numpy or numpy==2.3.5, or a wheel's path.",
+                package=repr(package),
             )
     return Requirements(entries=tuple(dict.fromkeys(packages)))
 
@@ -88,8 +90,11 @@ def normalised(name: str) -> str:
 def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:
     """outer: the files that led here, the first one that the user named."""
     if path.resolve() in outer:
-        chain = " -> ".join(one.name for one in (*outer, path))
-        raise BadInput(f"Package file {outer[0]} names itself with -r: {chain}. Take one of these lines out.")
+        raise BadInput(
+            "Package file {path} names itself with -r: {chain}. Take one of these lines out.",
+            path=str(outer[0]),
+            chain=" -> ".join(file.name for file in (*outer, path)),
+        )
     options: list[str] = []
     entries: list[str] = []
     for line in _lines(path):
@@ -108,9 +113,9 @@ def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:
 def _absolute(option: str, folder: Path) -> str:
     """The option with its path resolved against the file that it stands in."""
     for pattern in (_CONSTRAINT, _FOLDER):
-        found = pattern.fullmatch(option)
-        if found and "://" not in found[1]:
-            return option[: found.start(1)] + str((folder / found[1].strip()).resolve())
+        match = pattern.fullmatch(option)
+        if match and "://" not in match[1]:
+            return option[: match.start(1)] + str((folder / match[1].strip()).resolve())
     return option
 
 
@@ -119,8 +124,12 @@ def _lines(path: Path) -> Iterator[str]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise BadInput(f"Package file {path} cannot be read ({reason}); it must be a requirements file.") from None
+        reason = error.strerror if isinstance(error, OSError) else message("it is not UTF-8")
+        raise BadInput(
+            "Package file {path} cannot be read ({reason}); it must be a requirements file.",
+            path=str(path),
+            reason=reason,
+        ) from None
     for line in text.replace("\\\n", " ").splitlines():
         bare = " ".join(_COMMENT.sub("", line).split())
         if bare:

@@ -6,18 +6,24 @@ is imported in a process of its own.
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from core.errors import BadInput
-from lab.environments.requirements import listed, name_of, normalised, read
+from core.messages import NOTHING, Message, listed, message, verbatim
+from lab.environments import requirements
+from lab.environments.environment import distributions
+from lab.environments.requirements import name_of, normalised
 from lab.environments.throwaway import Throwaway
-from lab.gil.imports import Imported, imported
+from lab.gil.imports import IMPORT_TIMEOUT_S, Imported, imported
 from lab.python.interpreters import Interpreter
 
 SCHEMA = 1
+SWITCHING_BUDGET_S = 60.0  # for all imports of an environment; what is left then is not imported
 GIL, NO_WHEEL, NOT_INSTALLABLE, IMPORT_FAILS, WARNS = "gil", "no wheel", "not installable", "import fails", "warns"
 
 
@@ -25,18 +31,22 @@ GIL, NO_WHEEL, NOT_INSTALLABLE, IMPORT_FAILS, WARNS = "gil", "no wheel", "not in
 class Problem:
     """kind: GIL, NO_WHEEL, NOT_INSTALLABLE, IMPORT_FAILS or WARNS. module: what was imported, where that matters.
 
-    culprit: of GIL, the module that switched it on, which may be another package's.
+    culprit: of GIL, the module that switched it on, which may be another package's
     """
 
     kind: str
-    detail: str
+    detail: Message
     module: str = ""
     culprit: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` prints it: the detail as text, and as a message."""
+        return {**vars(self), "detail": str(self.detail), "message": self.detail.to_json()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One package that was asked for. version is "" where it could not be installed."""
+    """What an audit says of one package. version: "" if it could not be installed."""
 
     package: str
     version: str = ""
@@ -50,91 +60,105 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """The finding as `--json` prints it."""
-        return {**asdict(self), "passes": self.passes}
+        return {**vars(self), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
 
 
-def audit(asked: Path | Sequence[str], interpreter: Interpreter) -> list[Finding]:
+def audit(packages: Path | Sequence[str], interpreter: Interpreter) -> list[Finding]:
     """A finding for each package of a requirements file, or of a list such as ["numpy", "pyyaml==6.0.3"].
 
-    Raises BadInput for a file that cannot be read, a list that is empty, and a build that always has its GIL;
-    EnvironmentFailed where there is no uv or no room.
+    Raises BadInput for a file that cannot be read, an empty list, and a build that always has its GIL;
+    EnvironmentFailed without uv, or without room.
     """
+    name = interpreter.name
     if not interpreter.facts["gil_disabled_build"]:
         raise BadInput(
-            f"Runtime {interpreter.name} always has its GIL; audit needs a free-threaded build, such as 3.14t."
+            "Runtime {name} always has its GIL; audit needs a free-threaded build, such as 3.14t.", name=name
         )
-    wanted = read(asked) if isinstance(asked, Path) else listed(asked)
+    wanted = requirements.read(packages) if isinstance(packages, Path) else requirements.listed(packages)
     if not wanted.entries:
-        raise BadInput(f"{asked or 'The list of packages'} names no package; it must name at least one.")
+        source = verbatim(str(packages)) if packages else message("The list of packages")
+        raise BadInput("{source} names no package; it must name at least one.", source=source)
     with tempfile.TemporaryDirectory(prefix="gilscope-audit-") as folder:
         place = Throwaway(Path(folder), interpreter.executable, wanted)
         failures = place.install()
-        return [_finding(entry, place, failures.get(entry, "")) for entry in wanted.entries]
+        return [_finding(entry, place, failures.get(entry, NOTHING)) for entry in wanted.entries]
 
 
 def document(findings: Sequence[Finding], interpreter: Interpreter) -> dict[str, Any]:
     """What `--json` prints, and what reports.audit shows."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
-    return {"schema": SCHEMA, "runtime": runtime, "packages": [one.to_json() for one in findings]}
+    return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
 
 
 def exit_status(findings: Sequence[Finding]) -> int:
-    """0 where all pass, 3 where one does not."""
-    return 0 if all(one.passes for one in findings) else 3
+    """0 if all pass, 3 if one does not."""
+    return 0 if all(finding.passes for finding in findings) else 3
 
 
-def _finding(entry: str, place: Throwaway, failure: str) -> Finding:
+def _finding(entry: str, place: Throwaway, failure: Message) -> Finding:
     if failure:
-        return Finding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=failure),))
-    found = place.distribution(entry)
-    if found is None:
-        skipped = "its marker leaves it out for this interpreter" if ";" in entry else "it is not in the environment"
-        return Finding(package=name_of(entry), problems=() if ";" in entry else _none_installed(skipped))
-    modules = tuple(top_modules(found))
-    problems = [] if place.has_wheel(entry, found) else [_built(found)]
+        return _not_installable(entry, failure)
+    package = place.distribution(entry)
+    if package is None:
+        left_out = ";" in entry  # its marker leaves it out for this interpreter
+        missing = message("it is not in the environment")
+        return Finding(package=name_of(entry)) if left_out else _not_installable(entry, missing)
+    modules = tuple(top_modules(package))
+    problems = [] if place.has_wheel(package) else [_built(package)]
     for module in modules:
         problems += judged(imported(place.python, module, place.folder))
-    return Finding(package=normalised(found.name), version=found.version, modules=modules, problems=tuple(problems))
+    return Finding(package=normalised(package.name), version=package.version, modules=modules, problems=tuple(problems))
 
 
-def _none_installed(detail: str) -> tuple[Problem, ...]:
-    return (Problem(kind=NOT_INSTALLABLE, detail=detail),)
+def _not_installable(entry: str, reason: Message) -> Finding:
+    return Finding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=reason),))
 
 
-def _built(found: metadata.Distribution) -> Problem:
-    detail = f"no wheel of {found.name} {found.version} fits the free-threaded build; it was built from source"
+def _built(package: metadata.Distribution) -> Problem:
+    detail = message(
+        "no wheel of {package} {version} fits the free-threaded build; it was built from source",
+        package=package.name,
+        version=package.version,
+    )
     return Problem(kind=NO_WHEEL, detail=detail)
 
 
-def judged(seen: Imported) -> list[Problem]:
-    """What is wrong with an import. The GIL is named even where the import failed after it."""
-    problems = []
-    if seen.gil_enabled:
-        culprits = ", ".join(seen.culprits) or "a module that CPython did not name"
-        detail = f"importing {seen.module} switches the GIL on, by {culprits}"
-        problems.append(Problem(kind=GIL, detail=detail, module=seen.module, culprit=", ".join(seen.culprits)))
-    if seen.error:
-        detail = f"importing {seen.module} fails: {seen.error}"
-        problems.append(Problem(kind=IMPORT_FAILS, detail=detail, module=seen.module))
-    problems += [Problem(kind=WARNS, detail=text, module=seen.module) for text in seen.warnings]
+def judged(outcome: Imported) -> list[Problem]:
+    """What is wrong with an import. The GIL is named even if the import failed after it."""
+    problems, module = [], outcome.module
+    if outcome.gil_enabled:
+        culprit = ", ".join(outcome.culprits)
+        problems.append(Problem(kind=GIL, detail=switches_on(outcome), module=module, culprit=culprit))
+    if outcome.error:
+        detail = message("importing {module} fails: {error}", module=module, error=outcome.error)
+        problems.append(Problem(kind=IMPORT_FAILS, detail=detail, module=module))
+    problems += [Problem(kind=WARNS, detail=verbatim(text), module=module) for text in outcome.warnings]
     return problems
 
 
-def top_modules(found: metadata.Distribution) -> list[str]:
-    """The modules to import: of each of its packages the outermost that has code, and modules beside them.
+def switches_on(outcome: Imported) -> Message:
+    """That an import switches the GIL on, and by which other module, if CPython named one."""
+    others = [name for name in outcome.culprits if name != outcome.module]
+    if not others:
+        return message("importing {module} switches the GIL on", module=outcome.module)
+    return message("importing {module} switches the GIL on, by {others}", module=outcome.module, others=listed(others))
+
+
+def top_modules(package: metadata.Distribution) -> list[str]:
+    """The modules to import: the outermost of its packages that have code, and modules beside them.
 
     A folder without __init__.py is a namespace, which holds no code itself: its packages are taken. Modules whose
     name begins with _ are left to the public ones, where there are any.
     """
-    names = {dotted for file in found.files or () if (dotted := _dotted(file.parts))}
+    names = {dotted for file in package.files or () if (dotted := _dotted(file.parts))}
     if any(name.startswith("__editable__") for name in names):  # its modules are elsewhere, setuptools lists them
-        names = set((found.read_text("top_level.txt") or "").split())
+        names = set((package.read_text("top_level.txt") or "").split())
     outermost = sorted(name for name in names if not any(name.startswith(other + ".") for other in names))
     return [name for name in outermost if not name.startswith("_")] or outermost
 
 
 def _dotted(parts: tuple[str, ...]) -> str:
-    """The module that a file is, "" for one that is none (data, scripts, tests, type stubs)."""
+    """The module that a file is, "" for any other file (data, scripts, tests, type stubs)."""
     *folders, file = parts
     stem, _, suffix = file.partition(".")
     if parts[0] == ".." or parts[0].endswith((".dist-info", ".data")) or parts[0] in ("test", "tests"):
@@ -143,3 +167,27 @@ def _dotted(parts: tuple[str, ...]) -> str:
         return ""
     names = folders if stem == "__init__" else [*folders, stem]
     return ".".join(names) if names and all(name.isidentifier() for name in names) else ""
+
+
+@cache
+def switching(python: Path) -> list[Message]:
+    """A message for each module in *python*'s environment that switches the GIL on when it is imported; looked up once.
+
+    Only packages with an extension are imported: Python code alone does not switch it on.
+    """
+    until, faults = monotonic() + SWITCHING_BUDGET_S, []
+    with tempfile.TemporaryDirectory(prefix="gilscope-import-") as folder:
+        for module in _modules(python):
+            left_s = min(IMPORT_TIMEOUT_S, until - monotonic())
+            if left_s <= 0:
+                break
+            outcome = imported(python, module, Path(folder), left_s)
+            if outcome.gil_enabled:
+                faults.append(message("of its packages, {switching}", switching=switches_on(outcome)))
+    return faults
+
+
+def _modules(python: Path) -> list[str]:
+    installed = distributions(python)
+    native = [package for package in installed if any(file.suffix == ".so" for file in package.files or ())]
+    return sorted(module for package in native for module in top_modules(package))

@@ -1,13 +1,15 @@
 """Import one module in a fresh process and see what it does: to the GIL, to warnings, or to the process."""
 
 import json
-import re
-import signal
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from core.messages import NOTHING, Message, message, verbatim
+from lab.gil.notice import switching_modules
+from lab.processes import ending, run
 from lab.python.interpreters import scrubbed_environment
 
 IMPORT_TIMEOUT_S = 60.0
@@ -21,25 +23,23 @@ with warnings.catch_warnings(record=True) as caught:
         importlib.import_module(sys.argv[1])
     except BaseException as raised:
         error = type(raised).__name__ + ": " + str(raised)
-seen = [[one.category.__name__, str(one.message)] for one in caught]
+warned = [[warning.category.__name__, str(warning.message)] for warning in caught]
 gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-print("\\n{_MARK}" + json.dumps({{"gil": gil, "error": error, "warnings": seen}}), flush=True)
+print("\\n{_MARK}" + json.dumps({{"gil": gil, "error": error, "warnings": warned}}), flush=True)
 """
-# CPython's words in Python/import.c, import_run_extension: "The global interpreter lock (GIL) has been enabled ..."
-_CULPRIT = re.compile(r"\(GIL\) has been enabled to load module '([^']+)'")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
     """What came of importing *module*.
 
-    error: why it could not be imported, "" where it could
+    error: why it could not be imported, NOTHING if it could
     gil_enabled: whether the GIL is on afterwards; culprits: the modules that CPython names for it
     warnings: the others that were emitted, each as 'Category: text'
     """
 
     module: str
-    error: str = ""
+    error: Message = NOTHING
     gil_enabled: bool = False
     culprits: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -49,41 +49,27 @@ def imported(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_
     """Import *module* with *python*, in a process of its own whose current folder is *folder*."""
     command = [str(python), "-I", "-c", _TRY, module]
     try:
-        done = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            cwd=folder,
-            env=scrubbed_environment(),
-        )
+        done = run(command, timeout_s, scrubbed_environment(), folder=folder)
     except subprocess.TimeoutExpired:
-        return Imported(module=module, error=f"no end after {timeout_s:g} s")
-    said = done.stdout.rpartition("\n" + _MARK)[2]
+        return Imported(module=module, error=message("it did not end within {limit_s:g} s", limit_s=timeout_s))
     if _MARK not in done.stdout:
         return Imported(module=module, error=_death(done))
-    told = json.loads(said.splitlines()[0])
-    texts = [f"{category}: {' '.join(text.split())}" for category, text in told["warnings"]]
+    return _outcome(module, json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0]))
+
+
+def _outcome(module: str, report: Mapping[str, Any]) -> Imported:
+    warnings = [f"{category}: {' '.join(text.split())}" for category, text in report["warnings"]]
     return Imported(
         module=module,
-        error=" ".join(told["error"].split()),
-        gil_enabled=told["gil"],
-        culprits=_unique(match[1] for text in texts if (match := _CULPRIT.search(text))),
-        warnings=_unique(text for text in texts if not _CULPRIT.search(text)),
+        error=verbatim(" ".join(report["error"].split())),
+        gil_enabled=report["gil"],
+        culprits=tuple(switching_modules("\n".join(warnings))),
+        warnings=tuple(dict.fromkeys(text for text in warnings if not switching_modules(text))),
     )
 
 
-def _unique(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts))
-
-
-def _death(done: "subprocess.CompletedProcess[str]") -> str:
-    """How a process ended that had nothing to say."""
-    lines = done.stderr.strip().splitlines()
-    last = f": {lines[-1].strip()}" if lines else ""
-    if done.returncode < 0:
-        return f"the interpreter died of {signal.Signals(-done.returncode).name}{last}"
-    return f"the interpreter exited with status {done.returncode}{last}"
+def _death(done: "subprocess.CompletedProcess[str]") -> Message:
+    """How a process ended that said nothing."""
+    last_lines = done.stderr.strip().splitlines()[-1:]
+    end = message("the interpreter {ending}", ending=ending(done.returncode))
+    return message("{ending}: {output}", ending=end, output=last_lines[0].strip()) if last_lines else end

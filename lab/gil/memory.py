@@ -23,7 +23,7 @@ _PYTHON = re.compile(r"(/\S*/(?:lib)?python3[^/]*)$")
 
 
 def gil_in_memory(pid: int) -> bool | None:
-    """Whether the GIL of process *pid* is on; None where it is no CPython 3.14, or its memory may not be read."""
+    """Whether the GIL of process *pid* is on; None if it is not a CPython 3.14, or its memory may not be read."""
     try:
         with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
             for address in _runtimes(pid):

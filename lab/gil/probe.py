@@ -9,13 +9,14 @@ Source: PEP 768, docs.python.org/3.14/library/sys.html#sys.remote_exec
 import os
 import re
 import select
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import TimeoutExpired
 from time import monotonic
 
 from lab.gil.memory import gil_in_memory
+from lab.processes import run
 from lab.python.interpreters import Interpreter, ask, scrubbed_environment
 
 DEADLINE_S = 2.0
@@ -23,17 +24,17 @@ TURN_S = 0.02
 REMOTE_EXEC_MINOR = 14
 _PYTHON = re.compile(r"python3(\.[0-9]+)?t?")
 _INJECT = "import sys; sys.remote_exec(int(sys.argv[1]), sys.argv[2])"
-_TELL = """
+_ANSWER = """
 import os, sys
-with open({told!r} + ".new", "w") as file:
+with open({answer!r} + ".new", "w") as file:
     file.write(str(sys._is_gil_enabled()))
-os.replace({told!r} + ".new", {told!r})
+os.replace({answer!r} + ".new", {answer!r})
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """A Python process: what it runs under, and whether its GIL is on; None where that is not known."""
+class PythonProcess:
+    """What a Python process runs under, and whether its GIL is on; None if that is not known."""
 
     version: str
     free_threaded: bool
@@ -50,79 +51,73 @@ def version_label(version: str, *, free_threaded: bool) -> str:
     return version + "t" * free_threaded
 
 
-def seen(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = True) -> Seen | None:
-    """What process *pid* runs under; None where it is no Python, or may not be looked at.
+def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = True) -> PythonProcess | None:
+    """What process *pid* runs under; None if it is not a Python, or may not be inspected.
 
     deadline_s: how long its main thread may take to answer, where it has to be asked.
     may_ask: whether it may be asked at all, which has it run a line; else it notices nothing.
     """
     executable = _executable(pid)
-    interpreter = _asked(executable) if executable else None
+    interpreter = _interpreter(executable) if executable else None
     if executable is None or interpreter is None:
         return None
     enabled = _gil_enabled(pid, executable, interpreter, deadline_s if may_ask else 0.0)
     facts = interpreter.facts
-    return Seen(version=facts["version"], free_threaded=facts["gil_disabled_build"], gil_enabled=enabled)
+    return PythonProcess(version=facts["version"], free_threaded=facts["gil_disabled_build"], gil_enabled=enabled)
 
 
 def _gil_enabled(pid: int, executable: Path, interpreter: Interpreter, ask_s: float) -> bool | None:
     if not interpreter.facts["gil_disabled_build"]:
         return True
-    found = gil_in_memory(pid)
-    if found is not None or not ask_s or _minor(interpreter.name) < REMOTE_EXEC_MINOR:
-        return found
-    return gil_told(pid, executable, ask_s)
+    enabled = gil_in_memory(pid)
+    if enabled is not None or not ask_s or _minor(interpreter.name) < REMOTE_EXEC_MINOR:
+        return enabled
+    return gil_answered(pid, executable, ask_s)
 
 
-_ANSWERS: dict[tuple[Path, int, int], Interpreter] = {}
+_INTERPRETERS: dict[tuple[Path, int, int], Interpreter] = {}
 
 
-def _asked(executable: Path) -> Interpreter | None:
+def _interpreter(executable: Path) -> Interpreter | None:
     """What the program says of itself, asked once while its file is the same: workers of a service share one."""
     status = executable.stat()
     key = (executable, status.st_ino, status.st_mtime_ns)
-    if key not in _ANSWERS and (found := ask("given", executable)):
-        _ANSWERS[key] = found
-    return _ANSWERS.get(key)
+    if key not in _INTERPRETERS and (interpreter := ask("given", executable)):
+        _INTERPRETERS[key] = interpreter
+    return _INTERPRETERS.get(key)
 
 
-def gil_told(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:
+def gil_answered(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:
     """What process *pid* says when it is made to run one line; None if it does not within *deadline_s*.
 
     executable: the process's own, for remote_exec wants the very same version on both sides. A main thread that
     waits in the kernel does not answer: it runs the line when it next runs Python.
     """
     with tempfile.TemporaryDirectory(prefix="gilscope-probe-") as folder:
-        told = Path(folder) / "told"
+        answer = Path(folder) / "answer"
         script = Path(folder) / "script.py"
-        script.write_text(_TELL.format(told=str(told)))
-        taken = _injected(pid, executable, script, deadline_s)
+        script.write_text(_ANSWER.format(answer=str(answer)))
+        accepted = _inject(pid, executable, script, deadline_s)
         until = monotonic() + deadline_s
-        while taken and monotonic() < until:
-            if told.exists():
-                return told.read_text() == "True"
+        while accepted and monotonic() < until:
+            if answer.exists():
+                return answer.read_text() == "True"
             select.select([], [], [], TURN_S)
     return None
 
 
-def _injected(pid: int, executable: Path, script: Path, deadline_s: float) -> bool:
+def _inject(pid: int, executable: Path, script: Path, deadline_s: float) -> bool:
     """Whether the process took the script."""
+    command = [str(executable), "-I", "-S", "-c", _INJECT, str(pid), str(script)]
     try:
-        done = subprocess.run(
-            [str(executable), "-I", "-S", "-c", _INJECT, str(pid), str(script)],
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=max(5.0, deadline_s),
-            env=scrubbed_environment(),
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = run(command, max(5.0, deadline_s), scrubbed_environment())
+    except (OSError, TimeoutExpired):
         return False
     return done.returncode == 0
 
 
 def _executable(pid: int) -> Path | None:
-    """The interpreter that *pid* runs, None if it is none: a program of another name is not started to be asked."""
+    """The interpreter that *pid* runs, if it is one: a program of another name is not started to be asked."""
     link = Path(f"/proc/{pid}/exe")
     try:
         path = Path(os.readlink(link))

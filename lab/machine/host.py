@@ -3,28 +3,24 @@
 import os
 import platform
 import resource
-import subprocess
-from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Any
 
 from core.errors import BadInput
+from lab.machine.kernelfiles import Reader
+from lab.processes import run
 
-_LIMITS = {
-    "nofile": resource.RLIMIT_NOFILE,
-    "nproc": resource.RLIMIT_NPROC,
-    "memlock": resource.RLIMIT_MEMLOCK,
-}
+GOVERNORS = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"
 UNLIMITED = "unlimited"
+_LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "memlock": resource.RLIMIT_MEMLOCK}
 
 
 def facts() -> dict[str, Any]:
-    """Facts of the machine and of the orchestrator; None for one that cannot be had here.
+    """Facts of the machine and of the orchestrator, None if unknown; no host name, for results are meant to be shown.
 
-    cores:        logical processors; cores_usable: those this process may run on;
-    cores_quota:  processors' worth of time that the control group grants, when it limits it
-    load:         processes that ran or waited, mean over 1, 5 and 15 minutes
-    limits:       soft and hard, as numbers or 'unlimited'
-    The host's name is left out: results are meant to be shown.
+    cores: logical processors; cores_usable: those this process may run on;
+    cores_quota: processors' worth of time that the control group grants, if it limits it
+    load: processes that ran or waited, mean over 1, 5 and 15 minutes; limits: soft and hard, or 'unlimited'
     """
     return {
         "cpu": _cpu(),
@@ -65,13 +61,15 @@ def _allows(limit: int, needed: int) -> bool:
 
 def _too_many_files(needed: int, limit: int) -> BadInput:
     return BadInput(
-        f"This plan needs {needed} open files in one process; the limit here is {limit}. "
-        f"Lower NUM_CLIENTS, NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn {needed}"
+        "This plan needs {needed} open files in one process; the limit here is {limit}. "
+        "Lower NUM_CLIENTS, NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn {needed}",
+        needed=needed,
+        limit=limit,
     )
 
 
 def _cpu() -> str | None:
-    for line in _text("/proc/cpuinfo").splitlines():
+    for line in _text("proc/cpuinfo").splitlines():
         key, _, value = line.partition(":")
         if key.strip().lower() in ("model name", "cpu model"):
             return value.strip()
@@ -85,14 +83,13 @@ def _cores_usable() -> int | None:
 
 def _cores_quota() -> float | None:
     """Source: docs.kernel.org, cgroup-v2, cpu.max: "$MAX $PERIOD" in us, or "max"."""
-    granted, _, period = _text("/sys/fs/cgroup/cpu.max").strip().partition(" ")
+    granted, _, period = _text("sys/fs/cgroup/cpu.max").partition(" ")
     return int(granted) / int(period) if granted.isdigit() and period.isdigit() else None
 
 
 def _governor() -> str | None:
     """The frequency governors in use, all of them if the processors differ."""
-    files = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
-    return ", ".join(sorted({_text(file).strip() for file in files} - {""})) or None
+    return ", ".join(sorted(set(Reader().matching(GOVERNORS)))) or None
 
 
 def _memory_bytes() -> int | None:
@@ -127,18 +124,15 @@ def _limits() -> dict[str, int | str]:
     return limits
 
 
-def _text(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(errors="replace")
-    except OSError:
-        return ""
+def _text(path: str) -> str:
+    return Reader().text(path) or ""
 
 
 def _sysctl(name: str) -> str | None:
     if platform.system() != "Darwin":
         return None
     try:
-        done = subprocess.run(["sysctl", "-n", name], check=False, capture_output=True, text=True, timeout=5)
-    except (OSError, subprocess.TimeoutExpired):
+        done = run(["sysctl", "-n", name], 5.0)
+    except (OSError, TimeoutExpired):
         return None
     return done.stdout.strip() or None

@@ -1,7 +1,6 @@
-"""How quiet this machine is: what it is set to, and what happens beside us while we measure.
+"""How quiet this machine is: its settings, and what else happens while we measure. lab/machine/doctor.py judges it.
 
-Linux tells all of it in files; each fact is None where its file is missing, as on macOS or in many containers.
-Shares are 0..1. What the facts mean for a measurement is judged in lab/machine/doctor.py.
+Linux shows it in files; a fact is None if its file is missing, as on macOS or in many containers. Shares are 0..1.
 """
 
 import os
@@ -11,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lab.machine.host import GOVERNORS, UNLIMITED
 from lab.machine.kernelfiles import Reader, decimal, number
 
 HERE = Reader()
 WINDOW_S = 0.5
-UNLIMITED = "unlimited"
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _OTHERS_MAY_USE = ("user", "nice", "system")
 _CPU = "sys/devices/system/cpu"
@@ -26,11 +25,10 @@ _CGROUPS = "sys/fs/cgroup"
 class Snapshot:
     """Counters of the machine at one time; two of them make a window. None: not counted here.
 
-    ticks:             CPU time by kind since the machine started, all cores, in clock ticks
-    own_ns:            CPU time of this process and of the children that it has waited for
-    swapped_pages:     in and out; throttles: times that heat slowed a core
-    *_stalled_us:      time in which some process waited for a core, or for memory
-    quota_stalled_ns:  time in which the control group's quota held its threads back
+    ticks: CPU time by kind since the machine started, all cores, in clock ticks
+    own_ns: CPU time of this process and of the children that it has waited for
+    swapped_pages: in and out; throttles: times that heat slowed a core
+    *_stalled: time in which some process waited for a core, or for memory, or the quota held our threads back
     """
 
     at_ns: int
@@ -47,10 +45,8 @@ class Snapshot:
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     """How the machine is set, and a window of *window_s* seconds; plain JSON.
 
-    load_1m:    processes that ran or waited, mean over a minute
-    governors:  frequency governors in use; turbo: clocks may rise above the nominal one
-    throttles:  times that heat slowed a core since the machine started
-    smt:        two hardware threads share a core
+    load_1m: processes that ran or waited, mean over a minute; throttles: since the machine started
+    governors: frequency governors in use; turbo: clocks may rise above the nominal one; smt: two threads share a core
     *_pressure: share of the last 10 s in which some process waited for a core, or for memory
     cores_quota: processors' worth of time that the control group grants, or 'unlimited'
     """
@@ -60,7 +56,7 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
         "cores": before.cores or None,
         "virtual": _virtual(reader),
         "load_1m": _load(reader),
-        "governors": sorted(set(reader.matching(f"{_CPU}/cpu[0-9]*/cpufreq/scaling_governor"))) or None,
+        "governors": sorted(set(reader.matching(GOVERNORS))) or None,
         "turbo": _turbo(reader),
         "throttles": before.throttles,
         "smt": _smt(reader),
@@ -92,9 +88,8 @@ def between(before: Snapshot, after: Snapshot) -> dict[str, Any]:
     """What happened between two snapshots; plain JSON.
 
     steal, iowait, idle: shares of all cores' time
-    others_cores:        cores' worth of time that processes other than ours used, those of the kernel included;
-                         the kernel counts ticks, so a short window says little
-    swapped_pages, throttles, quota_stalled_ns: differences; *_pressure: shares of the window, ours included
+    others_cores: cores' worth of time that processes other than ours used, the kernel's included; it is counted in
+    ticks, so a short window says little. *_pressure: shares of the window, ours included
     """
     spent_ns = after.at_ns - before.at_ns
     ticks = _ticks_between(before, after)
@@ -112,7 +107,7 @@ def between(before: Snapshot, after: Snapshot) -> dict[str, Any]:
 
 
 def _ticks_between(before: Snapshot, after: Snapshot) -> dict[str, int]:
-    """By kind; empty where they are not counted. idle and iowait may run backwards, says proc(5)."""
+    """By kind; empty if they are not counted. idle and iowait may run backwards, says proc(5)."""
     if before.ticks is None or after.ticks is None:
         return {}
     return {kind: max(0, after.ticks[kind] - before.ticks[kind]) for kind in TICKS}
@@ -171,7 +166,7 @@ def _smt(reader: Reader) -> bool | None:
     if active is not None:
         return active == 1
     siblings = reader.matching(f"{_CPU}/cpu[0-9]*/topology/thread_siblings_list")
-    return any("," in one or "-" in one for one in siblings) if siblings else None
+    return any("," in cpus or "-" in cpus for cpus in siblings) if siblings else None
 
 
 def _virtual(reader: Reader) -> bool | None:
@@ -187,17 +182,17 @@ def _swap_used_bytes(reader: Reader) -> int | None:
 
 def _pressure(reader: Reader, kind: str) -> float | None:
     """Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`, in percent."""
-    percent = decimal(_said_of_pressure(reader, kind).get("avg10"))
+    percent = decimal(_pressure_fields(reader, kind).get("avg10"))
     return None if percent is None else round(percent / 100, 4)
 
 
 def _stalled_us(reader: Reader, kind: str) -> int | None:
-    return number(_said_of_pressure(reader, kind).get("total"))
+    return number(_pressure_fields(reader, kind).get("total"))
 
 
-def _said_of_pressure(reader: Reader, kind: str) -> dict[str, str]:
-    some = reader.table(f"proc/pressure/{kind}").get("some", "")
-    return dict(word.split("=", 1) for word in some.split() if "=" in word)
+def _pressure_fields(reader: Reader, kind: str) -> dict[str, str]:
+    line = reader.table(f"proc/pressure/{kind}").get("some", "")
+    return dict(word.split("=", 1) for word in line.split() if "=" in word)
 
 
 def _cores_quota(reader: Reader) -> float | str | None:
@@ -207,9 +202,7 @@ def _cores_quota(reader: Reader) -> float | str | None:
     """
     folders = _cpu_cgroups(reader)
     quotas = [quota for folder in folders if (quota := _quota(reader, folder)) is not None]
-    if not folders:
-        return None
-    return min(quotas, default=UNLIMITED)
+    return min(quotas, default=UNLIMITED) if folders else None
 
 
 def _quota(reader: Reader, folder: str) -> float | None:
@@ -222,8 +215,8 @@ def _quota(reader: Reader, folder: str) -> float | None:
 def _quota_stalled_ns(reader: Reader) -> int | None:
     """Source: the same; cpu.stat holds throttled_usec in v2, throttled_time in ns in v1."""
     for folder in _cpu_cgroups(reader):
-        said = reader.table(f"{folder}/cpu.stat")
-        stalled_us, stalled_ns = number(said.get("throttled_usec")), number(said.get("throttled_time"))
+        counters = reader.table(f"{folder}/cpu.stat")
+        stalled_us, stalled_ns = number(counters.get("throttled_usec")), number(counters.get("throttled_time"))
         if stalled_us is not None:
             return stalled_us * 1000
         if stalled_ns is not None:
@@ -241,7 +234,7 @@ def _cpu_cgroups(reader: Reader) -> list[str]:
         controllers, _, path = group.partition(":")
         for mount in _mounts(controllers):
             if reader.exists(f"{mount}/cpu.stat"):
-                inner = [f"{mount}{one}" for one in _upward(path) if reader.exists(f"{mount}{one}/cpu.stat")]
+                inner = [f"{mount}{group}" for group in _upward(path) if reader.exists(f"{mount}{group}/cpu.stat")]
                 return [*inner, mount]
     return []
 

@@ -1,5 +1,6 @@
 """Native programs: what builds each, how each is started, and why one is not there."""
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
+from core.messages import AND, NOTHING, Message, listed, message
 from core.system import Program
 from lab.environments.build import locked, run
 from lab.places import NATIVE_SOURCES
@@ -18,10 +20,10 @@ from lab.places import NATIVE_SOURCES
 BIN = NATIVE_SOURCES / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
-BROKEN = "not built, though its tools are here"
+BROKEN = "broken"  # code of why a program was not built though its tools are here
 PEERS = ("ab", "wrk", "oha", "hey")
 LAST_LINES = 6
-_LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: (?P<needs>needs .+)")
+_LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
 # How cargo says it: of a rust-version, before and since its resolver knows it; of an edition that it does not know.
 _OLD_RUST = re.compile(
     r"requires rustc \d|rustc [\d.]+\S* is not supported by"
@@ -83,8 +85,8 @@ def _maven(name: str, folder: str) -> Build:
 
 LIMIT = ("loadgen", "calc-service")
 BUILDS: dict[str, Build] = {
-    one.name: one
-    for one in (
+    build.name: build
+    for build in (
         *(_cargo(name) for name in (*LIMIT, "http-echo", "echo-tokio", "axum-server", "http-reqwest")),
         *(_cmake(name) for name in ("echo-libuv", "echo-asio", "echo-coroutine", "http-beast")),
         _maven("echo-netty", "echo/netty"),
@@ -94,9 +96,9 @@ BUILDS: dict[str, Build] = {
 
 def command(program: Program) -> list[str]:
     """The command line that starts *program*. Raises ProgramMissing with the reason."""
-    why_not = missing(program.name)
-    if why_not:
-        raise ProgramMissing(why_not)
+    reason = missing(program.name)
+    if reason:
+        raise ProgramMissing(reason)
     if program.name in PEERS:
         return [sys.executable, "-s", "-m", "clients.peers", *program.arguments]
     place = BUILDS[program.name].place
@@ -104,41 +106,61 @@ def command(program: Program) -> list[str]:
     return [*start, *program.arguments]
 
 
-def missing(name: str) -> str:
-    """Why the program is not there: `not built: needs cargo`, say; empty if it is.
+def missing(name: str) -> Message:
+    """Why the program is not there: `not built: needs cargo`, say; NOTHING if it is.
 
-    One that an earlier build left is not there if the last build failed: it is not made of the sources as they are.
+    One that an earlier build left is not there if the last build failed: its sources have changed since.
     """
     if name in PEERS:
-        return "" if shutil.which(name) else f"not installed: needs {name} on PATH (try: make native-peers)"
+        if shutil.which(name):
+            return NOTHING
+        return message("not installed: needs {program} on PATH (try: make native-peers)", program=name)
     build = BUILDS[name]
     if build.reason_file.exists():
-        return _lacking(build) or build.reason_file.read_text(encoding="utf-8")
-    return "" if build.place.exists() else _lacking(build) or "not built: try make native"
+        return lacking(build.tools) or stored_reason(build.reason_file)
+    return NOTHING if build.place.exists() else lacking(build.tools) or message("not built: try make native")
 
 
-def make(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Build these programs; of each its name and why it could not be built, empty where it could.
+def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
+    """Build these programs; of each its name and why it could not be built, NOTHING if it could.
 
-    A program that is newer than all sources is left as it is. Raises BadInput for a name that is none.
+    A program that is newer than all sources is left as it is. Raises BadInput for a name that is not a program's.
     """
-    asked = list(names)
-    for name in asked:
+    wanted = list(names)
+    for name in wanted:
         if name not in BUILDS:
-            raise BadInput(f"{name!r} is not a native program; accepted are {', '.join(BUILDS)}.")
+            known = ", ".join(BUILDS)
+            raise BadInput("{name} is not a native program; accepted are {known}.", name=repr(name), known=known)
     BIN.mkdir(exist_ok=True)
     with locked(BIN / ".lock") as lock:
-        for name in asked:
+        for name in wanted:
             yield name, _made(BUILDS[name], lock)
 
 
-def _made(build: Build, lock: int) -> str:
-    lacking = _lacking(build)
-    if lacking or _is_current(build):
-        return lacking
+def lacking(tools: Iterable[str]) -> Message:
+    """Which of *tools* are not on PATH; NOTHING if all are."""
+    absent = [tool for tool in tools if shutil.which(tool) is None]
+    return message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
+
+
+def store_reason(path: Path, reason: Message) -> None:
+    """Keep why a build failed, until the next one."""
+    path.write_text(json.dumps(reason.to_json()), encoding="utf-8")
+
+
+def stored_reason(path: Path) -> Message:
+    """What store_reason() wrote, or an earlier version, which wrote text."""
+    text = path.read_text(encoding="utf-8")
+    return Message.from_json(json.loads(text) if text.startswith("{") else text)
+
+
+def _made(build: Build, lock: int) -> Message:
+    absent = lacking(build.tools)
+    if absent or _is_current(build):
+        return absent
     reason = _run(build, lock)
     if reason:
-        build.reason_file.write_text(reason, encoding="utf-8")
+        store_reason(build.reason_file, reason)
     else:
         build.reason_file.unlink(missing_ok=True)
         if build.made != build.place:
@@ -152,11 +174,6 @@ def _put(made: Path, place: Path) -> None:
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     shutil.copy2(made, beside)
     os.replace(beside, place)
-
-
-def _lacking(build: Build) -> str:
-    tools = [tool for tool in build.tools if shutil.which(tool) is None]
-    return f"not built: needs {' and '.join(tools)}" if tools else ""
 
 
 def _is_current(build: Build) -> bool:
@@ -176,42 +193,48 @@ def _sources(folder: Path) -> Iterator[Path]:
         yield from (Path(here, name) for name in files if name.endswith(SOURCE_KINDS))
 
 
-def _run(build: Build, lock: int) -> str:
-    """Why the commands of *build* failed; empty if they did not."""
-    said = ""
-    for line in build.commands:
+def _run(build: Build, lock: int) -> Message:
+    """Why the commands of *build* failed; NOTHING if they did not."""
+    output = ""
+    for command in build.commands:
+        line = " ".join(command)
         try:
-            done = run(line, lock, BUILD_TIMEOUT_S, build.folder)
-        except subprocess.TimeoutExpired:
-            return f"not built: {' '.join(line)} was not done after {BUILD_TIMEOUT_S:.0f} s"
+            done = run(command, lock, BUILD_TIMEOUT_S, build.folder)
+        except subprocess.TimeoutExpired as late:
+            return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
         except OSError as error:
-            return f"{BROKEN}: {line[0]} could not be started: {error.strerror}"
-        said += done.stdout + done.stderr
+            return broken(message("{program} could not be started: {error}", program=command[0], error=error.strerror))
+        output += done.stdout + done.stderr
         if done.returncode:
-            return _reason(build.name, said, line)
-    return ""
+            return _reason(build.name, output, command)
+    return NOTHING
 
 
-def _reason(name: str, said: str, line: tuple[str, ...]) -> str:
+def broken(reason: Message) -> Message:
+    """Why something was not built though its tools are here: a fault of its sources, or of the network."""
+    return message("not built, though its tools are here: {reason}", code=BROKEN, reason=reason)
+
+
+def _reason(name: str, output: str, command: tuple[str, ...]) -> Message:
     """What is missing, if the build said so, or else its last lines."""
-    for found in _LIBRARY.finditer(said):
-        if found["name"] == name:
-            return f"not built: {found['needs'].strip()}"
-    return (line[0] == "cargo" and why_cargo_cannot(said)) or f"{BROKEN}: {' '.join(line)} failed: {_last(said)}"
+    for match in _LIBRARY.finditer(output):
+        if match["name"] == name:
+            return message("not built: needs {tools}", tools=match["needs"].strip())
+    last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
+    failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
+    return (command[0] == "cargo" and why_cargo_cannot(output)) or broken(failed)
 
 
-def _last(said: str) -> str:
-    return " / ".join(said.strip().splitlines()[-LAST_LINES:])
+def why_cargo_cannot(output: str) -> Message:
+    """Why cargo, which failed with this *output*, can build nothing of ours; NOTHING if the sources are at fault."""
+    if _OLD_RUST.search(output):
+        return message("not built: needs {tools}", tools=_required_rust())
+    return (
+        broken(message("cargo could not download the crates (no network?)")) if _NO_CRATES.search(output) else NOTHING
+    )
 
 
-def why_cargo_cannot(said: str) -> str:
-    """Why cargo, which failed and said this, can build nothing of ours here; empty if it is the sources' fault."""
-    if _OLD_RUST.search(said):
-        return f"not built: needs {_wanted_rust()}"
-    return f"{BROKEN}: cargo could not download the crates (no network?)" if _NO_CRATES.search(said) else ""
-
-
-def _wanted_rust() -> str:
+def _required_rust() -> Message:
     manifest = tomllib.loads((NATIVE_SOURCES / "Cargo.toml").read_text(encoding="utf-8"))
     version = manifest["workspace"].get("package", {}).get("rust-version")
-    return f"Rust {version} or newer" if version else "a newer Rust"
+    return message("Rust {version} or newer", version=version) if version else message("a newer Rust")

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
+from core.messages import NOTHING, Message, message, verbatim
 from lab.environments import build
 from lab.environments.environment import EnvironmentFailed
-from lab.native.programs import BROKEN
+from lab.native.programs import broken, lacking, store_reason, stored_reason
 from lab.places import NATIVE_SOURCES
-from lab.python import interpreters
+from lab.python import uv
 from lab.python.interpreters import Interpreter
 
 WHEELS = NATIVE_SOURCES / "wheels"
@@ -24,11 +25,11 @@ STAMP_FILE = "gilscope.json"
 REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
 MADE_FOLDERS = {"target", "build", "__pycache__"}
-_NEEDS = re.compile(r"not built: needs [^\n]+")
+_NEEDS = re.compile(r"not built: needs ([^\n]+)")
 
 
 class WheelMissing(EnvironmentFailed):
-    """An extension is not there for an interpreter; the text says why."""
+    """An extension is not there for an interpreter; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +42,8 @@ class Extension:
 
 
 EXTENSIONS: dict[str, Extension] = {
-    one.name: one
-    for one in (
+    extension.name: extension
+    for extension in (
         Extension(name="beastclient", tools=("c++",), borrowed=("http-beast/client.hpp", "http-beast/socket.hpp")),
         Extension(name="reqwestclient", tools=("cargo",)),
     )
@@ -52,31 +53,36 @@ EXTENSIONS: dict[str, Extension] = {
 def wheel(name: str, interpreter: Interpreter) -> Path:
     """The wheel of extension *name*, made of the sources as they are now. Starts no process.
 
-    Raises WheelMissing with the reason, BadInput for a name that is none.
+    Raises WheelMissing with the reason, BadInput for a name that is not an extension's.
     """
     extension = _extension(name)
     place = _place(extension, interpreter)
-    found = _current(place, _stamp(extension, interpreter))
-    if found is None:
-        reason = _why_not(extension, place)
-        raise WheelMissing(f"The extension {name} for runtime {interpreter.name} was {reason}")
-    return found
+    path = _current(place, _stamp(extension, interpreter))
+    if path is None:
+        label, reason = _label(extension, interpreter), _why_missing(extension, place)
+        raise WheelMissing(message("The extension {extension} was {reason}", extension=label, reason=reason))
+    return path
 
 
-def make(names: Iterable[str], found: Iterable[Interpreter]) -> Iterator[tuple[str, str]]:
-    """Build these extensions, or all, for each interpreter: 'name for 3.14t', and why not, empty where it is there.
+def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[tuple[Message, Message]]:
+    """Build these extensions, or all, for each interpreter: 'name for 3.14t', and why not, NOTHING if it is there.
 
-    A wheel that is made of the sources as they are now is left as it is. Raises BadInput for a name that is none.
+    A wheel of the sources as they are now is left as it is. Raises BadInput for a name that is not an extension's.
     """
     extensions = [_extension(name) for name in list(names) or EXTENSIONS]
-    for interpreter in found:
+    for interpreter in interpreters:
         for extension in extensions:
-            yield f"{extension.name} for {interpreter.name}", _made(extension, interpreter)
+            yield _label(extension, interpreter), _made(extension, interpreter)
+
+
+def _label(extension: Extension, interpreter: Interpreter) -> Message:
+    return message("{extension} for {runtime}", extension=extension.name, runtime=interpreter.name)
 
 
 def _extension(name: str) -> Extension:
     if name not in EXTENSIONS:
-        raise BadInput(f"{name!r} is not an extension; accepted are {', '.join(EXTENSIONS)}.")
+        known = ", ".join(EXTENSIONS)
+        raise BadInput("{name} is not an extension; accepted are {known}.", name=repr(name), known=known)
     return EXTENSIONS[name]
 
 
@@ -115,75 +121,65 @@ def _sources(extension: Extension) -> Iterator[Path]:
 
 def _current(place: Path, stamp: str) -> Path | None:
     try:
-        if (place / STAMP_FILE).read_text(encoding="utf-8") == stamp:
-            return next(place.glob("*.whl"), None)
+        is_current = (place / STAMP_FILE).read_text(encoding="utf-8") == stamp
     except OSError:
-        pass
-    return None
+        return None
+    return next(place.glob("*.whl"), None) if is_current else None
 
 
-def _why_not(extension: Extension, place: Path) -> str:
-    lacking = _lacking(extension)
-    if lacking:
-        return lacking
+def _why_missing(extension: Extension, place: Path) -> Message:
     try:
-        return (place / REASON_FILE).read_text(encoding="utf-8")
+        return _lacking(extension) or stored_reason(place / REASON_FILE)
     except OSError:
-        return "not built: try make native"
+        return message("not built: try make native")
 
 
-def _lacking(extension: Extension) -> str:
-    tools = [tool for tool in extension.tools if shutil.which(tool) is None]
-    if tools:
-        return f"not built: needs {' and '.join(tools)}"
-    return "" if interpreters.uv() else "not built: needs uv (try: make setup)"
+def _lacking(extension: Extension) -> Message:
+    has_uv = uv.find() is not None
+    return lacking(extension.tools) or (NOTHING if has_uv else message("not built: needs uv (try: make setup)"))
 
 
-def _made(extension: Extension, interpreter: Interpreter) -> str:
-    """Build its wheel unless it is there, or another run has made it while this one waited; why not, or empty."""
+def _made(extension: Extension, interpreter: Interpreter) -> Message:
+    """Build its wheel unless it is there, or another run has built it while this one waited; why not, or NOTHING."""
     place, stamp = _place(extension, interpreter), _stamp(extension, interpreter)
     if _current(place, stamp):
-        return ""
-    lacking = _lacking(extension)
-    if lacking:
-        return lacking
+        return NOTHING
+    absent = _lacking(extension)
+    if absent:
+        return absent
     place.parent.mkdir(parents=True, exist_ok=True)
     with build.locked(place.with_name(place.name + ".lock")) as lock:
-        return "" if _current(place, stamp) else _build(extension, interpreter, place, stamp, lock)
+        return NOTHING if _current(place, stamp) else _build(extension, interpreter, place, stamp, lock)
 
 
-def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> str:
+def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
     """The stamp is written last: what has one is whole."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    reason = _failure(_command(extension, interpreter, place), lock)
-    file, text = (REASON_FILE, reason) if reason else (STAMP_FILE, stamp)
-    (place / file).write_text(text, encoding="utf-8")
+    try:
+        done = build.run(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
+    except subprocess.TimeoutExpired as late:
+        reason = broken(message("it did not end within {limit_s:g} s", limit_s=late.timeout))
+    else:
+        reason = _reason(done.stdout + done.stderr) if done.returncode else NOTHING
+    if reason:
+        store_reason(place / REASON_FILE, reason)
+    else:
+        (place / STAMP_FILE).write_text(stamp, encoding="utf-8")
     return reason
 
 
 def _command(extension: Extension, interpreter: Interpreter, place: Path) -> list[str]:
     source = str(NATIVE_SOURCES / extension.name)
     python = ["--python", str(interpreter.executable)]
-    return [str(interpreters.uv()), "build", "--wheel", *python, "--out-dir", str(place), source]
+    return [str(uv.find()), "build", "--wheel", *python, "--out-dir", str(place), source]
 
 
-def _failure(command: list[str], lock: int) -> str:
-    """Why a build failed, in a few words; empty if it did not."""
-    try:
-        done = build.run(command, lock, BUILD_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        return f"{BROKEN}: no end after {BUILD_TIMEOUT_S:g} s"
-    if not done.returncode:
-        return ""
-    return _reason(done.stdout + done.stderr)
-
-
-def _reason(said: str) -> str:
+def _reason(output: str) -> Message:
     """The library that is missing, or the first lines that name an error: what follows are the tools' own frames."""
-    needs = _NEEDS.search(said)
-    if needs:
-        return needs[0].strip()
-    lines = [line.strip() for line in said.strip().splitlines()]
+    match = _NEEDS.search(output)
+    if match:
+        return message("not built: needs {tools}", tools=match[1].strip())
+    lines = [line.strip() for line in output.strip().splitlines()]
     errors = [line for line in lines if "error" in line.lower()]
-    return f"{BROKEN}: " + " / ".join(errors[:3] or lines[-3:])
+    return broken(verbatim(" / ".join(errors[:3] or lines[-3:])))

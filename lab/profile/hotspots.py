@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
+from core.messages import Message, chained, listed, message, plural
+
 SWITCHES = "switches"
 UNKNOWN = "[unknown]"
 SMALL_SHARE = 0.01
@@ -16,15 +18,20 @@ _FRAME = re.compile(r"^\s+[0-9a-f]+ (.*) \(([^()]*(?:\([^()]*\))?)\)$")
 _KERNEL = re.compile(r"^\[(?!unknown\])")  # [kernel.kallsyms], [vdso], a module such as [nf_tables]
 _SUFFIX = re.compile(r"(@@?[A-Z]+_[\d.]+|\.(isra|part|constprop|cold|lto_priv|llvm)(\.\d+)?|\[k\])+$")
 LOCKS = {
-    "the GIL": re.compile(r"^(take_gil|drop_gil(_impl)?|_?PyEval_(Acquire|Release)Lock)$"),
-    "a stop of all threads": re.compile(r"^(stop_the_world|start_the_world|_PyEval_(Stop|Start)TheWorld\w*)$"),
-    "a critical section": re.compile(r"^_?PyCriticalSection2?_\w+$"),
-    "a threading lock": re.compile(r"^(lock_PyThread_\w+|PyThread_(acquire|release)_lock\w*|acquire_timed|rlock_\w+)$"),
-    "a PyMutex": re.compile(r"^_?Py(Mutex|RawMutex|RWMutex|RecursiveMutex|ParkingLot|Semaphore)_\w+$"),
-    "a kernel lock": re.compile(r"^(native_queued_spin_lock_\w+|(_raw|queued)_(spin|read|write)_(try)?lock\w*"
-                                r"|__?mutex_lock\w*|mutex_(lock|unlock)\w*|(rwsem_)?down_(read|write)\w*|osq_lock)$"),
-    "a lock": re.compile(r"futex|lll_lock|pthread_(mutex|cond|rwlock|spin)_|^(__new_)?sem_\w*(wait|post)"
-                         r"|lock_(slow|contended)|park_slow|ObjectMonitor|Unsafe_Park"),
+    "gil": (message("the GIL"), re.compile(r"^(take_gil|drop_gil(_impl)?|_?PyEval_(Acquire|Release)Lock)$")),
+    "stop_the_world": (message("a stop of all threads"), re.compile(
+        r"^(stop_the_world|start_the_world|_PyEval_(Stop|Start)TheWorld\w*)$")),
+    "critical_section": (message("a critical section"), re.compile(r"^_?PyCriticalSection2?_\w+$")),
+    "threading_lock": (message("a threading lock"), re.compile(
+        r"^(lock_PyThread_\w+|PyThread_(acquire|release)_lock\w*|acquire_timed|rlock_\w+)$")),
+    "mutex": (message("a PyMutex"), re.compile(
+        r"^_?Py(Mutex|RawMutex|RWMutex|RecursiveMutex|ParkingLot|Semaphore)_\w+$")),
+    "kernel_lock": (message("a kernel lock"), re.compile(
+        r"^(native_queued_spin_lock_\w+|(_raw|queued)_(spin|read|write)_(try)?lock\w*"
+        r"|__?mutex_lock\w*|mutex_(lock|unlock)\w*|(rwsem_)?down_(read|write)\w*|osq_lock)$")),
+    "lock": (message("a lock"), re.compile(
+        r"futex|lll_lock|pthread_(mutex|cond|rwlock|spin)_|^(__new_)?sem_\w*(wait|post)"
+        r"|lock_(slow|contended)|park_slow|ObjectMonitor|Unsafe_Park")),
 }  # fmt: skip
 
 
@@ -52,8 +59,8 @@ class Hot:
     symbol, dso:    its name, and the program, library or [kernel] that it is in
     share:          0..1, of the service's CPU time; what the kernel does for a function is the function's
     switch_share:   0..1, of its context switches, both when it sleeps and when it has to make room; None: not counted
-    lock:           which lock it takes or gives back, or "". A lock's shares hold all that is done in it and for it,
-                    whether it is contended or not
+    lock:           which lock it takes or gives back, a key of LOCKS, or "". A lock's shares hold all that is done
+                    in it and for it, contended or not
     """
 
     symbol: str
@@ -78,17 +85,20 @@ class Profile:
 
     def to_json(self, most: int = 20) -> dict[str, Any]:
         """What result.json keeps: the sentence, and the hottest *most*."""
-        hot = [asdict(one) for one in self.hot[:most]]
-        return {**asdict(self), "hot": hot, "sentence": self.sentence()}
+        hot = [asdict(function) for function in self.hot[:most]]
+        return {**asdict(self), "hot": hot, "sentence": self.sentence().to_json()}
 
-    def sentence(self) -> str:
-        """The hottest function and the hottest lock, in words."""
-        basis = f"from {self.samples:,} samples"
+    def sentence(self) -> Message:
+        """The hottest function, the hottest lock, and what that is based on."""
+        return chained([*_hottest_function(self.hot), _hottest_lock(self.hot), self._basis()])
+
+    def _basis(self) -> Message:
+        samples = plural("from {count} sample", "from {count:,} samples", count=self.samples)
         if self.lost_share:
-            basis += f" ({_percent(self.lost_share)} were lost)"
-        if not self.kernel_counted:
-            basis += ", none of them in the kernel, which perf may not look into here"
-        return "; ".join([*_function_words(self.hot), _lock_words(self.hot), basis])
+            samples = message("{samples} ({lost} were lost)", samples=samples, lost=_percent(self.lost_share))
+        if self.kernel_counted:
+            return samples
+        return message("{samples}, none of them in the kernel, which perf may not inspect here", samples=samples)
 
 
 def parsed(lines: Iterable[str]) -> Iterator[Sample]:
@@ -101,8 +111,8 @@ def parsed(lines: Iterable[str]) -> Iterator[Sample]:
         elif header and not line.strip():
             yield Sample(event=header[2], weight=int(header[1]), stack=tuple(stack))
             header, stack = None, []
-        elif found := _HEADER.match(line):
-            header = found
+        elif match := _HEADER.match(line):
+            header = match
 
 
 def profile_of(samples: Iterable[Sample]) -> Profile:
@@ -114,7 +124,7 @@ def profile_of(samples: Iterable[Sample]) -> Profile:
     hot = [_hot(owner, cpu, switches) for owner in {**cpu, **switches}]
     of_cpu = [event for event in events if not _is_switch(event)]
     return Profile(
-        hot=tuple(sorted(hot, key=lambda one: (-one.share, -(one.switch_share or 0), one.symbol))),
+        hot=tuple(sorted(hot, key=lambda function: (-function.share, -(function.switch_share or 0), function.symbol))),
         samples=sum(events[event] for event in of_cpu),
         kernel_counted=not any("u" in event.partition(":")[2] for event in of_cpu),
     )
@@ -150,36 +160,52 @@ def owner_of(stack: Sequence[tuple[str, str]]) -> Owner:
 
 def lock_of(symbol: str) -> str:
     """Which lock a function of this name takes or gives back: a key of LOCKS, or ''."""
-    return next((lock for lock, names in LOCKS.items() if names.search(symbol)), "")
+    return next((lock for lock, (_, names) in LOCKS.items() if names.search(symbol)), "")
 
 
 def _short(dso: str) -> str:
     return "[kernel]" if dso.startswith("[kernel") else dso.rpartition("/")[2]
 
 
-def _function_words(hot: Sequence[Hot]) -> list[str]:
-    functions = [one for one in hot if not one.lock]
-    return [f"the hottest function is {one.symbol} ({_percent(one.share)} of CPU time)" for one in functions[:1]]
+def _hottest_function(hot: Sequence[Hot]) -> list[Message]:
+    functions = [function for function in hot if not function.lock]
+    return [
+        message(
+            "the hottest function is {symbol} ({share} of CPU time)",
+            symbol=function.symbol,
+            share=_percent(function.share),
+        )
+        for function in functions[:1]
+    ]
 
 
-def _lock_words(hot: Sequence[Hot]) -> str:
-    """Functions of one and the same lock are taken together: there is one GIL, but there are many mutexes."""
+def _hottest_lock(hot: Sequence[Hot]) -> Message:
+    """Functions of the same lock are taken together: there is one GIL, but there are many mutexes."""
     groups: dict[str, list[Hot]] = {}
-    for one in filter(lambda one: one.lock, hot):
-        groups.setdefault(one.lock if one.lock == "the GIL" else one.symbol, []).append(one)
-    hottest_name = max(groups, key=lambda name: _heat(groups[name]), default="")
-    if not hottest_name or _heat(groups[hottest_name]) < SMALL_SHARE:
-        return f"no lock takes {_percent(SMALL_SHARE)}"
-    group = groups[hottest_name]
-    what = ", ".join(one.symbol for one in group[:2]) if hottest_name == group[0].lock else group[0].lock
-    shares = [f"{_percent(sum(one.share for one in group))} of CPU time"]
-    if group[0].switch_share is not None:
-        shares.append(f"{_percent(sum(one.switch_share or 0 for one in group))} of context switches")
-    return f"the hottest lock is {hottest_name} ({what}: {', '.join(shares)})"
+    for function in hot:
+        if function.lock:
+            groups.setdefault("" if function.lock == "gil" else function.symbol, []).append(function)
+    group = max(groups.values(), key=_heat, default=[])
+    if _heat(group) < SMALL_SHARE:
+        return message("no lock takes {share}", share=_percent(SMALL_SHARE))
+    symbols, kind = listed(function.symbol for function in group[:2]), LOCKS[group[0].lock][0]
+    lock, detail = (kind, symbols) if group[0].lock == "gil" else (symbols, kind)
+    cpu_share = _percent(sum(function.share for function in group))
+    if group[0].switch_share is None:
+        return message(
+            "the hottest lock is {lock} ({detail}: {share} of CPU time)", lock=lock, detail=detail, share=cpu_share
+        )
+    return message(
+        "the hottest lock is {lock} ({detail}: {share} of CPU time, {switch_share} of context switches)",
+        lock=lock,
+        detail=detail,
+        share=cpu_share,
+        switch_share=_percent(sum(function.switch_share or 0 for function in group)),
+    )
 
 
 def _heat(group: Sequence[Hot]) -> float:
-    return max(sum(one.share for one in group), sum(one.switch_share or 0 for one in group))
+    return max(sum(function.share for function in group), sum(function.switch_share or 0 for function in group))
 
 
 def _percent(share: float) -> str:

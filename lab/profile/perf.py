@@ -1,10 +1,9 @@
 """Where a service spends its CPU time and what its threads stop for: `--profile perf`, by linux-perf.
 
-Two things are sampled with their call-graphs: CPU time (the event cycles, or cpu-clock where there is no counter), and
-context switches, one in SWITCH_PERIOD of each thread. Most of what a contended lock costs is sleep, and only the
-second shows that. Call-graphs are unwound from a copy of the top of each stack: CPython is built without frame
-pointers unless told to, so that perf's cheaper way ends in noise. Python functions are not named; CPython can do that
-(`-X perf_jit`, 3.13 or later), at a price in every call, so measured children do not use it.
+Two things are sampled with their call-graphs: CPU time (the event cycles, or cpu-clock without a counter), and context
+switches, one in SWITCH_PERIOD of each thread, for most of what a contended lock costs is sleep. Call-graphs are unwound
+from a copy of the top of each stack, for CPython is built without frame pointers. Python functions are not named:
+`-X perf_jit` (3.13 or later) would, at a price in every call.
 """
 
 import os
@@ -18,10 +17,12 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from core.errors import GilscopeError
+from core.messages import NOTHING, Message, message
+from lab.machine.kernelfiles import Reader
+from lab.processes import run
 from lab.profile.hotspots import SWITCHES, Profile, parsed, profile_of
 
 FREQUENCY_HZ = 499  # not a divisor of the timer's, so that the two do not beat
@@ -41,37 +42,36 @@ class ProfileFailed(GilscopeError):
     """perf could not be started, or left nothing to read."""
 
 
-def available() -> str:
-    """'' when perf can record here; else one line that says what to do."""
+def obstacle() -> Message:
+    """Why perf cannot record here, and what to do; NOTHING if it can."""
     if sys.platform != "linux":
-        return "--profile perf needs Linux."
+        return message("--profile perf needs Linux.")
     program = shutil.which("perf")
     if program is None:
-        return f"perf was not found. Install it with: {INSTALL}"
+        return message("perf was not found. Install it with: {command}", command=INSTALL)
     try:
-        probe = _run([*_record("/dev/null"), "--", "true"], PROBE_DEADLINE_S)
+        probe = run([*_record("/dev/null"), "--", "true"], PROBE_DEADLINE_S, _environment())
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{program} could not be run: {error}"
-    return "" if probe.returncode == 0 else _why_not(program, probe.stderr)
+        return message("{program} could not be run: {error}", program=program, error=str(error))
+    return _refusal(program, probe.stderr) if probe.returncode else NOTHING
 
 
-def _why_not(program: str, complaint: str) -> str:
-    level = _paranoid()
-    if "perf_event_paranoid" in complaint and level is not None and level > 2:
-        return (
-            f"perf may not record here: kernel.perf_event_paranoid is {level}. "
-            "Allow it with: sudo sysctl kernel.perf_event_paranoid=1"
+def _refusal(program: str, output: str) -> Message:
+    level = Reader().number(str(PARANOID))
+    if "perf_event_paranoid" in output and level is not None and level > 2:
+        return message(
+            "perf may not record here: kernel.perf_event_paranoid is {level}. "
+            "Allow it with: sudo sysctl kernel.perf_event_paranoid=1",
+            level=level,
         )
-    if "ermission" in complaint or "not permitted" in complaint:
-        return "perf may not record here; in a container, start it with --cap-add PERFMON (or SYS_ADMIN)."
-    return f"{program} cannot record here: {_last_line(complaint)} Install it with: {INSTALL}"
-
-
-def _paranoid() -> int | None:
-    try:
-        return int(PARANOID.read_text())
-    except (OSError, ValueError):
-        return None
+    if "ermission" in output or "not permitted" in output:
+        return message("perf may not record here; in a container, start it with --cap-add PERFMON (or SYS_ADMIN).")
+    return message(
+        "{program} cannot record here: {output} Install it with: {command}",
+        program=program,
+        output=_last_line(output),
+        command=INSTALL,
+    )
 
 
 def _record(file: str) -> list[str]:
@@ -83,19 +83,13 @@ def _record(file: str) -> list[str]:
     ]
 
 
-def _run(command: Sequence[str], deadline_s: float) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, check=False, capture_output=True, text=True, errors="replace", timeout=deadline_s, env=_environment()
-    )
-
-
 def _environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C", "PERF_CONFIG": os.devnull}
 
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing."
+    return lines[-1] if lines else "-"
 
 
 class Recording:
@@ -117,7 +111,7 @@ class Recording:
 
     def __enter__(self) -> "Recording":
         """Raises ProfileFailed if perf does not come to count."""
-        self._said = tempfile.TemporaryFile()
+        self._output = tempfile.TemporaryFile()
         try:
             self._start()
         except BaseException:
@@ -125,9 +119,7 @@ class Recording:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         if kind is None:
             self.stop()
         else:
@@ -141,31 +133,33 @@ class Recording:
         try:
             self._perf.wait(STOP_DEADLINE_S)
         except subprocess.TimeoutExpired:
-            raise self._failed(f"did not end within {STOP_DEADLINE_S:.0f} s") from None
+            late = message("did not end within {limit_s:g} s", limit_s=STOP_DEADLINE_S)
+            raise self._failed(late) from None
         finally:
             self._end()
 
     def _start(self) -> None:
-        (told, teller), (hearer, heard) = os.pipe(), os.pipe()
-        self._ends = [teller, hearer]
+        (control, controller), (acknowledged, acknowledging) = os.pipe(), os.pipe()
+        self._ends = [controller, acknowledged]
         try:
-            command = [*_record(str(self.file)), "-D", "-1", "--control", f"fd:{told},{heard}", "-p", str(self.pid)]
-            self._perf = self._popen(command, (told, heard))
+            pipes = f"fd:{control},{acknowledging}"
+            command = [*_record(str(self.file)), "-D", "-1", "--control", pipes, "-p", str(self.pid)]
+            self._perf = self._popen(command, (control, acknowledging))
         finally:
-            os.close(told)
-            os.close(heard)
-        self._enable(teller, hearer)
+            os.close(control)
+            os.close(acknowledging)
+        self._enable(controller, acknowledged)
 
-    def _enable(self, teller: int, hearer: int) -> None:
+    def _enable(self, controller: int, acknowledged: int) -> None:
         try:
-            os.write(teller, b"enable\n")
+            os.write(controller, b"enable\n")
             waiting = select.poll()
-            waiting.register(hearer, select.POLLIN)
-            acknowledged = waiting.poll(START_DEADLINE_S * 1000) and os.read(hearer, 16)
+            waiting.register(acknowledged, select.POLLIN)
+            answer = waiting.poll(START_DEADLINE_S * 1000) and os.read(acknowledged, 16)
         except BrokenPipeError:
-            acknowledged = b""
-        if not acknowledged:
-            raise self._failed("did not come to count")
+            answer = b""
+        if not answer:
+            raise self._failed(message("did not start counting"))
 
     def _popen(self, command: Sequence[str], kept: Sequence[int]) -> subprocess.Popen[bytes]:
         try:
@@ -173,50 +167,63 @@ class Recording:
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=self._said,
+                stderr=self._output,
                 pass_fds=kept,
                 process_group=self._process_group,
                 env=_environment(),
             )
         except OSError as error:
-            raise ProfileFailed(f"perf could not be started: {error.strerror}. Install it with: {INSTALL}") from error
+            raise _not_started(error) from error
 
-    def _failed(self, how: str) -> ProfileFailed:
-        self._said.seek(0)
-        last = _last_line(self._said.read().decode(errors="replace"))
-        return ProfileFailed(f"perf, recording process {self.pid}, {how}. Its last line: {last}")
+    def _failed(self, failure: Message) -> ProfileFailed:
+        self._output.seek(0)
+        return ProfileFailed(
+            "perf, recording process {pid}, {failure}. Its last line: {output}",
+            pid=self.pid,
+            failure=failure,
+            output=_last_line(self._output.read().decode(errors="replace")),
+        )
 
     def _end(self) -> None:
         if self._perf is not None and self._perf.poll() is None:
             self._perf.kill()
             self._perf.wait()
         self._perf = None
-        self._said.close()
+        self._output.close()
         while self._ends:
             os.close(self._ends.pop())
 
 
+def _not_started(error: OSError) -> ProfileFailed:
+    return ProfileFailed(
+        "perf could not be started: {error}. Install it with: {command}", error=error.strerror, command=INSTALL
+    )
+
+
 def hottest(perf_data: Path) -> Profile:
-    """What the recording says. Raises ProfileFailed if perf cannot read it or it holds no sample of CPU time."""
+    """What the recording holds. Raises ProfileFailed if perf cannot read it, or it has no sample of CPU time."""
     command = ["perf", "script", "--no-inline", "-F", "event,period,ip,sym,dso", "-i", str(perf_data)]
-    with tempfile.TemporaryFile("w+", errors="replace") as said:
+    with tempfile.TemporaryFile("w+", errors="replace") as stderr:
         try:
-            profile, status = _read(command, said)
+            profile, status = _read(command, stderr)
         except OSError as error:
-            raise ProfileFailed(f"perf could not be started: {error.strerror}. Install it with: {INSTALL}") from error
-        said.seek(0)
-        complaint = said.read()
+            raise _not_started(error) from error
+        stderr.seek(0)
+        output = stderr.read()
     if status != 0 or not profile.samples:
-        last = _last_line(complaint)
-        raise ProfileFailed(f"{perf_data} holds no sample of CPU time that perf could read. Its last line: {last}")
-    lost = _LOST.search(complaint)
+        raise ProfileFailed(
+            "{file} holds no sample of CPU time that perf could read. Its last line: {output}",
+            file=str(perf_data),
+            output=_last_line(output),
+        )
+    lost = _LOST.search(output)
     return replace(profile, lost_share=float(lost[1]) / 100) if lost else profile
 
 
-def _read(command: Sequence[str], said: IO[str]) -> tuple[Profile, int]:
+def _read(command: Sequence[str], stderr: IO[str]) -> tuple[Profile, int]:
     """The profile, and perf's exit status. Its output can be long, so it is read as it comes."""
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=said, text=True, errors="replace", env=_environment()
+        command, stdout=subprocess.PIPE, stderr=stderr, text=True, errors="replace", env=_environment()
     ) as script:
         assert script.stdout is not None
         profile = profile_of(parsed(script.stdout))

@@ -3,20 +3,19 @@
 import json
 import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Any
 
 from core.errors import BadInput
+from core.messages import Message, message
 from core.runtime import RuntimeName
 from lab.places import REPOSITORY
+from lab.processes import run
+from lab.python import uv
 
 QUERY_TIMEOUT_S = 5.0
 INSTALL_TIMEOUT_S = 600.0
@@ -31,7 +30,6 @@ from core.runtime import facts
 executable = getattr(sys, "_base_executable", None) or sys.executable
 print(json.dumps({"executable": executable, "facts": facts()}))
 """
-_NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed out", "error sending request")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,37 +57,32 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
 
     names:  runtimes; '3.14t+gil' is found as '3.14t', the keys of the answer
     chosen: paths that the caller insists on, by name
-    Raises BadInput for a name that is none, and for a chosen path that is not what its name says.
+    Raises BadInput for a name that is not a runtime's, and for a chosen path that is not what its name says.
     """
     given = {_binary_name(name): _checked(_binary_name(name), path) for name, path in (chosen or {}).items()}
     wanted = dict.fromkeys(map(_binary_name, names))
     searched = [name for name in wanted if name not in given]
-    found = _found({_minor(name) for name in searched}) if searched else {}
-    return {name: _best(found[name]) for name in searched if name in found} | given
+    by_name = _found({_minor(name) for name in searched}) if searched else {}
+    return {name: _best(by_name[name]) for name in searched if name in by_name} | given
 
 
 def all_found() -> list[Interpreter]:
     """Every CPython of at least 3.11 on this machine, by name, the best of each name first."""
-    found = _found(range(OLDEST_MINOR, 100))
-    names = sorted(found, key=lambda name: (_minor(name), name))
-    return [one for name in names for one in (_best(found[name]), *found[name][1:])]
+    by_name = _found(range(OLDEST_MINOR, 100))
+    names = sorted(by_name, key=lambda name: (_minor(name), name))
+    return [interpreter for name in names for interpreter in (_best(by_name[name]), *by_name[name][1:])]
 
 
-def missing_line(name: str) -> str:
-    """One line for a runtime that was not found, with the command that installs it."""
-    return f"Runtime {name} was not found. Install it with: uv python install {_binary_name(name)}"
+def missing(name: str) -> Message:
+    """That a runtime was not found, with the command that installs it."""
+    exact = _binary_name(name)
+    return message("Runtime {name} was not found. Install it with: uv python install {exact}", name=name, exact=exact)
 
 
-def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[str]:
-    """Download the interpreters of these runtimes with uv; the answer has one line for each that failed."""
-    lines = (_install(name, timeout_s) for name in dict.fromkeys(map(_binary_name, names)))
-    return [line for line in lines if line]
-
-
-def uv() -> Path | None:
-    """The uv on PATH, or else the one in the orchestrator's own environment."""
-    found = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
-    return Path(found) if found else None
+def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
+    """Download the interpreters of these runtimes with uv; a message for each that failed."""
+    failures = {name: _install(name, timeout_s) for name in dict.fromkeys(map(_binary_name, names))}
+    return [_not_installed(name, reason) for name, reason in failures.items() if reason]
 
 
 def scrubbed_environment() -> dict[str, str]:
@@ -102,7 +95,7 @@ def scrubbed_environment() -> dict[str, str]:
 
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
-    """What *executable* says of itself; None when it is no CPython, is broken or does not answer in time."""
+    """What *executable* says of itself; None if it is not a CPython, is broken or does not answer in time."""
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
         answer = json.loads(_output(command, scrubbed_environment(), timeout_s))
@@ -110,11 +103,24 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
         itself = Path(answer["executable"])
         if facts["implementation"] != "cpython":
             return None
-        name = ".".join(facts["version"].split(".")[:2]) + ("t" if facts["gil_disabled_build"] else "")
+        name = name_of(facts)
     except (ValueError, KeyError, TypeError):
         return None
     real = Path(os.path.realpath(itself if itself.is_file() else executable))
     return Interpreter(name=name, executable=real, source=source, facts=facts)
+
+
+def name_of(facts: Mapping[str, Any]) -> str:
+    """What an interpreter with these facts is called: 3.14, or 3.14t of the free-threaded build."""
+    return ".".join(str(facts["version"]).split(".")[:2]) + "t" * bool(facts["gil_disabled_build"])
+
+
+def _not_installed(name: str, reason: Message) -> Message:
+    return message(
+        "Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}",
+        name=name,
+        reason=reason,
+    )
 
 
 def _binary_name(name: str) -> str:
@@ -131,22 +137,34 @@ def _best(ranked: Sequence[Interpreter]) -> Interpreter:
 
 def _checked(name: str, path: Path) -> Interpreter:
     """The interpreter at a path that the caller named, which must be what its name says."""
-    seen = f"--interpreter {name}={path}"
-    accepted = f"it must be the path of a CPython {_described(name)}"
-    remedy = "`python runner.py runtimes` lists those found."
     if not path.expanduser().is_file():
-        raise BadInput(f"{seen}: there is no such file; {accepted}. {remedy}")
+        raise _unfit(name, path, message("there is no such file"))
     interpreter = ask("given", _to_run(path.expanduser()))
     if interpreter is None:
-        raise BadInput(f"{seen} did not answer as a CPython does; {accepted}. {remedy}")
+        raise _unfit(name, path, message("it did not answer as a CPython does"))
     if interpreter.name != name:
-        is_now = f"{interpreter.facts['version']}, {_described(interpreter.name)}"
-        raise BadInput(f"{seen} is CPython {is_now}; {accepted}. {remedy}")
+        version = str(interpreter.facts["version"])
+        raise _unfit(
+            name, path, message("it is CPython {version}, {build}", version=version, build=_build(interpreter.name))
+        )
     return interpreter
 
 
-def _described(name: str) -> str:
-    return f"{name} ({'free-threaded' if name.endswith('t') else 'default'} build)"
+def _unfit(name: str, path: Path, reason: Message) -> BadInput:
+    return BadInput(
+        "--interpreter {name}={path}: {reason}; it must be the path of a CPython {build}. "
+        "`python runner.py runtimes` lists those found.",
+        name=name,
+        path=str(path),
+        reason=reason,
+        build=_build(name),
+    )
+
+
+def _build(name: str) -> Message:
+    if name.endswith("t"):
+        return message("{name} (free-threaded build)", name=name)
+    return message("{name} (default build)", name=name)
 
 
 def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
@@ -212,75 +230,30 @@ def _uv_folders() -> list[Path]:
 
     uv gets no PATH: it would start every Python there, one after the other, and PATH is searched here anyway.
     """
-    tool = uv()
-    if tool is None:
+    program = uv.find()
+    if program is None:
         return []
-    command = [str(tool), "python", "list", "--only-installed", "--offline", "--output-format", "json"]
+    command = [str(program), "python", "list", "--only-installed", "--offline", "--output-format", "json"]
     try:
-        listed = json.loads(_output(command, scrubbed_environment() | {"PATH": os.devnull}, QUERY_TIMEOUT_S))
-        return list(dict.fromkeys(Path(entry["path"]).parent for entry in listed if entry["path"]))
+        entries = json.loads(_output(command, scrubbed_environment() | {"PATH": os.devnull}, QUERY_TIMEOUT_S))
+        return list(dict.fromkeys(Path(entry["path"]).parent for entry in entries if entry["path"]))
     except (ValueError, KeyError, TypeError):
         return []
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
-    """What a command printed, or nothing when it failed or was late; whatever it started goes with it."""
+    """What a command printed, or nothing if it failed or was late."""
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-    except OSError:
+        done = run(command, timeout_s, environment)
+    except (OSError, TimeoutExpired):
         return ""
-    with process:
-        try:
-            output, _ = process.communicate(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
-            return ""
-        finally:
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-    return output if process.returncode == 0 else ""
+    return "" if done.returncode else done.stdout
 
 
-def _install(name: str, timeout_s: float) -> str:
-    """The line that says why uv could not install it; empty when it did."""
-    tool = uv()
-    if tool is None:
-        return _install_line(name, "uv was not found, `make setup` installs it")
-    settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0"} | os.environ | {"NO_COLOR": "1"}
-    try:
-        done = subprocess.run(
-            [tool, "python", "install", name],
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            env=settings,
-        )
-    except subprocess.TimeoutExpired:
-        return _install_line(name, f"no end after {timeout_s:g} s")
-    except OSError as error:
-        return _install_line(name, f"uv does not run ({error.strerror})")
-    return _install_line(name, _reason(done.stderr)) if done.returncode else ""
-
-
-def _install_line(name: str, reason: str) -> str:
-    return f"Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}"
-
-
-def _reason(stderr: str) -> str:
-    """A few words for uv's account of a failure, which runs to ten lines."""
-    for symptom in _NETWORK_SYMPTOMS:
-        if symptom in stderr.lower():
-            return f"no network: {symptom}"
-    last = (stderr.strip() or "uv gave no reason").splitlines()[-1]
-    return re.sub(r"^\s*(error|cause):\s*", "", last).rstrip(".")[:160]
+def _install(name: str, timeout_s: float) -> Message:
+    """Why uv could not install it; NOTHING if it did."""
+    program = uv.find()
+    if program is None:
+        return message("uv was not found, `make setup` installs it")
+    settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
+    return uv.run([program, "python", "install", name], timeout_s, settings)

@@ -1,10 +1,11 @@
 """Which version of gilscope measured: the commit of its working tree."""
 
 import os
-import subprocess
 from pathlib import Path
+from subprocess import TimeoutExpired
 
 from lab.places import REPOSITORY
+from lab.processes import run
 
 CHANGED = "+changes"
 DIGITS = 12
@@ -30,14 +31,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
     """What git prints, without taking its locks; None if it fails."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=LONGEST_S,
-            env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = run(["git", "-C", str(folder), *arguments], LONGEST_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"})
+    except (OSError, TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

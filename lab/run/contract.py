@@ -1,33 +1,26 @@
-"""What children must say, checked before anything is made of it. Source: docs/child-contract.md."""
+"""What children must send, checked before it is used. Source: docs/child-contract.md."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.errors import ChildFailed
 from core.histogram import Histogram
-from lab.run.children import RESULT, Child
+from core.messages import Arg, message
+from lab.run.children import RESULT, Child, failed
 from lab.run.runtimes import AnyRuntime
 
 PROGRAM_KINDS = {"program": str, "version": str, "compiler": str, "java": str, "packages": dict}
 GIL_KINDS = {"gil_enabled_ready": bool, "gil_enabled_end": bool}
-CLIENT_KINDS = {
-    "finished_ns": int,
-    "completion_ns": int,
-    "requests": int,
-    "answered": int,
-    "wrong": int,
-    "errors": dict,
-    "latency": dict,
-    **GIL_KINDS,
-}
+COUNTS = ("finished_ns", "completion_ns", "requests", "answered", "wrong")
+CLIENT_KINDS = {**dict.fromkeys(COUNTS, int), "errors": dict, "latency": dict, **GIL_KINDS}
 SERVICE_KINDS = {"requests": int, **GIL_KINDS}
 HISTOGRAMS = ("latency", "connect", "waiting")
 
 
 def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
     """The addresses in a service's ready line. Raises ChildFailed."""
-    told: list[str] = _checked(line, child, {"addresses": list})["addresses"]
-    return told
+    listening: list[str] = _checked(line, child, {"addresses": list})["addresses"]
+    return listening
 
 
 def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
@@ -39,11 +32,15 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
     for child, line in zip(children, lines, strict=True):
         facts = _checked(line, child, {"runtime": dict})["runtime"]
         if expected and facts.get("implementation") == "cpython" and facts.get("version") != expected:
-            raise ChildFailed(f"{child.label} runs under version {facts.get('version')}; it was to be {expected}.")
+            version = str(facts.get("version"))
+            raise failed(
+                child,
+                message("runs under version {version}; {expected} was expected.", version=version, expected=expected),
+            )
         if "program" in facts:
             kinds = {key: kind for key, kind in PROGRAM_KINDS.items() if key in facts}
-            said = _checked(facts, child, kinds)
-            child.program = {key: said[key] for key in kinds}
+            checked = _checked(facts, child, kinds)
+            child.program = {key: checked[key] for key in kinds}
 
 
 def client_results(lines: Sequence[Mapping[str, Any]], clients: Sequence[Child]) -> list[dict[str, Any]]:
@@ -67,25 +64,31 @@ def _result(line: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) ->
     return {**result, "program": child.program} if child.program else result
 
 
-def _checked(said: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) -> dict[str, Any]:
-    missing = [key for key in kinds if key not in said]
+def _checked(line: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) -> dict[str, Any]:
+    missing = [key for key in kinds if key not in line]
     if missing:
-        raise ChildFailed(f"{child.label} did not say {', '.join(missing)}; the child contract wants it.")
+        raise failed(child, message("did not send {keys}, which the child contract requires.", keys=", ".join(missing)))
     for key, kind in kinds.items():
-        if type(said[key]) is not kind:
-            raise ChildFailed(f"{child.label} said {key} {said[key]!r}; the child contract wants {kind.__name__}.")
-    return dict(said)
+        if type(line[key]) is not kind:
+            raise _unlike(child, key, line[key], kind.__name__)
+    return dict(line)
+
+
+def _unlike(child: Child, key: str, value: Any, kind: Arg) -> ChildFailed:
+    return failed(
+        child,
+        message("sent {value} as {key}; the child contract requires {kind}.", value=repr(value), key=key, kind=kind),
+    )
 
 
 def _check_counts(errors: Mapping[Any, Any], child: Child) -> None:
     if not all(type(code) is str and type(number) is int for code, number in errors.items()):
-        raise ChildFailed(f"{child.label} said errors {errors!r}; the child contract wants a number for each code.")
+        raise _unlike(child, "errors", errors, message("a number for each code"))
 
 
 def _check_histogram(name: str, summary: Any, child: Child) -> None:
     try:
         Histogram.from_json(summary)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ChildFailed(
-            f"{child.label} said a {name} that is no histogram: {type(error).__name__} {error}."
-        ) from error
+        cause = f"{type(error).__name__} {error}"
+        raise failed(child, message("sent {key} that is not a histogram: {error}.", key=name, error=cause)) from error

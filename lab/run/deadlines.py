@@ -15,9 +15,9 @@ SLOWEST_REQUEST_S = 0.01  # no service of ours that works is slower than this, b
 SLOWEST_COUNT_S = 1e-6
 
 
-def starting_s(told: Mapping[str, Any]) -> float:
-    """Until children are ready. told: what they are told; a user's own service has a start deadline of its own."""
-    own = told.get("own", {})
+def starting_s(cell_line: Mapping[str, Any]) -> float:
+    """Until children are ready. cell_line: their first line of stdin; a user's service has a start deadline too."""
+    own = cell_line.get("own", {})
     return START_DEADLINE_S + float(own.get("start_deadline_s", 0.0))
 
 
@@ -25,17 +25,17 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
     """Until the clients have said their results, from their release, in s."""
     timed_s = FLOOR_S + method.duration_s + method.warmup.seconds
     if system.hosted:
-        return timed_s + _asking_s(cell, system.told["own"], counted=not method.duration_s)
+        return timed_s + _user_service_s(cell, system.told["own"], counted=not method.duration_s)
     return timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
 
 
-def _asking_s(cell: Cell, own: Mapping[str, Any], *, counted: bool) -> float:
+def _user_service_s(cell: Cell, own: Mapping[str, Any], *, counted: bool) -> float:
     """The longest that a client of a user's service may take: each answer as late as it may be (clients.own.client).
 
     counted: whether it has so many requests to send; else this is what may come after the end of the duration.
     """
     connections = cell.num_connections_per_client
-    whole = cell.num_requests_per_client * cell.num_api_services if counted else connections
+    requests = cell.num_requests_per_client * cell.num_api_services if counted else connections
     rate = cell.rate if "RATE" in cell.reads else 0
     each_s = ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"])
-    return ceil(whole / connections) * each_s + (whole / rate if rate else 0.0)
+    return ceil(requests / connections) * each_s + (requests / rate if rate else 0.0)

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 
 from config.plan import Entry
 from core.cell import Cell
+from core.messages import Message, message
 from core.result import CellResult, Run, RunFile
 from lab.machine import doctor, quiet
 from lab.profile.perf import ProfileFailed, Recording, hottest
 from lab.run.measure import NOT_READY, Bench, measure
-from lab.run.order import Order
-from lab.run.runs import note_time
+from lab.run.runs import Order, note_time
 from lab.run.sandbox import Sandbox
 from systems import find
 
@@ -25,10 +25,10 @@ Enough = Callable[[Run, int], bool]
 
 
 class Progress(Protocol):
-    """Who wants to know how far a run has come."""
+    """Shows how far a run has come."""
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """*done* of *total* cells are behind us."""
+        """*done* of *total* cells have been measured."""
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """One more is."""
@@ -68,10 +68,10 @@ def _not_started(entry: Entry, block: int, run: Run) -> CellResult | None:
     """The failure of a user's service that has never started, MOST_STARTS times: it is not waited for again."""
     if not find(entry.cell.system).hosted:
         return None
-    before = [one for one in run.cells if (one.arm, one.cell_id) == (entry.arm, entry.cell.cell_id)]
-    dead = [one for one in before if one.status == "failed" and NOT_READY in one.reason]
-    hopeless = len(dead) >= MOST_STARTS and len(dead) == len(before)
-    return replace(dead[-1], block=block, overhead_ns=0, disturbances=[]) if hopeless else None
+    earlier = [cell for cell in run.cells if (cell.arm, cell.cell_id) == (entry.arm, entry.cell.cell_id)]
+    not_ready = [cell for cell in earlier if cell.reason.code == NOT_READY]
+    hopeless = len(not_ready) >= MOST_STARTS and len(not_ready) == len(earlier)
+    return replace(not_ready[-1], block=block, overhead_ns=0, disturbances=[]) if hopeless else None
 
 
 def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
@@ -79,8 +79,7 @@ def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
     before = quiet.snapshot()
     result = measure(entry.cell, find(entry.cell.system), block, bench, entry.arm)
     window = quiet.between(before, quiet.snapshot())
-    found = doctor.disturbances(window, os.cpu_count())
-    return replace(result, disturbances=[f"{one.name}: {one.value}" for one in found if one.good is False])
+    return replace(result, disturbances=doctor.disturbances(window, os.cpu_count()))
 
 
 def _profiled(cell: Cell, bench: Bench) -> dict[str, Any]:
@@ -90,10 +89,14 @@ def _profiled(cell: Cell, bench: Bench) -> dict[str, Any]:
     watch = partial(Recording, file=file, process_group=bench.sandbox.process_group)
     result = measure(cell, find(cell.system), 0, replace(bench, watch=watch))
     if result.status != "ok":
-        return {**profile, "sentence": f"not profiled: {result.reason}"}
+        return {**profile, "sentence": _not_profiled(result.reason)}
     try:
         return {**profile, **hottest(file).to_json()}
     except ProfileFailed as failed:
-        return {**profile, "sentence": f"not profiled: {failed}"}
+        return {**profile, "sentence": _not_profiled(failed.message)}
     finally:
         file.unlink(missing_ok=True)
+
+
+def _not_profiled(reason: Message) -> dict[str, Any]:
+    return message("not profiled: {reason}", reason=reason).to_json()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from config.plan import Plan
 from core.cell import Cell
 from core.errors import BadInput
+from core.messages import NOTHING, Message, message, verbatim
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE, System
@@ -13,7 +14,7 @@ from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
 from lab.native.programs import ProgramMissing
 from lab.run.runtimes import AnyRuntime, runtime_of
-from lab.user_service.inside import expect_proc
+from lab.user_service.pythons import expect_proc
 from systems import every, find
 
 FILES_PER_CHILD = 3
@@ -26,43 +27,43 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
     """The plan with the reason of each system that cannot be measured under a runtime; it has no cells there.
 
     Makes the environments that systems need: packages that cannot be installed are a reason, like a program that
-    is not built. `native` is no runtime of the plan where none of its programs is there.
+    is not built. `native` is dropped from the plan's runtimes if none of its programs is there.
     """
     reasons = {pair: _why_absent(find(pair[0]), pair[1], runtimes, plan.method) for pair in plan.pairs()}
-    absent = {pair: why for pair, why in reasons.items() if why}
+    absent = {pair: reason for pair, reason in reasons.items() if reason}
     useless = all(pair in absent for pair in plan.pairs() if pair[1] == NATIVE) and len(plan.runtimes) > 1
     names = tuple(name for name in plan.runtimes if not (useless and name == NATIVE))
     return replace(plan, runtimes=names, absent=absent)
 
 
-def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> str:
+def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> Message:
     if system.no_forced_gil and RuntimeName.parse(runtime).gil_forced:
-        return system.no_forced_gil
+        return verbatim(system.no_forced_gil)
     for role in (SERVICE, CLIENT):
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)
         except (ProgramMissing, EnvironmentFailed) as error:
-            return str(error)
-    return ""
+            return error.message
+    return NOTHING
 
 
-def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[str]:
-    """Make the environments that the four systems need; a line for each that cannot be made."""
-    lines = []
+def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
+    """Make the environments that the four systems need; a message for each that cannot be made."""
+    failures = []
     for system in every():
         for name, runtime in runtimes.items():
             try:
                 if system.group == "systems" and system.requirements:
                     runtime.command(system, SERVICE)
             except EnvironmentFailed as error:
-                lines.append(f"{name}: {error}")
-    return lines
+                failures.append(message("{name}: {reason}", name=name, reason=error.message))
+    return failures
 
 
 def preflight(plan: Plan) -> None:
     """Make room for the open files that the plan's largest cell needs.
 
-    Raises BadInput if there is none, for a command where processes cannot be seen, and for services without calls.
+    Raises BadInput if there is too little, for a command without /proc, and for services that no client calls.
     """
     if plan.own and plan.own.command:
         expect_proc()
@@ -76,9 +77,11 @@ def _expect_calls(cells: Sequence[Cell]) -> None:
         connections = cell.num_clients * cell.num_connections_per_client
         if find(cell.system).group == HTTP_CLIENTS and 0 < connections < cell.num_api_services:
             raise BadInput(
-                f"NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections} and NUM_API_SERVICES is "
-                f"{cell.num_api_services}: {cell.num_api_services - connections} services would not be called. "
-                f"Take at least {cell.num_api_services} connections."
+                "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections} and NUM_API_SERVICES is {services}: "
+                "{uncalled} of them would not be called. Use at least {services} connections.",
+                connections=connections,
+                services=cell.num_api_services,
+                uncalled=cell.num_api_services - connections,
             )
 
 

@@ -11,19 +11,21 @@ from typing import Any
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.histogram import Histogram
+from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.method import Method
 from core.result import CellResult, Status
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
-from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Crew
-from lab.run.contract import addresses, check_runtime, client_results, service_results
+from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
+from lab.run.contract import HISTOGRAMS, addresses, check_runtime, client_results, service_results
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, service_faults
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 from systems import find
 
-NOT_READY = "before it was ready"
+NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
+BEFORE_READY = message("before it was ready", code=NOT_READY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,119 +44,116 @@ class Bench:
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What the children of one cell said; start_ns: spawn to all ready; released_ns: when, on the monotonic clock."""
+    """What the children of a cell sent. start_ns: spawn to all ready; released_ns: when, on the monotonic clock."""
 
     start_ns: int
     released_ns: int
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
-    faults: list[str]
+    faults: list[Message]
 
 
 def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "") -> CellResult:
     """Run *cell* once. Never raises for what its children do: a cell that fails says so in its result.
 
-    arm: the name that the runtime takes part under, where it is not its own.
+    arm: the name that the runtime takes part under, if it is not its own
     """
     start_ns = perf_counter_ns()
-    known: dict[str, Any] = {
-        "cell_id": cell.cell_id,
-        "system": cell.system,
-        "runtime": cell.runtime,
-        "arm": arm or cell.runtime,
-        "client_runtime": str(bench.runtime(cell, system, CLIENT).name),
-        "block": block,
-        "params": cell.params,
-    }
+    client_runtime = str(bench.runtime(cell, system, CLIENT).name)
+    identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
+    identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
     try:
-        with Crew(bench.sandbox, str(REPOSITORY)) as crew:
-            observed = _observe(cell, system, crew, bench)
+        with Children(bench.sandbox, str(REPOSITORY)) as children:
+            observed = _observe(cell, system, children, bench)
     except GilscopeError as error:
         spent_ns = perf_counter_ns() - start_ns
         requests = 0 if bench.method.duration_s else cell.requests
-        return CellResult(**known, status="failed", reason=str(error), requests=requests, overhead_ns=spent_ns)
+        return CellResult(**identity, status="failed", reason=error.message, requests=requests, overhead_ns=spent_ns)
     ends_ns = [client["finished_ns"] for client in observed.clients]
     wall_ns = max(ends_ns, default=observed.released_ns) - observed.released_ns
     return CellResult(
-        **known,
-        **_summed(observed),
-        wall_ns=wall_ns,
-        overhead_ns=perf_counter_ns() - start_ns - wall_ns,
+        **identity, **_summed(observed), wall_ns=wall_ns, overhead_ns=perf_counter_ns() - start_ns - wall_ns
     )
 
 
-def _observe(cell: Cell, system: System, crew: Crew, bench: Bench) -> Observed:
+def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Observed:
     runtime, client_runtime = (bench.runtime(cell, system, role) for role in (SERVICE, CLIENT))
     method = bench.method
     started_ns = perf_counter_ns()
-    folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
-    services = _start(crew, runtime, system, SERVICE, system.services(cell))
-    clients = _start(crew, client_runtime, system, CLIENT, cell.num_clients)
-    served_cell = {**cell.to_json(), "folder": folder, "cpus": method.pin_services, **runtime.told(system)}
-    sockets = ready_services(crew, runtime, services, served_cell)
+    services = _start(children, runtime, system, SERVICE, system.services(cell))
+    clients = _start(children, client_runtime, system, CLIENT, cell.num_clients)
+    sockets = _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
     for client_id, client in enumerate(clients):
-        told = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
-        client.tell({**cell.to_json(), **told, **client_runtime.told(system)})
-    check_runtime(client_runtime, clients, crew.hear_all(clients, READY, NOT_READY, starting_s({})))
+        place = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
+        client.tell({**cell.to_json(), **place, **client_runtime.told(system)})
+    check_runtime(client_runtime, clients, children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
     ready_ns = perf_counter_ns()
     if method.warmup:
-        _do(crew, clients, WARM, "during the warm-up", calling_s(cell, system, method))
-        _do(crew, services, RESET, "after the warm-up", END_DEADLINE_S)
+        _do(children, clients, WARM, message("during the warm-up"), calling_s(cell, system, method))
+        _do(children, services, RESET, message("after the warm-up"), END_DEADLINE_S)
     with bench.watch(services[0].process.pid):
         released_ns = perf_counter_ns()
         for client in clients:
             client.tell("go")
-        called = crew.hear_all(clients, RESULT, "while the clients were calling", calling_s(cell, system, method))
+        calling = message("while the clients were calling")
+        client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
     for service in services:
         service.end_of_file()
-    served = crew.hear_all(services, RESULT, "at the end of the cell", END_DEADLINE_S)
-    if system.hosted:  # the time of a user's processes is not to be taken for that of others
+    service_lines = children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
+    if system.hosted:  # or the time of a user's processes would count as that of others
         for service in services:
             service.let_end(END_DEADLINE_S)
-    by_client, by_service = client_results(called, clients), service_results(served, services)
+    by_client, by_service = client_results(client_lines, clients), service_results(service_lines, services)
     faults = [
         *service_faults(runtime, system, services, by_service),
         *client_faults(client_runtime, system, clients, by_client),
     ]
     return Observed(
-        start_ns=ready_ns - started_ns,
-        released_ns=released_ns,
-        clients=by_client,
-        services=by_service,
-        faults=faults,
+        start_ns=ready_ns - started_ns, released_ns=released_ns, clients=by_client, services=by_service, faults=faults
     )
 
 
-def _start(crew: Crew, runtime: AnyRuntime, system: System, role: str, count: int) -> list[Child]:
+def _start(children: Children, runtime: AnyRuntime, system: System, role: str, count: int) -> list[Child]:
     command = runtime.command(system, role)
-    name = role.capitalize()
-    return [crew.start(f"{name} {number + 1} of {count}", str(runtime.name), command) for number in range(count)]
+    return [children.start(_name(role, number, count), str(runtime.name), command) for number in range(1, count + 1)]
 
 
-def _do(crew: Crew, children: Sequence[Child], word: str, when: str, deadline_s: float) -> None:
-    """Tell *children* a word, and wait until each has done it."""
-    for child in children:
+def _name(role: str, number: int, total: int) -> Message:
+    if role == SERVICE:
+        return message("Service {number} of {total}", number=number, total=total)
+    return message("Client {number} of {total}", number=number, total=total)
+
+
+def _do(children: Children, doers: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
+    """Send *doers* a word, and wait until each has done it."""
+    for child in doers:
         child.tell(word)
-    crew.hear_all(children, word, when, deadline_s)
+    children.hear_all(doers, word, when, deadline_s)
 
 
-def ready_services(crew: Crew, runtime: AnyRuntime, services: list[Child], told: Mapping[str, Any]) -> list[list[str]]:
+def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, bench: Bench) -> dict[str, Any]:
+    """What the services are told: the cell, and a folder for their sockets."""
+    folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
+    return {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services, **runtime.told(system)}
+
+
+def _ready_services(
+    children: Children, runtime: AnyRuntime, services: list[Child], cell_line: Mapping[str, Any]
+) -> list[list[str]]:
     """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
     for service_id, service in enumerate(services):
-        service.tell({**told, "service_id": service_id})
-    lines = crew.hear_all(services, READY, NOT_READY, starting_s(told))
+        service.tell({**cell_line, "service_id": service_id})
+    lines = children.hear_all(services, READY, BEFORE_READY, starting_s(cell_line))
     check_runtime(runtime, services, lines)
     return [addresses(line, service) for line, service in zip(lines, services, strict=True)]
 
 
-def start_services(cell: Cell, crew: Crew, bench: Bench) -> list[list[str]]:
+def start_services(cell: Cell, children: Children, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     system = find(cell.system)
     runtime = bench.runtime(cell, system, SERVICE)
-    services = _start(crew, runtime, system, SERVICE, system.services(cell))
-    folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
-    told = {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services, **runtime.told(system)}
-    return ready_services(crew, runtime, services, told)
+    services = _start(children, runtime, system, SERVICE, system.services(cell))
+    return _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
 
 
 def _summed(observed: Observed) -> dict[str, Any]:
@@ -167,39 +166,45 @@ def _summed(observed: Observed) -> dict[str, Any]:
         "wrong": sum(client["wrong"] for client in clients),
         "errors": dict(errors),
     }
-    first_wrong: dict[str, str] = next((one["first_wrong"] for one in clients if one.get("first_wrong")), {})
+    first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
     status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
     return {
         **counts,
         "start_ns": observed.start_ns,
         "status": status,
         "reason": reason,
-        "latency": _merged(client["latency"] for client in clients),
-        "connect": _merged(client["connect"] for client in clients if "connect" in client),
-        "waiting": _merged(client["waiting"] for client in clients if "waiting" in client),
+        **{name: _merged(client[name] for client in clients if name in client) for name in HISTOGRAMS},
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
-        "clients": [{"client_id": number, **_apart(one)} for number, one in enumerate(clients)],
-        "services": [{"service_id": number, **one} for number, one in enumerate(observed.services)],
+        "clients": [{"client_id": number, **_without_histograms(client)} for number, client in enumerate(clients)],
+        "services": [{"service_id": number, **service} for number, service in enumerate(observed.services)],
     }
 
 
 def _judged(
-    counts: Mapping[str, Any], invalid: list[str], first_wrong: Mapping[str, str], *, idle: bool
-) -> tuple[Status, str]:
-    faults, requests, answered = [], counts["requests"], counts["answered"]
-    if answered != requests:
-        faults.append(f"{requests - answered} of {requests} requests were not answered")
+    counts: Mapping[str, Any], invalid: list[Message], first_wrong: Mapping[str, str], *, idle: bool
+) -> tuple[Status, Message]:
+    faults, requests, unanswered = [], counts["requests"], counts["requests"] - counts["answered"]
+    if unanswered:
+        faults.append(
+            plural(
+                "{count} of {requests} requests was not answered",
+                "{count} of {requests} requests were not answered",
+                count=unanswered,
+                requests=requests,
+            )
+        )
     if not requests and not idle:
-        faults.append("no request was sent")
+        faults.append(message("no request was sent"))
     if counts["wrong"]:
-        faults.append(f"{counts['wrong']} answers were wrong")
+        faults.append(plural("{count} answer was wrong", "{count} answers were wrong", count=counts["wrong"]))
     if counts["errors"]:
-        faults.append("errors: " + ", ".join(f"{number} x {code}" for code, number in sorted(counts["errors"].items())))
+        errors = listed(f"{number} x {code}" for code, number in sorted(counts["errors"].items()))
+        faults.append(message("errors: {errors}", errors=errors))
     if first_wrong:
-        faults.append("first wrong answer, to {request}: {got}; expected {expected}".format(**first_wrong))
+        faults.append(message("first wrong answer, to {request}: {got}; expected {expected}", **first_wrong))
     if faults:
-        return "failed", "; ".join(faults)
-    return ("invalid", "; ".join(invalid)) if invalid else ("ok", "")
+        return "failed", chained(faults)
+    return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
 
 
 def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -209,5 +214,5 @@ def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return total.to_json() if total.count else {}
 
 
-def _apart(client: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in client.items() if name not in ("latency", "connect", "waiting")}
+def _without_histograms(client: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in client.items() if name not in HISTOGRAMS}

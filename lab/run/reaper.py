@@ -1,6 +1,6 @@
 """Cleans up after a run that was killed: ends every process of its group, removes its folder, and ends itself.
 
-Usage: janitor.py FOLDER, as leader of the process group, with a pipe from the orchestrator on stdin. One byte on
+Usage: reaper.py FOLDER, as leader of the process group, with a pipe from the orchestrator on stdin. One byte on
 stdout says that it is on guard.
 """
 

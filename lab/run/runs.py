@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 from config.own import Own
 from config.plan import Plan
 from core.errors import BadInput
+from core.messages import Message
 from core.result import FILE_NAME, Run, RunFile, load
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.run.commit import commit
-from lab.run.order import Order
 from lab.run.runtimes import AnyRuntime
 from systems import every
 
@@ -21,12 +22,22 @@ RUNS = REPOSITORY / "reports" / "out"
 QUIET_WINDOW_S = 0.3
 
 
-def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, str]) -> Run:
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What to run: a plan, the runtimes that are present, where the run is saved; whether perf watches it too."""
+
+    plan: Plan
+    runtimes: Mapping[str, AnyRuntime]
+    folder: Path
+    profile: bool = False
+
+
+def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:
     """A run that has not begun. Raises BadInput if its folder holds one already."""
     if (order.folder / FILE_NAME).exists():
         raise BadInput(
-            f"{order.folder} holds a run already; name another folder with --out, "
-            f"or go on with --resume {order.folder}."
+            "{folder} holds a run already; name another folder with --out, or go on with --resume {folder}.",
+            folder=str(order.folder),
         )
     now = datetime.now(UTC)
     return Run(
@@ -51,9 +62,9 @@ def titles(*runs: Run) -> dict[str, str]:
     """What reports call the systems, by number or name: those that are here, and those that *runs* had besides."""
     here = {system.key: system.title for system in every()}
     outside = [run.plan.get("outside", {}) for run in runs]
-    owned = [one for run in runs if run.plan.get("own") for one in Own.from_json(run.plan["own"]).systems()]
-    titles_outside = {key: one["title"] for systems in outside for key, one in systems.items()}
-    return here | titles_outside | {one.key: one.title for one in owned}
+    owned = [system for run in runs if run.plan.get("own") for system in Own.from_json(run.plan["own"]).systems()]
+    titles_outside = {key: system["title"] for systems in outside for key, system in systems.items()}
+    return here | titles_outside | {system.key: system.title for system in owned}
 
 
 def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
@@ -69,8 +80,12 @@ def resumed(folder: Path) -> Run:
     for name in ("cpu", "cores"):
         if run.machine.get(name) != here[name]:
             raise BadInput(
-                f"{folder} was measured on a machine with {name} {run.machine.get(name)}; this one has {here[name]}. "
-                "A run can only go on where it began; start a new one."
+                "{folder} was measured on a machine with {name} {there}; this one has {here}. "
+                "A run can only go on where it began; start a new one.",
+                folder=str(folder),
+                name=name,
+                there=run.machine.get(name),
+                here=here[name],
             )
     return run
 
@@ -82,6 +97,10 @@ def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
         for fact in ("version", "build"):
             if stored.get(fact) != here.get(fact):
                 raise BadInput(
-                    f"The run was begun with {name} {fact} {stored.get(fact)!r}, which is {here.get(fact)!r} now; "
-                    "a run can only go on with the same interpreters. Bring it back, or start a new run."
+                    "The run was started with {name} {fact} {stored}, which is {here} now; "
+                    "a run can only go on with the same interpreters. Reinstall that one, or start a new run.",
+                    name=name,
+                    fact=fact,
+                    stored=repr(stored.get(fact)),
+                    here=repr(here.get(fact)),
                 )

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from core.messages import message
 from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
@@ -15,22 +16,21 @@ from lab.gil.probe import version_label
 from lab.native import programs
 from lab.native.wheels import wheel
 from lab.places import ENVIRONMENTS, REPOSITORY
-from lab.python.interpreters import Interpreter
+from lab.python.interpreters import Interpreter, name_of
+
+ROLES = {SERVICE: message("service"), CLIENT: message("client")}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
-    """A runtime that is present.
-
-    pythons caches what each requirements file and its wheels led to: an interpreter, or why not.
-    """
+    """A runtime that is present. pythons: the interpreter for each requirements file with its wheels, or why not."""
 
     name: RuntimeName
     interpreter: Interpreter
     pythons: dict[str, Path | EnvironmentFailed] = field(default_factory=dict, repr=False)
 
     def command(self, system: System, role: str) -> list[str]:
-        """The command line of a child. Raises EnvironmentFailed where the system's packages cannot be had."""
+        """The command line of a child. Raises EnvironmentFailed if the system's packages cannot be installed."""
         return [str(self.python(system.requirements, system.wheels)), "-s", *self.name.options, "-m", "systems", role]
 
     @property
@@ -39,19 +39,17 @@ class Runtime:
         return str(self.interpreter.facts["version"])
 
     def python(self, requirements: str, wheels: tuple[str, ...] = ()) -> Path:
-        """The interpreter, in an environment with *requirements* and *wheels*.
+        """The interpreter, in an environment with *requirements* and *wheels*. Raises EnvironmentFailed.
 
         requirements: a file of the repository, a user's by its absolute path, or ""
-
-        Raises EnvironmentFailed.
         """
         packages = " ".join(filter(None, (requirements, *wheels)))
         if packages not in self.pythons:
             self.pythons[packages] = self._find_python(requirements, wheels)
-        found = self.pythons[packages]
-        if isinstance(found, EnvironmentFailed):
-            raise found
-        return found
+        python = self.pythons[packages]
+        if isinstance(python, EnvironmentFailed):
+            raise python
+        return python
 
     def _find_python(self, requirements: str, wheels: tuple[str, ...]) -> "Path | EnvironmentFailed":
         if not requirements and not wheels:
@@ -70,15 +68,13 @@ class Runtime:
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
-        packages = {
-            name: installed_packages(path) for name, path in self.pythons.items() if name and isinstance(path, Path)
-        }
+        paths = {name: path for name, path in self.pythons.items() if name and isinstance(path, Path)}
         return {
             "executable": str(self.interpreter.executable),
             "source": self.interpreter.source,
             **self.interpreter.facts,
             "gil_enabled": self.name.gil_enabled,
-            "packages": packages,
+            "packages": {name: installed_packages(path) for name, path in paths.items()},
         }
 
 
@@ -90,10 +86,10 @@ class Native:
     version: str = ""
 
     def command(self, system: System, role: str) -> list[str]:
-        """The command line of a child. Raises ProgramMissing where there is no such program."""
+        """The command line of a child. Raises ProgramMissing if there is no such program."""
         program = system.program(role)
         if program is None:
-            raise programs.ProgramMissing(f"{system.name} has no native {role}")
+            raise programs.ProgramMissing("{system} has no native {role}", system=system.name, role=ROLES[role])
         return programs.command(program)
 
     def told(self, system: System) -> dict[str, Any]:
@@ -116,7 +112,7 @@ class Native:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hosted:
+class UserServiceRuntime:
     """Of a user's service: a child of the orchestrator's own Python, which starts the command under *runtime*.
 
     runtime: None for a service that already runs. version: of the child's Python it promises nothing.
@@ -131,7 +127,7 @@ class Hosted:
         return self.runtime.name if self.runtime else RuntimeName.parse(NATIVE)
 
     def command(self, system: System, role: str) -> list[str]:
-        """The command line of the child. Raises EnvironmentFailed where the user's packages cannot be had."""
+        """The command line of the child. Raises EnvironmentFailed if the user's packages cannot be installed."""
         self.python(system)
         return [sys.executable, "-s", "-m", "lab.user_service.child"]
 
@@ -143,7 +139,7 @@ class Hosted:
 
     @property
     def expected_python(self) -> str:
-        """What a process of the service is to run under (lab.gil.probe); "" where nothing is promised."""
+        """What a process of the service is to run under (lab.gil.probe); "" if nothing is promised."""
         if self.runtime is None:
             return ""
         facts = self.runtime.interpreter.facts
@@ -154,10 +150,7 @@ class Hosted:
         return (self.runtime or Native()).to_json()
 
     def python(self, system: System) -> str:
-        """The interpreter, in an environment with the user's packages; "" for a service that already runs.
-
-        Raises EnvironmentFailed.
-        """
+        """As of Runtime, with the user's packages; "" for a service that already runs. Raises EnvironmentFailed."""
         if self.runtime is None:
             return ""
         own = system.told["own"]
@@ -165,17 +158,15 @@ class Hosted:
         return str(self.runtime.python(file))
 
 
-AnyRuntime = Runtime | Native | Hosted
+AnyRuntime = Runtime | Native | UserServiceRuntime
 
 
 @cache
 def orchestrator() -> Runtime:
     """This process's own Python: what calls a user's service, whatever that runs under."""
-    known = facts()
-    minor = ".".join(known["version"].split(".")[:2])
-    name = RuntimeName.parse(minor + ("t" if known["gil_disabled_build"] else ""))
-    interpreter = Interpreter(name=str(name), executable=Path(sys.executable), source="orchestrator", facts=known)
-    return Runtime(name=name, interpreter=interpreter)
+    name, own_facts = name_of(facts()), facts()
+    interpreter = Interpreter(name=name, executable=Path(sys.executable), source="orchestrator", facts=own_facts)
+    return Runtime(name=RuntimeName.parse(name), interpreter=interpreter)
 
 
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
@@ -184,14 +175,14 @@ def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], na
     A program takes the part where there is no Python code for it. A user's service is called by the orchestrator's
     Python where no other is asked for: the same client for every runtime.
     """
-    asked = method.client_runtime
+    client_runtime = method.client_runtime
     if system.hosted and role == SERVICE:
         runtime = None if name == NATIVE else runtimes[name]
-        assert not isinstance(runtime, Native | Hosted), "an interpreter goes by another name"
-        return Hosted(runtime=runtime)
-    if asked == ORCHESTRATOR or (system.hosted and asked == SAME and name == NATIVE):
+        assert not isinstance(runtime, Native | UserServiceRuntime), "an interpreter goes by another name"
+        return UserServiceRuntime(runtime=runtime)
+    if client_runtime == ORCHESTRATOR or (system.hosted and client_runtime == SAME and name == NATIVE):
         return orchestrator()
-    name = asked if role == CLIENT and asked != SAME else name
+    name = client_runtime if role == CLIENT and client_runtime != SAME else name
     return runtimes[name] if name != NATIVE and system.has_python(role) else Native()
 
 
@@ -199,13 +190,13 @@ def present(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> 
     """The runtimes of *names* whose interpreter was found, in that order."""
     parsed = {name: RuntimeName.parse(name) for name in names}
     return {
-        name: Runtime(name=one, interpreter=interpreters[one.interpreter])
-        for name, one in parsed.items()
-        if one.interpreter in interpreters
+        name: Runtime(name=runtime, interpreter=interpreters[runtime.interpreter])
+        for name, runtime in parsed.items()
+        if runtime.interpreter in interpreters
     }
 
 
 def usable(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> dict[str, AnyRuntime]:
     """The same, and `native` where it is among *names*."""
-    found = present(names, interpreters)
-    return {name: Native() if name == NATIVE else found[name] for name in names if name == NATIVE or name in found}
+    pythons = present(names, interpreters)
+    return {name: Native() if name == NATIVE else pythons[name] for name in names if name == NATIVE or name in pythons}

@@ -5,19 +5,18 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from types import TracebackType
 
 from core.errors import BadInput, ChildFailed
 
 LONGEST_SOCKET_NAME = len("/12345678/9999.999")
 SOCKET_PATH_LIMIT = 103  # sun_path of macOS less its end; Linux takes 107
-_JANITOR = Path(__file__).with_name("reaper.py")
+_REAPER = Path(__file__).with_name("reaper.py")
 
 
 class Sandbox:
     """A folder (mode 0700) and a process group, both gone at the end, also when the orchestrator is killed.
 
-    The janitor, a small process of its own, leads the group and sees to it.
+    The reaper, a small process of its own, leads the group and ends it.
     """
 
     def __init__(self) -> None:
@@ -25,11 +24,13 @@ class Sandbox:
         if len(str(self.folder)) + LONGEST_SOCKET_NAME > SOCKET_PATH_LIMIT:
             self.folder.rmdir()
             raise BadInput(
-                f"The temporary folder {self.folder} is too long for Unix sockets ({SOCKET_PATH_LIMIT} bytes); "
-                "set TMPDIR to a shorter one, such as /tmp."
+                "The path of the temporary folder {folder} is too long for Unix sockets ({limit} bytes); "
+                "set TMPDIR to a shorter one, such as /tmp.",
+                folder=str(self.folder),
+                limit=SOCKET_PATH_LIMIT,
             )
         try:
-            self._janitor = _janitor(self.folder)
+            self._reaper = _reaper(self.folder)
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
@@ -40,25 +41,23 @@ class Sandbox:
     @property
     def process_group(self) -> int:
         """The group that every child joins."""
-        return self._janitor.pid
+        return self._reaper.pid
 
     def __enter__(self) -> "Sandbox":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._janitor.stdin is not None
-        self._janitor.stdin.close()
-        self._janitor.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)  # had somebody killed the janitor, it would still be there
+    def __exit__(self, *error: object) -> None:
+        assert self._reaper.stdin is not None
+        self._reaper.stdin.close()
+        self._reaper.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)  # it is still there if the reaper was killed
 
 
-def _janitor(folder: Path) -> "subprocess.Popen[bytes]":
-    """A janitor that is on guard. Raises ChildFailed if it cannot be started."""
+def _reaper(folder: Path) -> "subprocess.Popen[bytes]":
+    """A reaper that is on guard. Raises ChildFailed if it cannot be started."""
     try:
-        janitor = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_JANITOR), str(folder)],
+        reaper = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_REAPER), str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -66,9 +65,9 @@ def _janitor(folder: Path) -> "subprocess.Popen[bytes]":
         )
     except OSError as error:
         raise ChildFailed(
-            f"No process can be started: {error.strerror}. End some, or raise the limit (ulimit -u)."
+            "No process can be started: {error}. End some, or raise the limit (ulimit -u).", error=error.strerror
         ) from error
-    assert janitor.stdout is not None
-    with janitor.stdout:
-        janitor.stdout.read(1)
-    return janitor
+    assert reaper.stdout is not None
+    with reaper.stdout:
+        reaper.stdout.read(1)
+    return reaper

@@ -18,17 +18,17 @@ _FORWARDERS = ("systemd", "docker-proxy", "rootlessport", "ssh", "sshd", "socat"
 
 
 def serving(address: str) -> list[int]:
-    """Every process that holds the listening socket of *address*, and their descendants; empty where it is not known.
+    """Every process that holds the listening socket of *address*, and their descendants; empty if they are not known.
 
-    It is not known of a host elsewhere, of another user's processes, and of what only passes connections on: to a
-    container, through a tunnel, or to the service that it starts (systemd).
+    Unknown are those of another host and of another user, and what only passes connections on: to a container, through
+    a tunnel, or to the service that it starts (systemd).
     """
     wanted = {f"socket:[{inode}]" for inode in _inodes(address)}
-    holders = [pid for pid in _everybody() if _holds(pid, wanted)] if wanted else []
-    mine = os.getpid()
+    holders = [pid for pid in _all_pids() if _holds(pid, wanted)] if wanted else []
+    own_pid = os.getpid()
     trees = [tree(pid) for pid in holders if _name(pid) not in _FORWARDERS]
-    strangers = [found for found in trees if mine not in found]  # an ancestor of ours holds it for somebody else
-    return list(dict.fromkeys(pid for found in strangers for pid in found))
+    others = [pids for pids in trees if own_pid not in pids]  # an ancestor of ours holds it for somebody else
+    return list(dict.fromkeys(pid for pids in others for pid in pids))
 
 
 def _inodes(address: str) -> set[str]:
@@ -43,7 +43,7 @@ def _inodes(address: str) -> set[str]:
 
 def _local_ips(host: str, port: int) -> list[str]:
     """The addresses of *host* that are this machine's, for one can bind to them, in the order of connecting."""
-    found = []
+    local_ips = []
     try:
         resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
@@ -54,23 +54,23 @@ def _local_ips(host: str, port: int) -> list[str]:
                 probe.bind((place[0], 0))
             except OSError:
                 continue
-            found.append(str(place[0]))
-    return found
+            local_ips.append(str(place[0]))
+    return local_ips
 
 
 def _tcp_inodes(port: int) -> dict[str, list[str]]:
     """Inodes of the sockets that listen at *port*, by the address that they are bound to."""
-    found: dict[str, list[str]] = {}
+    by_address: dict[str, list[str]] = {}
     for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
         for fields in _lines(PROC / "net" / name):
             address, _, its_port = fields[1].partition(":")
             if fields[3] == _LISTENING and int(its_port, 16) == port:
-                found.setdefault(_ip(address, family), []).append(fields[9])
-    return found
+                by_address.setdefault(_ip(address, family), []).append(fields[9])
+    return by_address
 
 
 def _ip(text: str, family: socket.AddressFamily) -> str:
-    """The address, which stands there as 32-bit words in the machine's own byte order."""
+    """The address, which the kernel prints as 32-bit words in the machine's byte order."""
     words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
     packed = b"".join(word.to_bytes(4, sys.byteorder) for word in words)
     return socket.inet_ntop(family, packed).removeprefix("::ffff:")
@@ -92,7 +92,7 @@ def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
     yield from (line.split(maxsplit=splits) for line in lines[1:])
 
 
-def _everybody() -> list[int]:
+def _all_pids() -> list[int]:
     return [int(entry.name) for entry in PROC.glob("[0-9]*")]
 
 

@@ -22,7 +22,7 @@ _IDENTITY: dict[str, Callable[[CellResult], Any]] = {
     "arm": lambda cell: cell.arm,
     "client_runtime": lambda cell: cell.client_runtime or cell.runtime,
     "status": lambda cell: cell.status,
-    "reason": lambda cell: " ".join(cell.reason.split()),
+    "reason": lambda cell: " ".join(str(cell.reason).split()),
 }
 _COUNTS: dict[str, Callable[[CellResult], Any]] = {
     "requests": lambda cell: cell.requests,

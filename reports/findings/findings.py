@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from core.messages import Message
 from core.result import Run
 from reports.findings import fairness, limit, memory, topology
 from reports.findings import scaling as scaling_report
@@ -114,7 +115,10 @@ def _table(run: Run, shown: Sequence[Comparison], limits: Sequence[str], lang: s
 def special(run: Run) -> list[str]:
     """Sentences on topology, scaling, memory, fairness and profiles, where the run has them."""
     told = [line for one in SPECIAL for line in one.sentences(run)]
-    return told + [f"perf, system {one['system']} on {one['runtime']}: {one['sentence']}." for one in run.profiles]
+    return told + [
+        f"perf, system {one['system']} on {one['runtime']}: {Message.from_json(one['sentence'])}."
+        for one in run.profiles
+    ]
 
 
 def validity(run: Run, compared: Sequence[Comparison]) -> list[str]:
@@ -156,7 +160,9 @@ def markdown(run: Run | View) -> str:
     parts += ["\n## Where the time goes\n", _cost_table(view)]
     parts += [text for one in SPECIAL if (text := one.markdown(run))]
     parts += ["\n## Profiles\n"] if run.profiles else []
-    parts += [f"- system {one['system']} on {one['runtime']}: {one['sentence']}" for one in run.profiles]
+    parts += [
+        f"- system {one['system']} on {one['runtime']}: {Message.from_json(one['sentence'])}" for one in run.profiles
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -230,3 +236,7 @@ def _width(one: Comparison, fewest: int) -> float:
     if one.low is None or one.high is None or not one.ratio or one.blocks < fewest:
         return float("inf")
     return (one.high - one.low) / one.ratio
+
+
+def _profiles(run: Run) -> list[str]:
+    return [f"system {one['system']} on {one['runtime']}: {Message.from_json(one['sentence'])}" for one in run.profiles]

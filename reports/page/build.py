@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from core.errors import BadInput
+from core.messages import Message
 from core.result import Run
 from reports.findings import fairness, memory, topology
 from reports.findings import scaling as scaling_report
@@ -158,7 +159,10 @@ def _profiles(view: View, words: Mapping[str, str], lang: str) -> list[Sentence]
     return [
         Sentence(
             pieces=filled(
-                words["profile"], system=one["system"], runtime=one["runtime"], sentence=said(one["sentence"], lang)
+                words["profile"],
+                system=one["system"],
+                runtime=one["runtime"],
+                sentence=said(str(Message.from_json(one["sentence"])), lang),
             )
         )
         for one in view.run.profiles

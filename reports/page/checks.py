@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from core.result import CellResult, Run
+from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
 from reports.findings.findings import validity
 from reports.page.pieces import Piece, Sentence, together
@@ -178,7 +178,7 @@ def _quiet(view: View, words: Mapping[str, str], lang: str) -> Check:
     if not disturbed and ("quiet" not in view.run.machine or not cells):  # in files from before it was looked at
         return Check(what=words["quiet"], state=UNKNOWN, seen=words["nothing"])
     shares = [len(disturbed) / len(cells), *(one.disturbed or 0.0 for one in view.comparisons)]
-    names = dict.fromkeys(text.partition(":")[0] for cell in disturbed for text in cell.disturbances)
+    names = dict.fromkeys(str(DISTURBANCES.get(one.code, one)) for cell in disturbed for one in cell.disturbances)
     template = words["quiet_names" if names else "quiet_seen"]
     seen = template.format(count=len(disturbed), all=len(cells), names=", ".join(said(one, lang) for one in names))
     state = LOOK if max(shares) > MOST_DISTURBED else PASSED

@@ -92,7 +92,7 @@ def _interpreters(run: Run, tell: Tell) -> str:
         ]
         for name, facts in run.runtimes.items()
     ]
-    missing = [tell(f"{name}: {NOT_MEASURED}. {escaped(line)}") for name, line in run.missing.items()]
+    missing = [tell(f"{name}: {NOT_MEASURED}. {escaped(str(line))}") for name, line in run.missing.items()]
     return "\n\n".join([markdown_table(heads, lines), *(["\n".join(f"- {one}" for one in missing)] if missing else [])])
 
 

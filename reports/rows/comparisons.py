@@ -6,7 +6,7 @@ from math import expm1
 from statistics import median
 from typing import Any
 
-from core.result import CellResult, Run
+from core.result import DISTURBANCES, CellResult, Run
 from reports.rows.arms import addresses, arm_cells, arm_settings, arm_steps
 from reports.rows.costs import saturation
 from reports.rows.steps import Step, confounds, steps
@@ -244,5 +244,5 @@ def _disturbances(cells: Sequence[CellResult]) -> list[str]:
     disturbed = [cell.disturbances for cell in cells if cell.disturbances]
     if len(disturbed) <= len(cells) * MOST_DISTURBED:
         return []
-    names = dict.fromkeys(text.partition(":")[0] for texts in disturbed for text in texts)
+    names = dict.fromkeys(str(DISTURBANCES.get(one.code, one)) for disturbances in disturbed for one in disturbances)
     return [f"the machine was not quiet in {len(disturbed)} of {len(cells)} cells: {', '.join(names)}"]

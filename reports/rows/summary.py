@@ -85,7 +85,7 @@ class Row:
 
 def reasons(cells: Iterable[CellResult]) -> list[str]:
     """The reasons of cells that are not ok, each once, in short: of several lines the first and the last."""
-    return list(dict.fromkeys(_short(cell.reason) for cell in cells))
+    return list(dict.fromkeys(_short(str(cell.reason)) for cell in cells))
 
 
 def _short(reason: str) -> str:

@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from core.messages import Message
+
 WORDS = {True: ("ok", "green"), False: ("look", "yellow"), None: ("not known", "dim")}
 
 
@@ -14,16 +16,16 @@ class Finding(Protocol):
     """One thing that was looked at; good None: it cannot be known here."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> Message: ...
 
     @property
-    def value(self) -> str: ...
+    def value(self) -> Message: ...
 
     @property
     def good(self) -> bool | None: ...
 
     @property
-    def what_to_do(self) -> str: ...
+    def remedy(self) -> Message: ...
 
 
 def print_findings(findings: Sequence[Finding], console: Console) -> None:
@@ -38,7 +40,7 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
 
 def verdict(findings: Sequence[Finding]) -> str:
     """The sum in one sentence."""
-    asking = [one.name for one in findings if one.good is False]
+    asking = [str(one.name) for one in findings if one.good is False]
     unknown = sum(one.good is None for one in findings)
     hidden = f" {unknown} of {len(findings)} cannot be known here." if unknown else ""
     if not asking:
@@ -53,7 +55,7 @@ def _table(findings: Sequence[Finding]) -> Table:
     table.add_column(overflow="fold")
     for one in findings:
         word, style = WORDS[one.good]
-        table.add_row(f"[{style}]{word}[/]", one.name, escape(one.value))
+        table.add_row(f"[{style}]{word}[/]", str(one.name), escape(str(one.value)))
     return table
 
 
@@ -62,5 +64,5 @@ def _advice(findings: Sequence[Finding]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for one in findings:
-        table.add_row(one.name, escape(one.what_to_do))
+        table.add_row(str(one.name), escape(str(one.remedy)))
     return table

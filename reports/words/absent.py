@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
+from core.messages import Message
 from core.result import Run
 
 
 def absences(run: Run) -> dict[tuple[str, str], str]:
     """{(system, runtime): reason}."""
-    return {(one["system"], one["runtime"]): one["reason"] for one in run.plan.get("absent", [])}
+    return {
+        (one["system"], one["runtime"]): str(Message.from_json(one["reason"])) for one in run.plan.get("absent", [])
+    }
 
 
 def absent_lines(run: Run, titles: Mapping[str, str] | None = None) -> list[str]:

@@ -36,7 +36,10 @@ def _not_measured(rows: Sequence[Row]) -> list[str]:
 
 
 def _missing(run: Run) -> list[str]:
-    return [line if name in line else f"{name}: {line}" for name, line in run.missing.items()]
+    return [
+        line if name in line else f"{name}: {line}"
+        for name, line in ((name, str(line)) for name, line in run.missing.items())
+    ]
 
 
 def _figures(rows: Sequence[Row]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from core.messages import verbatim
 from core.result import Run
 from reports.page.build import page
 from reports.page.several.build import page_of_several
@@ -35,7 +36,10 @@ def record_with_trouble() -> Run:
     """The record, with a cell that failed."""
     run = record_with_aa()
     bad = replace(
-        run.cells[0], status="failed", reason="service 2 ended with status 1. Its last lines: boom", clients=[]
+        run.cells[0],
+        status="failed",
+        reason=verbatim("service 2 ended with status 1. Its last lines: boom"),
+        clients=[],
     )
     return replace(run, cells=[bad, *run.cells[1:]])
 

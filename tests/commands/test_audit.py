@@ -7,11 +7,11 @@ import pytest
 
 from commands.audit import main
 from core.errors import BadInput
-from lab.python import interpreters
+from lab.python import uv
 from tests.conftest import runtime_or_skip
 from tests.lab.gil.test_audit import wheel
 
-pytestmark = pytest.mark.skipif(interpreters.uv() is None, reason="audit installs with uv; make setup has it")
+pytestmark = pytest.mark.skipif(uv.find() is None, reason="audit installs with uv; make setup has it")
 
 
 @pytest.fixture

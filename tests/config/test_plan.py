@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from config.plan import MAX_BLOCKS, Plan, Row, Until, parse_values
 from core.cell import PARAMETERS, Cell
 from core.errors import BadInput
+from core.messages import verbatim
 from core.method import SAME, Method, Warmup
 from systems import find
 
@@ -242,18 +243,20 @@ def test_the_pairs_of_a_plan_are_its_systems_under_the_runtimes_that_can_be() ->
 
 
 def test_what_is_absent_has_no_cells_but_stays_a_pair() -> None:
-    why = "not built: needs cargo"
+    why = verbatim("not built: needs cargo")
     some = plan(Row(system="2", values={}), runtimes=("native", "3.14t"), absent={("2", "native"): why})
     assert [cell.runtime for cell in some.cells()] == ["3.14t"]
     assert some.pairs() == [("2", "native"), ("2", "3.14t")]
     stored = some.to_json()
-    assert stored["absent"] == [{"system": "2", "runtime": "native", "reason": why}]
+    assert stored["absent"] == [{"system": "2", "runtime": "native", "reason": why.to_json()}]
     assert [row["runtimes"] for row in stored["rows"]] == [["3.14t"]]
 
 
 def test_a_plan_whose_programs_are_absent_is_stored_without_its_cells_under_them() -> None:
     """A plan that is read again is asked again what is here: the reason may be gone."""
-    some = plan(Row(system="2", values={}), runtimes=("native", "3.14t"), absent={("2", "native"): "not built"})
+    some = plan(
+        Row(system="2", values={}), runtimes=("native", "3.14t"), absent={("2", "native"): verbatim("not built")}
+    )
     back = Plan.from_json(json.loads(json.dumps(some.to_json())))
     assert back.absent == {}
     assert [cell.runtime for cell in back.cells()] == ["native", "3.14t"]

@@ -71,7 +71,7 @@ def measured(name: str, runtime: Runtime, sandbox: Sandbox, **params: Any) -> tu
 
 
 def check_all_is_well(cell: Cell, result: CellResult, runtime: Runtime) -> None:
-    assert (result.status, result.reason) == ("ok", "")
+    assert (result.status, str(result.reason)) == ("ok", "")
     assert (result.answered, result.wrong, result.errors) == (cell.requests, 0, {})
     assert result.connect == {}
     (service,) = result.services

@@ -134,4 +134,4 @@ def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(folder: Pat
     cells = {cell.system: cell for cell in load(folder / "run").cells}
     assert done.returncode == 1
     assert (cells["2"].status, cells["my-system"].status) == ("ok", "failed")
-    assert "OSError: not here" in cells["my-system"].reason
+    assert "OSError: not here" in str(cells["my-system"].reason)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from config.load import load_experiment
+from core.messages import verbatim
 from core.result import Run
 from core.runtime import NATIVE
 from lab.run.runtimes import Native
@@ -18,7 +19,9 @@ FILES = {"report.html", "table.md", "findings.md", "record.md", "table.csv", "ce
 
 def record_run() -> Run:
     """One block of the plan of config/record.yaml, under all of its runtimes, as an experiment keeps it."""
-    plan = replace(load_experiment("record"), blocks=1, scale=0.01, absent={("3", NATIVE): "no native service"})
+    plan = replace(
+        load_experiment("record"), blocks=1, scale=0.01, absent={("3", NATIVE): verbatim("no native service")}
+    )
     made = run_of([measured(cell, 1, [2000 * MS], [MS] * 100) for cell in plan.cells()], runtimes=plan.runtimes)
     made.plan = plan.to_json()
     made.runtimes = {name: Native().to_json() if name == NATIVE else facts(name) for name in plan.runtimes}

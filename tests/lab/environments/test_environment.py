@@ -13,11 +13,11 @@ import pytest
 from core.errors import BadInput, GilscopeError
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages
-from lab.python import interpreters
+from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.tiny_wheel import write_wheel
 
-HAVE_UV = interpreters.uv() is not None
+HAVE_UV = uv.find() is not None
 FAKE_UV = """#!/bin/sh
 echo "$1 $2" >>"$LOG"
 case "$1" in
@@ -40,7 +40,7 @@ def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, interpreter: Interprete
     fake = tmp_path / "uv"
     fake.write_text(FAKE_UV)
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(interpreters, "uv", lambda: fake)
+    monkeypatch.setattr(uv, "find", lambda: fake)
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     monkeypatch.setenv("REAL", str(interpreter.executable))
     return tmp_path / "log"
@@ -67,7 +67,7 @@ def test_a_real_environment_has_the_packages_and_their_byte_code(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
 ) -> None:
     if tool == "pip":
-        monkeypatch.setattr(interpreters, "uv", lambda: None)
+        monkeypatch.setattr(uv, "find", lambda: None)
     python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
     code = "import tiny_thing, sys; print(tiny_thing.VALUE, tiny_thing.__spec__.cached, sys.prefix)"
     value, cached, prefix = subprocess.check_output([python, "-I", "-B", "-c", code], text=True).split()
@@ -81,7 +81,7 @@ def test_a_program_of_a_package_runs_by_its_bare_name_under_the_environments_pyt
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
 ) -> None:
     if tool == "pip":
-        monkeypatch.setattr(interpreters, "uv", lambda: None)
+        monkeypatch.setattr(uv, "find", lambda: None)
     python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
     searched = os.pathsep.join([str(python.parent), os.environ["PATH"]])
     said = subprocess.check_output(["tiny-serve"], env={**os.environ, "PATH": searched}, text=True)
@@ -218,7 +218,7 @@ def test_a_tool_that_does_not_end_is_given_up(
 ) -> None:
     (tmp_path / "uv").write_text("#!/bin/sh\nexec sleep 60\n")
     monkeypatch.setattr(environments, "MAKE_TIMEOUT_S", 0.2)
-    with pytest.raises(EnvironmentFailed, match=r"no end after 0\.2 s"):
+    with pytest.raises(EnvironmentFailed, match=r"did not end within 0\.2 s"):
         environment(interpreter, requirements, tmp_path / "runtimes")
 
 
@@ -253,7 +253,7 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_file(tmp_path: Path)
 
 
 def test_a_file_with_hashes_must_name_the_server_itself(tmp_path: Path, requirements: Path) -> None:
-    with pytest.raises(EnvironmentFailed, match=r"must name waitress==3[.]0[.]2 with its hashes"):
+    with pytest.raises(EnvironmentFailed, match=r"must name waitress==3[.]0[.]2 with their hashes"):
         environments.requirements_file(str(requirements), ["waitress==3.0.2"], tmp_path)
 
 

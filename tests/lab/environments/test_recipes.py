@@ -9,7 +9,7 @@ from core.errors import BadInput
 from lab.environments import environment as environments
 from lab.environments import recipes
 from lab.environments.recipes import Contents, build_anew, folder_name, stamp
-from lab.python import interpreters
+from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.tiny_wheel import write_project
 
@@ -85,7 +85,7 @@ def test_folders_are_built_anew_by_name_or_everything_is(tmp_path: Path, require
     assert build_anew(Contents(requirements_file=requirements)) == []
 
 
-@pytest.mark.skipif(interpreters.uv() is None, reason="uv was not found")
+@pytest.mark.skipif(uv.find() is None, reason="uv was not found")
 def test_a_folder_is_installed_again_in_each_process_and_once_in_one(
     tmp_path: Path, interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

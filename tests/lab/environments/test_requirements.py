@@ -59,7 +59,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["", "--index-url=x", "a\nb"])
 def test_a_package_that_is_an_option_or_nothing_is_refused(given: str) -> None:
-    with pytest.raises(BadInput, match="it must be a name"):
+    with pytest.raises(BadInput, match="is not a package; name one"):
         listed([given])
 
 

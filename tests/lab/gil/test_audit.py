@@ -14,11 +14,11 @@ import pytest
 
 from core.errors import BadInput
 from lab.gil.audit import GIL, IMPORT_FAILS, NO_WHEEL, NOT_INSTALLABLE, WARNS, Finding, audit, document, exit_status
-from lab.python import interpreters
+from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 
-HAVE_UV = interpreters.uv() is not None
+HAVE_UV = uv.find() is not None
 pytestmark = pytest.mark.skipif(not HAVE_UV, reason="audit installs with uv, which was not found; make setup has it")
 EXTENSION = """
 #include <Python.h>
@@ -141,7 +141,7 @@ def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, Finding], 
 def test_a_package_that_switches_the_gil_on_is_named_with_the_module_that_did_it(findings: dict[str, Finding]) -> None:
     (problem,) = findings["holding"].problems
     assert (problem.kind, problem.module, problem.culprit) == (GIL, "holding", "holding._held")
-    assert problem.detail == "importing holding switches the GIL on, by holding._held"
+    assert str(problem.detail) == "importing holding switches the GIL on, by holding._held"
 
 
 def test_a_package_that_does_so_by_what_it_needs_is_told_whose_module_it_is(findings: dict[str, Finding]) -> None:
@@ -152,12 +152,14 @@ def test_a_package_that_does_so_by_what_it_needs_is_told_whose_module_it_is(find
 def test_a_package_that_raises_when_imported_fails_with_its_error(findings: dict[str, Finding]) -> None:
     (problem,) = findings["raising"].problems
     assert problem.kind == IMPORT_FAILS
-    assert problem.detail == ("importing raising fails: ModuleNotFoundError: No module named 'nothing_of_that_name'")
+    assert str(problem.detail) == (
+        "importing raising fails: ModuleNotFoundError: No module named 'nothing_of_that_name'"
+    )
 
 
 def test_a_package_that_ends_the_interpreter_fails_and_the_others_are_looked_at(findings: dict[str, Finding]) -> None:
     (problem,) = findings["dying"].problems
-    assert (problem.kind, problem.detail) == (
+    assert (problem.kind, str(problem.detail)) == (
         IMPORT_FAILS,
         "importing dying fails: the interpreter exited with status 7",
     )
@@ -165,7 +167,7 @@ def test_a_package_that_ends_the_interpreter_fails_and_the_others_are_looked_at(
 
 def test_a_package_that_warns_is_quoted(findings: dict[str, Finding]) -> None:
     (problem,) = findings["warning"].problems
-    assert (problem.kind, problem.detail) == (WARNS, "DeprecationWarning: old")
+    assert (problem.kind, str(problem.detail)) == (WARNS, "DeprecationWarning: old")
 
 
 def test_a_package_without_a_wheel_is_built_and_says_so(findings: dict[str, Finding]) -> None:
@@ -185,7 +187,7 @@ def test_a_package_that_cannot_be_had_says_why_and_the_others_go_on(
 ) -> None:
     (problem,) = findings[name].problems
     assert problem.kind == NOT_INSTALLABLE
-    assert problem.detail.startswith(why)
+    assert str(problem.detail).startswith(why)
     assert findings[name].version == ""
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lab.gil import probe as gilprobe
 from lab.gil.memory import gil_in_memory
-from lab.gil.probe import gil_told, seen, version_label
+from lab.gil.probe import gil_answered, python_process, version_label
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 from lab.run.runtimes import Runtime
@@ -34,7 +34,7 @@ def running(runtime: Runtime, code: str) -> Iterator[int]:
 
 def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known(runtime: Runtime) -> None:
     with running(runtime, WAITING) as pid:
-        found = seen(pid)
+        found = python_process(pid)
     assert found is not None
     assert found.gil_enabled is runtime.name.gil_enabled
 
@@ -42,7 +42,7 @@ def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known(runtime: Runtime
 def test_the_interpreter_of_a_process_is_known(runtime: Runtime) -> None:
     facts = runtime.interpreter.facts
     with running(runtime, WAITING) as pid:
-        found = seen(pid, may_ask=False)
+        found = python_process(pid, may_ask=False)
     assert found is not None
     assert (found.version, found.free_threaded) == (facts["version"], facts["gil_disabled_build"])
     assert found.label == facts["version"] + ("t" if runtime.name.free_threaded else "")
@@ -58,19 +58,19 @@ def test_an_interpreter_is_asked_once_for_all_processes_that_run_it(
         asked.append(executable)
         return interpreters.ask(source, executable)
 
-    monkeypatch.setattr(gilprobe, "_ANSWERS", {})
+    monkeypatch.setattr(gilprobe, "_INTERPRETERS", {})
     monkeypatch.setattr(gilprobe, "ask", ask)
     with running(any_runtime, WAITING) as one, running(any_runtime, WAITING) as other:
-        assert seen(one) == seen(other) != None  # noqa: E711 - and neither is
+        assert python_process(one) == python_process(other) != None  # noqa: E711 - and neither is
     assert asked == [any_runtime.interpreter.executable]
 
 
 def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     runtime = runtime_or_skip("3.14t")
     monkeypatch.setattr(gilprobe, "gil_in_memory", lambda pid: None)
-    monkeypatch.setattr(gilprobe, "gil_told", None)
+    monkeypatch.setattr(gilprobe, "gil_answered", None)
     with running(runtime, WAITING) as pid:
-        found = seen(pid, may_ask=False)
+        found = python_process(pid, may_ask=False)
     assert found is not None
     assert found.gil_enabled is None
 
@@ -86,13 +86,13 @@ def test_the_memory_of_a_free_threaded_process_says_whether_its_gil_is_on(name: 
 def test_a_process_that_runs_python_says_so_itself_when_it_is_asked(name: str) -> None:
     runtime = runtime_or_skip(name)
     with running(runtime, BUSY) as pid:
-        assert gil_told(pid, runtime.interpreter.executable, deadline_s=10.0) is runtime.name.gil_enabled
+        assert gil_answered(pid, runtime.interpreter.executable, deadline_s=10.0) is runtime.name.gil_enabled
 
 
 def test_a_process_that_waits_in_the_kernel_does_not_answer_and_is_not_waited_for_longer() -> None:
     runtime = runtime_or_skip("3.14t")
     with running(runtime, WAITING) as pid:
-        assert gil_told(pid, runtime.interpreter.executable, deadline_s=0.2) is None
+        assert gil_answered(pid, runtime.interpreter.executable, deadline_s=0.2) is None
 
 
 def test_the_memory_of_another_version_is_not_read() -> None:
@@ -102,12 +102,12 @@ def test_the_memory_of_another_version_is_not_read() -> None:
 
 def test_of_a_program_that_is_no_python_nothing_is_known() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        assert seen(process.pid) is None
+        assert python_process(process.pid) is None
         process.kill()
 
 
 def test_of_a_process_that_has_ended_nothing_is_known() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         pass
-    assert seen(process.pid) is None
+    assert python_process(process.pid) is None
     assert gil_in_memory(process.pid) is None

@@ -57,9 +57,7 @@ def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch) -> N
     assert missing >= {"cpu", "governor", "cores_quota", "memory_bytes", "load"}
 
 
-@pytest.mark.parametrize(
-    ("text", "cores"), [("150000 100000\n", 1.5), ("max 100000\n", None), ("", None), ("odd", None)]
-)
+@pytest.mark.parametrize(("text", "cores"), [("150000 100000", 1.5), ("max 100000", None), ("", None), ("odd", None)])
 def test_a_quota_of_the_control_group_is_given_in_cores(
     monkeypatch: pytest.MonkeyPatch, text: str, cores: float | None
 ) -> None:

@@ -11,10 +11,9 @@ from core.errors import BadInput
 from core.runtime import RuntimeName
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages
 from lab.native import wheels
-from lab.native.programs import BROKEN
 from lab.native.wheels import Extension, WheelMissing, make, wheel
 from lab.places import NATIVE_SOURCES
-from lab.python import interpreters
+from lab.python import uv
 from lab.python.interpreters import Interpreter
 from lab.run import runtimes
 from lab.run.runtimes import Runtime
@@ -51,9 +50,12 @@ def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     fake = tmp_path / "uv"
     fake.write_text(FAKE_UV)
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(interpreters, "uv", lambda: fake)
+    monkeypatch.setattr(uv, "find", lambda: fake)
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     return tmp_path / "log"
+
+
+BROKEN = "not built, though its tools are here"
 
 
 def built(log: Path) -> int:
@@ -63,8 +65,8 @@ def built(log: Path) -> int:
 def made(interpreter: Interpreter) -> str:
     """Why `some` could not be built; empty where it is there."""
     [(what, reason)] = make([], [interpreter])
-    assert what == f"some for {interpreter.name}"
-    return reason
+    assert str(what) == f"some for {interpreter.name}"
+    return str(reason)
 
 
 def test_a_wheel_is_built_once_for_an_interpreter_and_then_found(
@@ -103,7 +105,7 @@ def test_interpreters_do_not_share_wheels_and_a_new_build_of_one_needs_its_own(
 ) -> None:
     other = dataclasses.replace(interpreter, executable=tmp_path / "python")
     rebuilt = dataclasses.replace(interpreter, facts={**interpreter.facts, "build": "another day"})
-    assert [reason for _, reason in make(["some"], [interpreter, other])] == ["", ""]
+    assert [str(reason) for _, reason in make(["some"], [interpreter, other])] == ["", ""]
     assert wheel("some", interpreter) != wheel("some", other)
     with pytest.raises(WheelMissing):
         wheel("some", rebuilt)
@@ -123,7 +125,7 @@ def test_a_missing_tool_is_the_reason(
     assert made(interpreter) == "not built: needs no-such-cargo"
     with pytest.raises(EnvironmentFailed) as caught:
         wheel("some", interpreter)
-    assert str(caught.value) == f"The extension some for runtime {interpreter.name} was not built: needs no-such-cargo"
+    assert str(caught.value) == f"The extension some for {interpreter.name} was not built: needs no-such-cargo"
     assert built(log) == 0
 
 
@@ -131,7 +133,10 @@ def test_a_missing_tool_is_the_reason(
     ("said", "reason"),
     [
         ("CMake Error\n  some: not built: needs boost (Debian: libboost-dev)\nmore\n", "not built: needs boost"),
-        ("Compiling\nerror[E0308]: mismatched types\nnote\n", f"{BROKEN}: error[E0308]: mismatched types"),
+        (
+            "Compiling\nerror[E0308]: mismatched types\nnote\n",
+            f"{BROKEN}: error[E0308]: mismatched types",
+        ),
         ("one\ntwo\n", f"{BROKEN}: one / two"),
     ],
 )

@@ -13,8 +13,8 @@ import pytest
 
 from core import runtime
 from core.errors import BadInput
-from lab.python import interpreters
-from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing_line
+from lab.python import interpreters, uv
+from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing
 
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable)
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if runtime.facts()["gil_disabled_build"] else "")
@@ -43,7 +43,7 @@ def fake_python(path: Path, version: str, **flags: bool) -> Path:
 @pytest.fixture
 def search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
     """Makes PATH these folders and no others; uv and pyenv have nothing unless a test gives it to them."""
-    monkeypatch.setattr(interpreters, "uv", lambda: None)
+    monkeypatch.setattr(uv, "find", lambda: None)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "no-pyenv"))
 
     def set_path(*folders: Path) -> None:
@@ -193,7 +193,7 @@ def test_of_equals_uv_comes_first_then_the_path_then_pyenv(
     managed = fake_python(tmp_path / "managed" / "bin" / "python3.12", "3.12.4")
     listed = json.dumps([{"path": str(managed)}, {"path": None}])
     fake_uv = script(tmp_path / "tools" / "uv", f"echo 'warning: one' >&2; echo '{listed}'")
-    monkeypatch.setattr(interpreters, "uv", lambda: fake_uv)
+    monkeypatch.setattr(uv, "find", lambda: fake_uv)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
     search(tmp_path / "bin")
     best = find(["3.12"])["3.12"]
@@ -208,7 +208,7 @@ def test_a_uv_that_knows_no_json_is_no_obstacle(
     search: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_uv = script(tmp_path / "uv", "echo 'error: unexpected argument' >&2; exit 2")
-    monkeypatch.setattr(interpreters, "uv", lambda: fake_uv)
+    monkeypatch.setattr(uv, "find", lambda: fake_uv)
     fake_python(tmp_path / "bin" / "python3.12", "3.12.4")
     search(tmp_path / "bin")
     assert list(find(["3.12"])) == ["3.12"]
@@ -221,12 +221,12 @@ def test_uv_is_taken_from_the_path_or_from_beside_the_orchestrator(
     on_path = script(tmp_path / "bin" / "uv", "")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "venv" / "bin" / "python"))
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert interpreters.uv() == beside
+    assert uv.find() == beside
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert interpreters.uv() == on_path
+    assert uv.find() == on_path
     monkeypatch.setattr(sys, "executable", str(tmp_path / "none" / "python"))
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert interpreters.uv() is None
+    assert uv.find() is None
 
 
 def test_absent_names_are_not_in_the_answer(search: Callable[..., None]) -> None:
@@ -270,7 +270,7 @@ def test_a_chosen_path_of_another_build_is_refused_with_what_it_is(tmp_path: Pat
     chosen = fake_python(tmp_path / "python", "3.14.2", free_threaded=True)
     with pytest.raises(BadInput) as caught:
         find(["3.14"], chosen={"3.14": chosen})
-    assert f"--interpreter 3.14={chosen} is CPython 3.14.2, 3.14t (free-threaded build)" in str(caught.value)
+    assert f"--interpreter 3.14={chosen}: it is CPython 3.14.2, 3.14t (free-threaded build)" in str(caught.value)
     assert "it must be the path of a CPython 3.14 (default build)" in str(caught.value)
 
 
@@ -310,15 +310,15 @@ def test_all_found_agrees_with_find_on_this_machine() -> None:
 
 
 def test_a_missing_runtime_is_one_line_with_the_command_that_installs_it() -> None:
-    assert missing_line("3.14t") == "Runtime 3.14t was not found. Install it with: uv python install 3.14t"
-    assert missing_line("3.14t+gil").endswith("uv python install 3.14t")
+    assert str(missing("3.14t")) == "Runtime 3.14t was not found. Install it with: uv python install 3.14t"
+    assert str(missing("3.14t+gil")).endswith("uv python install 3.14t")
 
 
 def test_install_says_in_one_line_that_there_is_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     account = "error: Failed to install cpython-3.14.2\n  cause: dns error\n  cause: failed to lookup address"
     fake_uv = script(tmp_path / "uv", f"echo '{account}' >&2; exit 1")
-    monkeypatch.setattr(interpreters, "uv", lambda: fake_uv)
-    assert install(["3.14t", "3.14t+gil"]) == [
+    monkeypatch.setattr(uv, "find", lambda: fake_uv)
+    assert [str(line) for line in install(["3.14t", "3.14t+gil"])] == [
         "Runtime 3.14t could not be installed: no network: dns error. Try again with: uv python install 3.14t"
     ]
 
@@ -331,20 +331,20 @@ def test_install_asks_uv_for_each_name_and_reports_only_failures(
         f'echo "$@ $UV_HTTP_RETRIES" >>{tmp_path}/log\n'
         '[ "$3" = 3.99 ] && { echo "error: No download found for request: 3.99." >&2; exit 2; }; exit 0',
     )
-    monkeypatch.setattr(interpreters, "uv", lambda: fake_uv)
+    monkeypatch.setattr(uv, "find", lambda: fake_uv)
     (line,) = install(["3.14", "3.99"])
-    assert line.startswith("Runtime 3.99 could not be installed: No download found for request: 3.99. Try")
+    assert str(line).startswith("Runtime 3.99 could not be installed: No download found for request: 3.99. Try")
     assert (tmp_path / "log").read_text() == "python install 3.14 0\npython install 3.99 0\n"
 
 
 def test_install_gives_up_at_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_uv = script(tmp_path / "uv", "exec sleep 60")
-    monkeypatch.setattr(interpreters, "uv", lambda: fake_uv)
+    monkeypatch.setattr(uv, "find", lambda: fake_uv)
     (line,) = install(["3.14"], timeout_s=0.2)
-    assert line.startswith("Runtime 3.14 could not be installed: no end after 0.2 s.")
+    assert str(line).startswith("Runtime 3.14 could not be installed: it did not end within 0.2 s.")
 
 
 def test_install_without_uv_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreters, "uv", lambda: None)
+    monkeypatch.setattr(uv, "find", lambda: None)
     (line,) = install(["3.14"])
-    assert "uv was not found, `make setup` installs it" in line
+    assert "uv was not found, `make setup` installs it" in str(line)

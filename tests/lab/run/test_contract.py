@@ -25,8 +25,8 @@ def complaint(line: dict[str, Any]) -> str:
     with pytest.raises(ChildFailed) as caught:
         client_results([line], [CHILD])
     said = str(caught.value)
-    assert said.startswith(CHILD.label)
-    return said.removeprefix(CHILD.label)
+    assert said.startswith(str(CHILD.label))
+    return said.removeprefix(str(CHILD.label))
 
 
 def test_a_whole_result_is_taken_with_whatever_else_it_says() -> None:
@@ -36,44 +36,44 @@ def test_a_whole_result_is_taken_with_whatever_else_it_says() -> None:
 def test_all_that_is_missing_is_named() -> None:
     line = client()
     del line["result"]["wrong"], line["result"]["errors"]
-    assert complaint(line) == " did not say wrong, errors; the child contract wants it."
+    assert complaint(line) == " did not send wrong, errors, which the child contract requires."
 
 
 @pytest.mark.parametrize("name", ["answered", "completion_ns"])
 @pytest.mark.parametrize("value", [True, 1.0, "1", None])
 def test_a_number_is_a_whole_number_and_nothing_like_it(name: str, value: object) -> None:
-    assert complaint(client(**{name: value})) == f" said {name} {value!r}; the child contract wants int."
+    assert complaint(client(**{name: value})) == f" sent {value!r} as {name}; the child contract requires int."
 
 
 def test_a_gil_state_is_true_or_false() -> None:
-    assert complaint(client(gil_enabled_end=0)) == " said gil_enabled_end 0; the child contract wants bool."
+    assert complaint(client(gil_enabled_end=0)) == " sent 0 as gil_enabled_end; the child contract requires bool."
 
 
 @pytest.mark.parametrize("errors", [{"503": "2"}, {"503": True}, {503: 1}])
 def test_errors_are_numbers_by_code(errors: dict[Any, Any]) -> None:
-    assert complaint(client(errors=errors)).endswith("the child contract wants a number for each code.")
+    assert complaint(client(errors=errors)).endswith("the child contract requires a number for each code.")
 
 
 @pytest.mark.parametrize("name", ["latency", "connect", "waiting"])
 def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str) -> None:
-    assert f" said a {name} that is no histogram: " in complaint(client(**{name: {"count": 1}}))
+    assert f" sent {name} that is not a histogram: " in complaint(client(**{name: {"count": 1}}))
 
 
 def test_a_service_says_its_requests_and_its_gil() -> None:
     result = {"requests": 3, **GIL}
     assert service_results([{"result": result}], [CHILD]) == [result]
-    with pytest.raises(ChildFailed, match="did not say requests"):
+    with pytest.raises(ChildFailed, match="did not send requests"):
         service_results([{"result": GIL}], [CHILD])
 
 
 def test_a_last_line_without_a_result_is_refused() -> None:
-    with pytest.raises(ChildFailed, match="did not say result"):
+    with pytest.raises(ChildFailed, match="did not send result"):
         service_results([{"ready": True}], [CHILD])
 
 
 def test_addresses_are_a_list() -> None:
     assert addresses({"ready": True, "addresses": ["/a", "/b"]}, CHILD) == ["/a", "/b"]
-    with pytest.raises(ChildFailed, match="said addresses '/a'; the child contract wants list"):
+    with pytest.raises(ChildFailed, match="sent '/a' as addresses; the child contract requires list"):
         addresses({"addresses": "/a"}, CHILD)
 
 
@@ -84,7 +84,7 @@ def test_a_child_of_the_right_version_or_of_another_language_is_taken(runtime: d
 
 def test_a_child_under_another_python_is_refused() -> None:
     line = {"runtime": {"implementation": "cpython", "version": "3.12.0"}}
-    with pytest.raises(ChildFailed, match=r"runs under version 3\.12\.0; it was to be 3\.14\.2"):
+    with pytest.raises(ChildFailed, match=r"runs under version 3\.12\.0; 3\.14\.2 was expected"):
         check_runtime(RUNTIME, [CHILD], [line])
 
 
@@ -104,5 +104,5 @@ def test_a_native_child_may_say_less_of_itself_but_nothing_of_another_type() -> 
     assert child.program == {}
     check_runtime(native, [child], [{"runtime": {"program": "mine"}}])
     assert child.program == {"program": "mine"}
-    with pytest.raises(ChildFailed, match="said version 3; the child contract wants str"):
+    with pytest.raises(ChildFailed, match="sent 3 as version; the child contract requires str"):
         check_runtime(native, [child], [{"runtime": {"program": "mine", "version": 3}}])

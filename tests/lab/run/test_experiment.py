@@ -12,6 +12,7 @@ import pytest
 from config.plan import Plan, Row
 from core.cell import Cell
 from core.errors import BadInput
+from core.messages import verbatim
 from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
 from lab.machine import host, quiet
@@ -20,8 +21,7 @@ from lab.run import experiment
 from lab.run.commit import commit
 from lab.run.experiment import carry_out
 from lab.run.feasible import files_needed, preflight
-from lab.run.order import Order
-from lab.run.runs import RUNS, check_same_runtimes, new_run, resumed, run_folder
+from lab.run.runs import RUNS, Order, check_same_runtimes, new_run, resumed, run_folder
 from lab.run.runtimes import Runtime
 from systems import find
 
@@ -114,7 +114,7 @@ Begin = Callable[[], Run]
 @pytest.fixture
 def begin(order: Order) -> Begin:
     """Makes a new run of the order."""
-    return lambda: new_run(order, SEED, ["runner.py", "--seed", "7"], {"3.11": "not found"})
+    return lambda: new_run(order, SEED, ["runner.py", "--seed", "7"], {"3.11": verbatim("not found")})
 
 
 # ---- carrying out --------------------------------------------------------------------------------------------------
@@ -262,9 +262,9 @@ def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begi
     assert isinstance(begun, Runtime)
     other = replace(begun.interpreter, facts={**FACTS, fact: "another"})
     now = {**order.runtimes, "3.14t": replace(begun, interpreter=other)}
-    with pytest.raises(BadInput, match=rf"begun with 3\.14t {fact} '.*', which is 'another' now"):
+    with pytest.raises(BadInput, match=rf"started with 3\.14t {fact} '.*', which is 'another' now"):
         check_same_runtimes(run, now)
-    with pytest.raises(BadInput, match=r"begun with 3\.14t version '3\.14\.7', which is None now"):
+    with pytest.raises(BadInput, match=r"started with 3\.14t version '3\.14\.7', which is None now"):
         check_same_runtimes(run, {"3.14": order.runtimes["3.14"]})
 
 
@@ -274,7 +274,7 @@ def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begi
 def test_a_new_run_knows_what_it_is(order: Order, begin: Begin) -> None:
     run = begin()
     assert (run.run_id, run.seed, run.command) == ("run", SEED, ["runner.py", "--seed", "7"])
-    assert run.missing == {"3.11": "not found"}
+    assert run.missing == {"3.11": verbatim("not found")}
     assert run.plan == order.plan.to_json()
     assert run.machine["cores"] == host.facts()["cores"]
     assert run.machine["commit"] == commit()
@@ -336,7 +336,7 @@ def test_a_plan_that_needs_more_than_the_hard_limit_is_refused_with_both_numbers
 
 def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> None:
     values = {"NUM_API_SERVICES": (4,), "NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (3, 4)}
-    with pytest.raises(BadInput, match="is 3 and NUM_API_SERVICES is 4: 1 services would not be called"):
+    with pytest.raises(BadInput, match="is 3 and NUM_API_SERVICES is 4: 1 of them would not be called"):
         preflight(replace(plan, rows=(Row(system="http-stdlib", values=values),)))
     preflight(replace(plan, rows=(Row(system="http-stdlib", values={**values, "NUM_CONNECTIONS_PER_CLIENT": (4,)}),)))
 

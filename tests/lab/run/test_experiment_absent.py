@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from config.plan import Plan, Row
+from core.messages import NOTHING, message, verbatim
 from core.method import Method
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
@@ -25,9 +26,12 @@ def here() -> dict[str, AnyRuntime]:
     return {"native": Native(), "3.14": runtime("3.14")}
 
 
+NEEDS_CARGO = message("not built: needs {tools}", tools="cargo")
+
+
 def lack(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """From now on these programs are not built and all others are."""
-    monkeypatch.setattr(programs, "missing", lambda name: "not built: needs cargo" if name in names else "")
+    monkeypatch.setattr(programs, "missing", lambda name: NEEDS_CARGO if name in names else NOTHING)
 
 
 def test_what_is_all_there_is_left_as_it_is(here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +45,7 @@ def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
 ) -> None:
     lack(monkeypatch, "echo-libuv")
     possible = without_absent(mixed("echo-libuv", "echo-tokio", "echo-asyncio"), here)
-    assert possible.absent == {("echo-libuv", "native"): "not built: needs cargo"}
+    assert possible.absent == {("echo-libuv", "native"): NEEDS_CARGO}
     assert [(cell.system, cell.runtime) for cell in possible.cells()] == [
         ("echo-tokio", "native"),
         ("echo-asyncio", "3.14"),
@@ -73,7 +77,7 @@ def test_a_native_client_that_was_asked_for_and_is_missing_is_a_reason_for_every
 ) -> None:
     lack(monkeypatch, "loadgen")
     asked = mixed("2", runtimes=("3.14",), method=Method(client_runtime="native"))
-    assert without_absent(asked, here).absent == {("2", "3.14"): "not built: needs cargo"}
+    assert without_absent(asked, here).absent == {("2", "3.14"): NEEDS_CARGO}
 
 
 def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,17 +85,17 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
 
     def fail(runtime: Runtime, requirements: str, wheels: tuple[str, ...]) -> Path:
         if requirements:
-            raise EnvironmentFailed(f"{requirements} cannot be installed")
+            raise EnvironmentFailed(verbatim(f"{requirements} cannot be installed"))
         return Path("/no/python")
 
     monkeypatch.setattr(Runtime, "python", fail)
     runtimes: dict[str, AnyRuntime] = {"3.14": runtime("3.14")}
     possible = without_absent(mixed("3", "echo-uvloop", "echo-asyncio", runtimes=("3.14",)), runtimes)
     assert possible.absent == {
-        ("3", "3.14"): "requirements/tornado.txt cannot be installed",
-        ("echo-uvloop", "3.14"): "requirements/uvloop.txt cannot be installed",
+        ("3", "3.14"): verbatim("requirements/tornado.txt cannot be installed"),
+        ("echo-uvloop", "3.14"): verbatim("requirements/uvloop.txt cannot be installed"),
     }
-    assert prepare(runtimes) == ["3.14: requirements/tornado.txt cannot be installed"]
+    assert [str(line) for line in prepare(runtimes)] == ["3.14: requirements/tornado.txt cannot be installed"]
 
 
 def test_what_refuses_a_gil_that_is_switched_on_has_no_cells_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,4 +105,4 @@ def test_what_refuses_a_gil_that_is_switched_on_has_no_cells_there(monkeypatch: 
     assert [cell.runtime for cell in possible.cells()] == ["3.14", "3.14t"]
     ((pair, why),) = possible.absent.items()
     assert pair == ("alt-granian-wsgi", "3.14t+gil")
-    assert "refuses to run on a free-threaded build whose GIL is on" in why
+    assert "refuses to run on a free-threaded build whose GIL is on" in str(why)

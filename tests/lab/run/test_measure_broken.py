@@ -30,7 +30,7 @@ from tests.lab.scripted_children import Scripted, client_says, latency, service_
 def test_a_first_line_that_is_not_what_the_contract_wants_fails_the_cell(scripted: Scripted, ready: object) -> None:
     result = scripted(ready=ready)
     assert result.status == "failed"
-    assert re.search(r"(Service|Client) 1 of 1 \(3\.14, pid \d+\)", result.reason)
+    assert re.search(r"(Service|Client) 1 of 1 \(3\.14, pid \d+\)", str(result.reason))
     assert result.overhead_ns > 0
 
 
@@ -48,8 +48,8 @@ def test_a_clients_result_without_what_the_contract_wants_fails_the_cell_and_say
 ) -> None:
     result = scripted(clients=(without(client_says(), name),))
     assert result.status == "failed"
-    assert "Client 1 of 1" in result.reason
-    assert name in result.reason
+    assert "Client 1 of 1" in str(result.reason)
+    assert name in str(result.reason)
 
 
 @pytest.mark.parametrize("name", ["requests", "gil_enabled_ready", "gil_enabled_end"])
@@ -58,8 +58,8 @@ def test_a_services_result_without_what_the_contract_wants_fails_the_cell_and_sa
 ) -> None:
     result = scripted(service=without(service_says(), name))
     assert result.status == "failed"
-    assert "Service 1 of 1" in result.reason
-    assert name in result.reason
+    assert "Service 1 of 1" in str(result.reason)
+    assert name in str(result.reason)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_services_result_without_what_the_contract_wants_fails_the_cell_and_sa
 def test_a_clients_result_of_the_wrong_kind_fails_the_cell(scripted: Scripted, wrong: dict[str, Any]) -> None:
     result = scripted(clients=(client_says(**wrong),))
     assert result.status == "failed"
-    assert "Client 1 of 1" in result.reason
+    assert "Client 1 of 1" in str(result.reason)
 
 
 @pytest.mark.parametrize("line", ["", "17", "[]", '{"ready": true}', '{"result": 17}', '{"result": null}', "nonsense"])
@@ -91,21 +91,21 @@ def test_a_last_line_that_is_no_result_fails_the_cell(
     monkeypatch.setattr(deadlines, "FLOOR_S", 0.3)
     result = scripted(clients=(line,))
     assert result.status == "failed"
-    assert "Client 1 of 1" in result.reason
+    assert "Client 1 of 1" in str(result.reason)
 
 
 def test_a_service_that_does_not_stop_fails_the_cell(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure_module, "END_DEADLINE_S", 0.3)
     result = scripted(service="")
     assert result.status == "failed"
-    assert re.match(r"Service 1 of 1 \(3\.14, pid \d+\) said nothing for .* at the end of the cell", result.reason)
+    assert re.match(r"Service 1 of 1 \(3\.14, pid \d+\) said nothing for .* at the end of the cell", str(result.reason))
 
 
 def test_a_service_that_is_never_ready_fails_the_cell(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlines, "START_DEADLINE_S", 0.3)
     result = scripted(ready="")
     assert result.status == "failed"
-    assert re.match(r"Service 1 of 1 .* said nothing for .* before it was ready", result.reason)
+    assert re.match(r"Service 1 of 1 .* said nothing for .* before it was ready", str(result.reason))
 
 
 def test_a_program_that_is_not_there_fails_the_cell(
@@ -116,4 +116,4 @@ def test_a_program_that_is_not_there_fails_the_cell(
     bench = Bench(sandbox=sandbox, runtimes={str(any_runtime.name): any_runtime})
     result = measure(small_cell(system, any_runtime), system, 1, bench)
     assert (result.status, result.answered, result.clients) == ("failed", 0, [])
-    assert "could not be started: /no/such/program: No such file or directory" in result.reason
+    assert "could not be started: /no/such/program: No such file or directory" in str(result.reason)

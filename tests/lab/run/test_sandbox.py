@@ -117,7 +117,7 @@ with Sandbox() as sandbox:
 
 
 def test_a_killed_orchestrator_leaves_neither_folder_nor_process(temporary: Path) -> None:
-    """All processes inherit stderr: its end is theirs, the janitor excepted, which writes nowhere."""
+    """All processes inherit stderr: its end is theirs, the reaper excepted, which writes nowhere."""
     reader, writer = os.pipe()
     orchestrator = subprocess.Popen(
         [sys.executable, "-c", ORCHESTRATOR, str(temporary), STUBBORN],
@@ -167,7 +167,7 @@ def test_a_folder_too_long_for_sockets_is_refused_with_a_remedy_and_leaves_nothi
 
 
 @pytest.mark.parametrize("error", [OSError(11, "Resource temporarily unavailable"), KeyboardInterrupt()])
-def test_a_sandbox_whose_janitor_cannot_start_leaves_no_folder(
+def test_a_sandbox_whose_reaper_cannot_start_leaves_no_folder(
     temporary: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     def fail(*_: object, **__: object) -> None:

@@ -1,16 +1,17 @@
 """The page as a whole: its order, that it needs nothing else, and that it stands whatever a run holds."""
 
-import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from time import process_time
 
 import pytest
 
 from core.cell import Value
 from core.errors import BadInput
+from core.messages import verbatim
 from core.method import Method
-from core.result import CellResult, Run
+from core.result import CellResult, Run, RunFile, load
 from reports.page.build import page, soft
 from reports.rows.view import view_of
 from tests.reports.contestants import TITLES as CONTESTANTS
@@ -121,7 +122,7 @@ def test_another_language_is_refused_with_those_there_are() -> None:
 def test_what_a_failed_cell_said_is_text_and_no_mark_up() -> None:
     run = small()
     run.cells[0] = replace(
-        run.cells[0], status="failed", reason="<script>alert(1)</script> & more", clients=[], services=[]
+        run.cells[0], status="failed", reason=verbatim("<script>alert(1)</script> & more"), clients=[], services=[]
     )
     html = made(run)
     assert "<script>alert" not in html
@@ -172,10 +173,10 @@ def test_whatever_a_run_holds_there_is_a_page(run: Run, lang: str) -> None:
     assert {"verdict", "validity", "cells", "machine"} <= set(chapters(made(run, lang)))
 
 
-def test_a_run_as_result_json_has_it_gives_the_same_page() -> None:
+def test_a_run_as_result_json_has_it_gives_the_same_page(tmp_path: Path) -> None:
     run = small()
-    again = replace(run, cells=[CellResult(**json.loads(json.dumps(vars(cell)))) for cell in run.cells])
-    assert made(again) == made(run)
+    RunFile(tmp_path).save(run)
+    assert made(load(tmp_path)) == made(run)
 
 
 def test_names_may_break_behind_an_underscore_and_stay_text() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.messages import verbatim
 from core.result import Run
 from reports.page.build import page
 from reports.page.gaps import RECORDS, Gap, gaps
@@ -121,7 +122,7 @@ def test_a_page_names_what_it_leaves_out_and_nothing_that_it_has() -> None:
 
 
 def test_everything_is_named_in_chinese() -> None:
-    run = replace(short(), missing={"3.14": "Runtime 3.14 was not found."})
+    run = replace(short(), missing={"3.14": verbatim("Runtime 3.14 was not found.")})
     told = gaps(view_of(run), dict.fromkeys(CHAPTERS, False), "zh")
     assert len(told) > 15
     assert [one.what for one in told if not re.search(r"[\u4e00-\u9fff]", one.what)] == []

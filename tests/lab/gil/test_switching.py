@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from lab.environments.environment import environment
-from lab.gil import culprits
-from lab.gil.culprits import switching
+from lab.gil import audit
+from lab.gil.audit import switching
 from lab.gil.imports import Imported
-from lab.python import interpreters
+from lab.python import uv
 from tests.conftest import runtime_or_skip
 from tests.lab.gil.test_audit import EXTENSION, SUPPORTED, extension, wheel
 
-pytestmark = pytest.mark.skipif(interpreters.uv() is None, reason="uv was not found")
+pytestmark = pytest.mark.skipif(uv.find() is None, reason="uv was not found")
 
 
 @pytest.fixture
@@ -29,7 +29,9 @@ def python(tmp_path: Path) -> Path:
 
 
 def test_the_package_that_switches_the_gil_on_is_named_with_its_module(python: Path) -> None:
-    assert switching(python) == ["of its packages, importing holding switches the GIL on, by holding._held"]
+    assert [str(line) for line in switching(python)] == [
+        "of its packages, importing holding switches the GIL on, by holding._held"
+    ]
 
 
 def test_packages_of_python_alone_are_not_imported(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,11 +41,11 @@ def test_packages_of_python_alone_are_not_imported(python: Path, monkeypatch: py
         seen.append(module)
         return Imported(module=module)
 
-    monkeypatch.setattr(culprits, "imported", fake)
+    monkeypatch.setattr(audit, "imported", fake)
     assert switching(python) == switching(python) == []
     assert seen == ["freed", "holding"]  # once
 
 
 def test_what_takes_too_long_is_left_out(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(culprits, "BUDGET_S", 0.0)
-    assert switching(python) == []
+    monkeypatch.setattr(audit, "SWITCHING_BUDGET_S", 0.0)
+    assert [str(line) for line in switching(python)] == []
