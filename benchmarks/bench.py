@@ -8,11 +8,11 @@ from config.plan import Plan, Row
 from core.cell import Cell, Value
 from core.errors import BadInput, ChildFailed
 from core.result import CellResult
-from lab import interpreters
-from lab.feasible import preflight
-from lab.measure import Bench, measure
-from lab.runtimes import Runtime, present
-from lab.sandbox import Sandbox
+from lab.python import interpreters
+from lab.run.feasible import preflight
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime, present
+from lab.run.sandbox import Sandbox
 from systems import find
 
 
@@ -20,7 +20,7 @@ def runtime_called(name: str) -> Runtime:
     """The runtime *name*. Raises BadInput if it is not there."""
     runtimes = present((name,), interpreters.find((name,)))
     if name not in runtimes:
-        raise BadInput(interpreters.missing_line(name))
+        raise BadInput(interpreters.missing(name))
     return runtimes[name]
 
 

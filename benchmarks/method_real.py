@@ -13,8 +13,8 @@ from collections import Counter
 from benchmarks.bench import cell_of, measured, runtime_called
 from core.cell import Cell, Value
 from core.method import Method, Warmup
-from lab.measure import Bench
-from lab.sandbox import Sandbox
+from lab.run.measure import Bench
+from lab.run.sandbox import Sandbox
 from reports.rows.comparisons import time_ns
 from reports.statistics.stats import log_ratios
 from reports.statistics.verdict import Verdict, judge_family

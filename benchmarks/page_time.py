@@ -7,12 +7,13 @@ The bars are those of the page's issue: 5 s and 3 MB.
 import random
 from time import perf_counter
 
+from reports.page.build import page
+from reports.rows.view import view_of
+
 from config.load import load_experiment
 from core.cell import Cell
 from core.histogram import Histogram
 from core.result import CellResult, Run
-from reports.page.build import page
-from reports.rows.view import view_of
 
 MOST_S, MOST_BYTES = 5.0, 3_000_000
 SAMPLES = 20_000

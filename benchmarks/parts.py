@@ -11,9 +11,9 @@ import json
 import subprocess
 
 from benchmarks.bench import cell_of, cpu_us, measured, middle, opened, runtime_called
-from lab.interpreters import scrubbed_environment
 from lab.places import REPOSITORY
-from lab.runtimes import Runtime
+from lab.python.interpreters import scrubbed_environment
+from lab.run.runtimes import Runtime
 
 PARTS = """
 import json, timeit

@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
+from reports.findings import findings
+
 from core.result import CellResult, Run, load
 from reports import write
-from reports.findings import findings
 from reports.terminal import tables
 from reports.terminal.console import terminal
 

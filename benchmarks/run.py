@@ -7,8 +7,8 @@ import argparse
 import subprocess
 import sys
 
-from lab import interpreters
-from lab.runtimes import present
+from lab.python import interpreters
+from lab.run.runtimes import present
 
 ALONE = ("parts", "start_up")
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")

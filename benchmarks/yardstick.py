@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from benchmarks.bench import cell_of, measured, middle, opened, runtime_called
 from core.cell import Value
-from lab.measure import Bench
-from lab.runtimes import Runtime
+from lab.run.measure import Bench
+from lab.run.runtimes import Runtime
 
 
 @dataclass(frozen=True, kw_only=True)

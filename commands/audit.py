@@ -11,9 +11,9 @@ from config.plan_options import JSON
 from core.errors import BadInput
 from core.messages import message
 from core.runtime import RuntimeName
-from lab import interpreters
-from lab.audit import audit, document, exit_status
-from lab.interpreters import Interpreter
+from lab.gil.audit import audit, document, exit_status
+from lab.python import interpreters
+from lab.python.interpreters import Interpreter
 
 SUMMARY = message("Find packages that turn the GIL back on, have no wheel, fail or warn under the free-threaded build.")
 DEFAULT_RUNTIME = "3.14t"
@@ -53,5 +53,5 @@ def _interpreter(name: str) -> Interpreter:
         raise BadInput("--runtime is {name}; audit needs a free-threaded build of Python, such as 3.14t.", name=name)
     interpreter = next(iter(interpreters.find([name]).values()), None)
     if interpreter is None:
-        raise BadInput(interpreters.missing_line(name))
+        raise BadInput(interpreters.missing(name))
     return interpreter

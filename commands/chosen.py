@@ -12,8 +12,9 @@ from core.errors import BadInput
 from core.messages import listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE
-from lab import feasible, interpreters
-from lab.runtimes import AnyRuntime, usable
+from lab.python import interpreters
+from lab.run import feasible
+from lab.run.runtimes import AnyRuntime, usable
 
 Missing = dict[str, Any]
 
@@ -62,7 +63,7 @@ def present_runtimes(
     names = tuple(dict.fromkeys((*names, *required)))
     binaries = [name for name in names if name != NATIVE]
     runtimes = usable(names, interpreters.find(binaries, value_of(INTERPRETER, flags, {})))
-    missing: Missing = {name: interpreters.missing_line(name) for name in names if name not in runtimes}
+    missing: Missing = {name: interpreters.missing(name) for name in names if name not in runtimes}
     for name in required:
         if name in missing:
             raise BadInput(missing[name])

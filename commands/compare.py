@@ -11,7 +11,7 @@ from config.flags import Parser
 from config.options import Option
 from config.plan_options import JSON
 from core.messages import message
-from lab.runs import titles
+from lab.run.runs import titles
 
 if TYPE_CHECKING:
     from reports.compare.checks import Check

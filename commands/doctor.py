@@ -7,8 +7,8 @@ from commands.output import output_for
 from config.flags import Parser
 from config.plan_options import JSON
 from core.messages import message
-from lab import quiet
-from lab.doctor import findings
+from lab.machine import quiet
+from lab.machine.doctor import findings
 
 SUMMARY = message("Show what disturbs measurements on this machine, and what to do about it.")
 

@@ -8,7 +8,7 @@ from config.flags import Parser
 from config.options import Given, Option
 from core.messages import message
 from core.result import load
-from lab.runs import titles
+from lab.run.runs import titles
 
 SUMMARY = message("Write a saved run for other tools: pyperf JSON, Parquet, CSV, HdrHistogram percentiles, Markdown.")
 DEFAULT_FORMAT = "pyperf"

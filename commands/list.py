@@ -8,7 +8,7 @@ from commands.output import output_for, short
 from config.flags import Parser
 from config.plan_options import JSON
 from core.messages import message
-from lab.runs import RUNS
+from lab.run.runs import RUNS
 
 SUMMARY = message("Show the saved runs, newest first, with the verdict of each.")
 

@@ -6,7 +6,8 @@ from commands.output import output_for
 from config.flags import Parser
 from core.errors import BadInput
 from core.messages import listed, message
-from lab import interpreters, natives, wheels
+from lab.native import programs, wheels
+from lab.python import interpreters
 
 SUMMARY = message("Build the native programs and extensions, or those named; say which toolchains are missing.")
 FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
@@ -15,7 +16,7 @@ FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, or 1 where something could not be built although its tools are here."""
     output = output_for(arguments)
-    known = (*natives.BUILDS, *wheels.EXTENSIONS)
+    known = (*programs.BUILDS, *wheels.EXTENSIONS)
     parser = Parser("native", SUMMARY, output.language)
     parser.add_names("names", message("of {known} (default: all)", known=listed(known)), "*")
     names = parser.parse(arguments)["names"] or known
@@ -27,14 +28,14 @@ def main(arguments: Sequence[str]) -> int:
     broken = False
     for what, why_not in _built(names):
         print(f"{what}: {output.text(why_not or message('built'))}", flush=True)
-        broken |= why_not.startswith(natives.BROKEN)
+        broken |= why_not.startswith(programs.BROKEN)
     return 1 if broken else 0
 
 
 def _built(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    programs = [name for name in names if name in natives.BUILDS]
+    programs = [name for name in names if name in programs.BUILDS]
     extensions = [name for name in names if name in wheels.EXTENSIONS]
-    if programs:
-        yield from natives.make(programs)
+    if native:
+        yield from programs.make(native)
     if extensions:
         yield from wheels.make(extensions, interpreters.find(FOR_RUNTIMES).values())

@@ -16,7 +16,6 @@ from config.plan import Plan
 from config.plan_options import JSON
 from core.cell import Cell
 from core.messages import Arg, message, plural
-from lab import machine
 
 SUMMARY = message("Print the cells that a run with these flags would measure, and about how long; run nothing.")
 GAP = 2

@@ -13,8 +13,8 @@ from config.options import Option
 from config.plan_options import JSON, QUIET
 from core.errors import BadInput
 from core.messages import message
-from core.result import FILE_NAME, Run, keep_comparisons, load, to_json
-from lab.runs import RUNS, titles
+from core.result import Run, keep_comparisons, load, to_json
+from lab.run.runs import RUNS, titles
 
 if TYPE_CHECKING:
     from reports.view import View

@@ -15,11 +15,10 @@ from config.plan import Plan
 from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.result import Run
-from lab.experiment import Enough, carry_out
-from lab.feasible import preflight
-from lab.order import Order
-from lab.profile import available
-from lab.runs import check_same_runtimes, new_run, note_time, resumed, run_folder
+from lab.profile.perf import obstacle
+from lab.run.experiment import Enough, carry_out
+from lab.run.feasible import preflight
+from lab.run.runs import Order, check_same_runtimes, new_run, note_time, resumed, run_folder
 
 SUMMARY = message(
     "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
@@ -69,7 +68,7 @@ def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output)
 def _profiles(given: Mapping[str, Any], output: Output) -> bool:
     """Whether perf is to be used and works here; a note if it does not."""
     wanted = flags.value_of(options.PROFILE, given) is not None
-    why_not = available() if wanted else ""
+    why_not = obstacle() if wanted else ""
     if why_not:
         output.note(why_not)
     return wanted and not why_not

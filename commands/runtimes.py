@@ -9,8 +9,8 @@ from commands.output import output_for
 from config.flags import Parser, add_runtime_flags, value_of
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.messages import Arg, Message, listed, message
-from lab import interpreters
-from lab.runtimes import AnyRuntime, Runtime
+from lab.python import interpreters
+from lab.run.runtimes import AnyRuntime, Runtime
 
 SUMMARY = message("Show the interpreters that are installed, and how they were built.")
 FLAGS = {

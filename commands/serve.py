@@ -10,10 +10,9 @@ from commands.output import output_for
 from config import flags
 from core.errors import BadInput
 from core.messages import message
-from lab.measure import Bench, start_services
 from lab.places import REPOSITORY
-from lab.processes import Crew
-from lab.sandbox import Sandbox
+from lab.run.measure import Bench, start_services
+from lab.run.sandbox import Sandbox
 
 SUMMARY = message("Start the services of one cell and print their addresses, until Ctrl-C or end of input.")
 
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         for addresses in start_services(entries[0].cell, entries[0].system, crew, bench):
             print(*addresses, sep="\n", flush=True)
         try:
-            crew.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115
+            children.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115
         except KeyboardInterrupt:
             pass
     return 0

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from commands.output import output_for
 from config.flags import Parser
 from core.messages import message
-from lab import interpreters
-from lab.feasible import prepare
-from lab.runtimes import present
+from lab.python import interpreters
+from lab.run.feasible import prepare
+from lab.run.runtimes import present
 
 SUMMARY = message("Find or install the runtimes, and make the environments that systems need.")
 SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")

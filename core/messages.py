@@ -98,6 +98,11 @@ def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = 
     return whole
 
 
+def chained(messages: Iterable[Message], joint: Message = SEMICOLON) -> Message:
+    """Messages as one message: "a; b; c". NOTHING if there are none."""
+    return listed((part for part in messages if part), joint)
+
+
 class _PlainFields(Formatter):
     """Fields by name alone: a template from a file must not reach into what it is given."""
 

@@ -5,19 +5,29 @@ The keys are DESIGN section 10's; docs/result.md lists them.
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import BadInput
+from core.messages import NOTHING, Message, message
+from core.schema import SCHEMA, upgraded
 
-SCHEMA = 1
 FILE_NAME = "result.json"
 PLAN_KEYS = ("name", "blocks", "scale", "runtimes", "rows")
 
-# What makes a file of schema n one of schema n + 1; there has been one schema so far.
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+# What can disturb a measurement, by the code of the messages in CellResult.disturbances.
+DISTURBANCES: dict[str, Message] = {
+    "load": message("load"),
+    "cpu_pressure": message("CPU pressure"),
+    "other_processes": message("other processes"),
+    "steal": message("CPU steal"),
+    "swapping": message("swapping"),
+    "throttling": message("throttling"),
+    "quota": message("held by the quota"),
+    "memory_pressure": message("memory pressure"),
+}
 
 Status = Literal["ok", "failed", "invalid"]
 
@@ -27,7 +37,7 @@ class CellResult:
     """What one cell gave in one block. errors counts by code; latency, connect and waiting are Histogram.to_json().
 
     waiting: from sending a request until its handler began, of one request in 64. calc_ns: sum over the requests.
-    disturbances: what on the machine disturbed it, in words.
+    reason: why its status is not ok. disturbances: what on the machine disturbed it; each has a code.
     client_runtime: the clients' runtime, empty in files from before there was a choice: the service's.
 
     wall_ns: first release to last answer; 0 where the cell failed before. start_ns: spawn to all ready;
@@ -44,7 +54,7 @@ class CellResult:
     block: int
     params: dict[str, Any]
     status: Status
-    reason: str = ""
+    reason: Message = NOTHING
     wall_ns: int = 0
     start_ns: int = 0
     overhead_ns: int = 0
@@ -57,14 +67,17 @@ class CellResult:
     waiting: dict[str, Any] = field(default_factory=dict)
     calc_ns: int = 0
     client_runtime: str = ""
-    disturbances: list[str] = field(default_factory=list)
+    disturbances: list[Message] = field(default_factory=list)
     clients: list[dict[str, Any]] = field(default_factory=list)
     services: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(kw_only=True)
 class Run:
-    """One execution of a plan, as far as it has come. plan, machine and runtimes are plain JSON values."""
+    """One execution of a plan, as far as it has come. plan, machine, runtimes and profiles are plain JSON values.
+
+    missing: of each runtime that was asked for and is not here, what to do about it
+    """
 
     run_id: str
     started_at: str
@@ -73,7 +86,7 @@ class Run:
     plan: dict[str, Any]
     machine: dict[str, Any]
     runtimes: dict[str, dict[str, Any]]
-    missing: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, Message] = field(default_factory=dict)
     finished_at: str = ""
     spent_ns: dict[str, int] = field(default_factory=dict)
     cells: list[CellResult] = field(default_factory=list)
@@ -99,14 +112,23 @@ class RunFile:
 
     def save(self, run: Run) -> None:
         """Write *run* beside the file, flush it to disk, and put it in the file's place. Raises BadInput."""
-        self._cells += [_compact(asdict(cell)) for cell in run.cells[len(self._cells) :]]
-        head = {name: value for name, value in vars(run).items() if name != "cells"}
-        _put(self.path, _file_parts(head, self._cells))
+        self._cells += [_compact(_cell_to_json(cell)) for cell in run.cells[len(self._cells) :]]
+        _put(self.path, _file_parts(_head_to_json(run), self._cells))
 
 
 def to_json(run: Run) -> dict[str, Any]:
     """*run* as its file holds it."""
-    return asdict(run)
+    return {**_head_to_json(run), "cells": [_cell_to_json(cell) for cell in run.cells]}
+
+
+def _head_to_json(run: Run) -> dict[str, Any]:
+    head = {name: value for name, value in vars(run).items() if name != "cells"}
+    return {**head, "missing": {name: remedy.to_json() for name, remedy in run.missing.items()}}
+
+
+def _cell_to_json(cell: CellResult) -> dict[str, Any]:
+    reason = cell.reason.to_json() if cell.reason else ""
+    return {**vars(cell), "reason": reason, "disturbances": [one.to_json() for one in cell.disturbances]}
 
 
 def keep_comparisons(where: Path, run: Run) -> None:
@@ -129,7 +151,7 @@ def _file_parts(head: Mapping[str, Any], cells: Iterable[str]) -> list[str]:
 
 
 def _put(path: Path, parts: Iterable[str]) -> None:
-    """Write beside *path*, flush to disk, put it in its place. Raises BadInput."""
+    """Write beside *path*, flush to disk, put it in its place, and flush that too. Raises BadInput."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,8 +160,20 @@ def _put(path: Path, parts: Iterable[str]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
+        _flush_folder(path.parent)
     except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}; name another folder with --out.") from error
+        raise BadInput(
+            "{path} cannot be written: {error}; name another folder with --out.", path=str(path), error=error.strerror
+        ) from error
+
+
+def _flush_folder(folder: Path) -> None:
+    """Until then a power cut may undo a rename. Source: fsync(2)."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _compact(value: Any) -> str:
@@ -161,47 +195,42 @@ def _path(where: Path) -> Path:
 
 
 def _stored(path: Path) -> Any:
-    """What *path* holds. Raises BadInput if it is no JSON."""
+    """What *path* holds. Raises BadInput if it is not JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(
-            f"{path} cannot be read: {error.strerror}; name a run's folder (they are under reports/out)."
+            "{path} cannot be read: {error}; name a run's folder (they are under reports/out).",
+            path=str(path),
+            error=error.strerror,
         ) from error
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is not JSON ({error}); it must be a {FILE_NAME} that a run wrote.") from error
+        raise BadInput(
+            "{path} is not JSON ({error}); it must be a result.json that a run wrote.", path=str(path), error=str(error)
+        ) from error
 
 
 def _run_from(stored: Any, path: Path) -> Run:
-    upgraded = _upgraded(stored, path)
     try:
-        cells = [CellResult(**_known(CellResult, cell)) for cell in upgraded["cells"]]
-        run = Run(**{**_known(Run, upgraded), "cells": cells})
-        missing = [key for key in PLAN_KEYS if key not in run.plan]
-        if missing:
-            raise KeyError(f"plan lacks {', '.join(missing)}")
+        content = upgraded(stored, path)
+        cells = [_cell_from(cell) for cell in content["cells"]]
+        missing = {name: Message.from_json(remedy) for name, remedy in content.get("missing", {}).items()}
+        run = Run(**{**_known(Run, content), "cells": cells, "missing": missing})
+        lacking = [key for key in PLAN_KEYS if key not in run.plan]
+        if lacking:
+            raise KeyError(f"plan lacks {', '.join(lacking)}")
         return run
     except (KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path} is not a whole {FILE_NAME}: {error}.") from error
+        raise BadInput("{path} is not a whole result.json: {error}.", path=str(path), error=str(error)) from error
+
+
+def _cell_from(stored: Mapping[str, Any]) -> CellResult:
+    reason = Message.from_json(stored.get("reason", ""))
+    disturbances = [Message.from_json(one) for one in stored.get("disturbances", ())]
+    return CellResult(**{**_known(CellResult, stored), "reason": reason, "disturbances": disturbances})
 
 
 def _known(kind: type[Run] | type[CellResult], stored: Mapping[str, Any]) -> dict[str, Any]:
     """Of *stored*, the keys that this version has a field for."""
-    names = {one.name for one in fields(kind)}
+    names = {declared.name for declared in fields(kind)}
     return {name: value for name, value in stored.items() if name in names}
-
-
-def _upgraded(stored: Any, path: Path) -> dict[str, Any]:
-    """The content of a file with today's schema. Raises BadInput for a schema that nobody here can read."""
-    content: dict[str, Any] = stored if isinstance(stored, dict) else {}
-    while (schema := content.get("schema")) != SCHEMA:
-        if isinstance(schema, int) and schema > SCHEMA:
-            raise BadInput(
-                f"{path} has schema {schema}, which a newer gilscope wrote; this one reads up to schema {SCHEMA}. "
-                "Update gilscope, or read the file with the one that wrote it."
-            )
-        if not isinstance(schema, int) or schema not in UPGRADES:
-            known = ", ".join(map(str, [*UPGRADES, SCHEMA]))
-            raise BadInput(f"{path} has schema {schema!r}; this version reads schema {known}.")
-        content = {**UPGRADES[schema](content), "schema": schema + 1}
-    return content

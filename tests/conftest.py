@@ -9,10 +9,11 @@ import pytest
 from hypothesis import settings
 
 from core.system import Program
-from lab import interpreters, natives
-from lab.measure import Bench
-from lab.runtimes import Runtime, present
-from lab.sandbox import Sandbox
+from lab.native import programs
+from lab.python import interpreters
+from lab.run.measure import Bench
+from lab.run.runtimes import Runtime, present
+from lab.run.sandbox import Sandbox
 
 for helper in ("kinds", "peers", "runs", "serving", "speaking"):
     pytest.register_assert_rewrite(f"tests.contract.{helper}")
@@ -33,16 +34,16 @@ def found() -> dict[str, Runtime]:
 def runtime_or_skip(name: str) -> Runtime:
     """The runtime of that name; where it is missing the test is skipped, with the command that installs it."""
     if name not in found():
-        pytest.skip(interpreters.missing_line(name))
+        pytest.skip(str(interpreters.missing(name)))
     return found()[name]
 
 
 def native_or_skip(name: str) -> list[str]:
     """The command line of a native program or a load generator; where it is missing the test is skipped, with why."""
-    why_not = natives.missing(name)
+    why_not = programs.missing(name)
     if why_not:
         pytest.skip(f"{name}: {why_not}")
-    return natives.command(Program(name=name))
+    return programs.command(Program(name=name))
 
 
 @pytest.fixture(scope="session", params=RUNTIMES)
@@ -69,7 +70,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="session")
 def bench(sandbox: Sandbox) -> Bench:
-    """What lab.measure needs to run cells of any runtime that is here."""
+    """What lab.run.measure needs to run cells of any runtime that is here."""
     return Bench(sandbox=sandbox, runtimes=found())
 
 

@@ -54,7 +54,7 @@ ONE_FILE = {
     "clients/http/httpx.py": {"httpx"},
     "clients/http/pyreqwest.py": {"reqwestclient"},
     "clients/http/requests.py": {"requests"},
-    "lab/own_command.py": {"clients"},  # whether a user's service answers is asked as its clients ask
+    "lab/user_service/command.py": {"clients"},  # whether a user's service answers is asked as its clients ask
 }
 
 REPORTS = {
@@ -70,6 +70,8 @@ REPORTS = {
     "page": {"statistics", "rows", "words", "compare", "terminal", "findings", "contests", "record"},
     "exports": {"rows", "words", "compare", "findings", "contests", "record", "page"},
 }
+
+LAB = ("places", "processes", "python", "environments", "native", "machine", "profile", "gil", "user_service", "run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,10 +141,16 @@ def test_a_package_of_reports_imports_only_those_below_it(package: str) -> None:
     assert found - {package} == REPORTS[package]
 
 
-def reports_in(source: str) -> set[str]:
-    """The packages of reports that *source* imports from."""
+def reports_in(source: str, top_package: str = "reports") -> set[str]:
+    """The packages of reports, or of another *top_package*, that *source* imports from."""
     modules = [node.module or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    return {module.split(".")[1] for module in modules if module.startswith("reports.")}
+    return {module.split(".")[1] for module in modules if module.startswith(f"{top_package}.")}
+
+
+@pytest.mark.parametrize("package", LAB[2:])
+def test_a_package_of_lab_imports_only_those_below_it(package: str) -> None:
+    found = {part for source in sources(f"lab/{package}").values() for part in reports_in(source, "lab")}
+    assert found <= {*LAB[: LAB.index(package) + 1]}
 
 
 def test_the_packages_of_reports_stand_in_order() -> None:

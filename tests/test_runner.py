@@ -18,7 +18,7 @@ from config.plan import Plan
 from core.cell import PARAMETERS
 from core.result import FILE_NAME, Run, RunFile
 from core.runtime import facts
-from lab import machine
+from lab.machine import host
 from systems import built_in
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -86,7 +86,7 @@ def saved_run(folder: Path, **more: Any) -> Path:
         "seed": 1,
         "command": ["runner.py"],
         "plan": Plan(name="p", rows=(), runtimes=(OWN_NAME,)).to_json(),
-        "machine": machine.facts(),
+        "machine": host.facts(),
         "runtimes": {},
     }
     RunFile(folder).save(Run(**known | more))
@@ -239,7 +239,7 @@ def test_a_folder_that_cannot_be_made_is_named(complaint: Complaint, tmp_path: P
 
 
 def test_a_run_of_another_machine_does_not_go_on(complaint: Complaint, tmp_path: Path) -> None:
-    saved_run(tmp_path, machine=machine.facts() | {"cpu": "another CPU"})
+    saved_run(tmp_path, machine=host.facts() | {"cpu": "another CPU"})
     said = complaint("--resume", str(tmp_path))
     assert "another CPU" in said
 

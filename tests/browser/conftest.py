@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from core.result import Run
 from core.languages import ENGLISH
+from core.messages import verbatim
+from core.result import Run
 from reports.render.html import page
 from reports.several import side_by_side
 from tests.browser.finding import WANTED, chromium
@@ -34,7 +35,10 @@ def record_with_trouble() -> Run:
     """The record, with a cell that failed."""
     run = record_with_aa()
     bad = replace(
-        run.cells[0], status="failed", reason="service 2 ended with status 1. Its last lines: boom", clients=[]
+        run.cells[0],
+        status="failed",
+        reason=verbatim("service 2 ended with status 1. Its last lines: boom"),
+        clients=[],
     )
     return replace(run, cells=[bad, *run.cells[1:]])
 

@@ -1,4 +1,4 @@
-"""`runner.py audit` as it is called; what it finds is tested in tests/lab/test_audit.py."""
+"""`runner.py audit` as it is called; what it finds is tested in tests/lab/gil/test_audit.py."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,11 @@ import pytest
 
 from commands.audit import main
 from core.errors import BadInput
-from lab import interpreters
+from lab.python import uv
 from tests.conftest import runtime_or_skip
-from tests.lab.test_audit import wheel
+from tests.lab.gil.test_audit import wheel
 
-pytestmark = pytest.mark.skipif(interpreters.uv() is None, reason="audit installs with uv; make setup has it")
+pytestmark = pytest.mark.skipif(uv.find() is None, reason="audit installs with uv; make setup has it")
 
 
 @pytest.fixture

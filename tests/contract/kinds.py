@@ -4,8 +4,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from lab.runtimes import Runtime
-from lab.sandbox import Sandbox
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
 from tests.conftest import RUNTIMES, runtime_or_skip
 from tests.contract.serving import Serving, serving
 

@@ -14,9 +14,9 @@ from core.cell import Value
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.processtree import tree
 from core.result import CellResult
-from lab import own_command
-from lab.measure import Bench, measure
-from lab.runtimes import Runtime
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
+from lab.user_service import command as own_command
 
 ITEMS = """
 import json, os, socket, sys

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from lab import interpreters
+from lab.python import interpreters, uv
 
 SMALL_PACKAGE = "iniconfig"
 TIMEOUT_S = 60.0
@@ -24,7 +24,7 @@ def not_installed(reason: str) -> NoReturn:
 @cache
 def index_answers() -> bool:
     """Whether a small package could be had from the index, now and without a cache. Nothing is installed."""
-    tool = interpreters.uv()
+    tool = uv.find()
     if tool is None:
         return False
     with tempfile.TemporaryDirectory() as folder:

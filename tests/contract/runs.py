@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from lab.places import REPOSITORY
-from lab.runtimes import Runtime
+from lab.run.runtimes import Runtime
 
 DEADLINE_S = 30.0
 TURN_S = 0.01

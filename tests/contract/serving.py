@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from core.cell import Cell
+from core.messages import verbatim
 from core.system import System
-from lab.environments import EnvironmentFailed
-from lab.natives import ProgramMissing
+from lab.environments.environment import EnvironmentFailed
+from lab.native.programs import ProgramMissing
 from lab.places import REPOSITORY
-from lab.processes import READY, RESULT, Child, Crew
-from lab.runtimes import AnyRuntime
-from lab.sandbox import Sandbox
+from lab.run.children import READY, RESULT, Child, Children
+from lab.run.runtimes import AnyRuntime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract.peers import CALC, DEADLINE_S, Peer
 
@@ -58,8 +59,8 @@ def prefixed(command: list[str], first: str) -> list[str]:
 class Serving:
     """A service that listens."""
 
-    def __init__(self, crew: Crew, child: Child, addresses: list[str]) -> None:
-        self._crew = crew
+    def __init__(self, children: Children, child: Child, addresses: list[str]) -> None:
+        self._children = children
         self.child = child
         self.addresses = addresses
 
@@ -82,9 +83,9 @@ class Serving:
     def end(self) -> dict[str, Any]:
         """End it as the orchestrator does; its result. It has complained of nothing, and its socket files are gone."""
         self.child.end_of_file()
-        (line,) = self._crew.hear_all([self.child], RESULT, "at the end", DEADLINE_S)
+        (line,) = self._children.hear_all([self.child], RESULT, verbatim("at the end"), DEADLINE_S)
         assert self.child.process.wait(DEADLINE_S) == 0
-        assert self.child.complaints() == ""
+        assert self.child.stderr_tail() == ""
         assert [address for address in self.addresses if os.path.exists(address)] == []
         result: dict[str, Any] = line[RESULT]
         return result
@@ -96,8 +97,8 @@ def serving(number: str, runtime: AnyRuntime, sandbox: Sandbox, first: str = "",
     system = find(number)
     command = command_or_skip(runtime, system, "service", first)
     folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
-    with Crew(sandbox, str(REPOSITORY)) as crew:
-        child = crew.start("Service 1 of 1", str(runtime.name), command)
+    with Children(sandbox, str(REPOSITORY)) as children:
+        child = children.start(verbatim("Service 1 of 1"), str(runtime.name), command)
         child.tell({**small_cell(system, runtime, **params).to_json(), "service_id": 0, "folder": folder})
-        (ready,) = crew.hear_all([child], READY, "before it was ready", DEADLINE_S)
-        yield Serving(crew, child, ready["addresses"])
+        (ready,) = children.hear_all([child], READY, verbatim("before it was ready"), DEADLINE_S)
+        yield Serving(children, child, ready["addresses"])

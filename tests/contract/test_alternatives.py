@@ -11,11 +11,11 @@ from core.method import Method, Warmup
 from core.processtree import tree
 from core.result import CellResult
 from core.system import System
-from lab.environments import EnvironmentFailed
-from lab.measure import Bench, measure
+from lab.environments.environment import EnvironmentFailed
 from lab.places import REPOSITORY
-from lab.runtimes import Runtime
-from lab.sandbox import Sandbox
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.conftest import found
 from tests.contract.packages import not_installed
@@ -71,7 +71,7 @@ def measured(name: str, runtime: Runtime, sandbox: Sandbox, **params: Any) -> tu
 
 
 def check_all_is_well(cell: Cell, result: CellResult, runtime: Runtime) -> None:
-    assert (result.status, result.reason) == ("ok", "")
+    assert (result.status, str(result.reason)) == ("ok", "")
     assert (result.answered, result.wrong, result.errors) == (cell.requests, 0, {})
     assert result.connect == {}
     (service,) = result.services

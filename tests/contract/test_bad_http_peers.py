@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from lab.runtimes import Runtime
-from lab.sandbox import Sandbox
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
 from tests.contract.peers import Peer
 from tests.contract.serving import Serving, serving
 

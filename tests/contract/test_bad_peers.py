@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lab.sandbox import Sandbox
+from lab.run.sandbox import Sandbox
 from tests.contract.kinds import LARGE, PROMPT_S, SILENT_PEERS, Kind
 from tests.contract.peers import CALC, framed, request
 from tests.contract.serving import Serving

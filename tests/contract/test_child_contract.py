@@ -15,8 +15,8 @@ import pytest
 
 from core.method import Method, Warmup
 from core.runtime import NATIVE
-from lab.runtimes import AnyRuntime, Native, Runtime
-from lab.sandbox import Sandbox
+from lab.run.runtimes import AnyRuntime, Native, Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.conftest import RUNTIMES, runtime_or_skip
 from tests.contract.peers import CALC, Peer, framed

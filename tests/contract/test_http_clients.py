@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from core.messages import verbatim
 from core.system import System
 from lab.places import REPOSITORY
-from lab.processes import READY, RESULT, Crew
-from lab.runtimes import AnyRuntime, Native, Runtime
-from lab.sandbox import Sandbox
+from lab.run.children import READY, RESULT, Children
+from lab.run.runtimes import AnyRuntime, Native, Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.clients.scripted_http import (
     HALF,
@@ -59,10 +60,10 @@ BAD_SERVERS: dict[str, tuple[Script, Counts]] = {
 
 
 @pytest.fixture
-def crew(sandbox: Sandbox) -> Iterator[Crew]:
+def children(sandbox: Sandbox) -> Iterator[Children]:
     """Child processes, ended with the test."""
-    with Crew(sandbox, str(REPOSITORY)) as crew:
-        yield crew
+    with Children(sandbox, str(REPOSITORY)) as children:
+        yield children
 
 
 class Asked:
@@ -84,17 +85,17 @@ class Asked:
 
 
 def ask(
-    crew: Crew, runtime: AnyRuntime, row: str, servers: list[ScriptedHttp], deadline_s: float, **params: int
+    children: Children, runtime: AnyRuntime, row: str, servers: list[ScriptedHttp], deadline_s: float, **params: int
 ) -> Asked:
     """Run the row's client against *servers*; none of its requests takes longer than *deadline_s*."""
     system = find(row)
-    child = crew.start("Client 1 of 1", str(runtime.name), _command(system, runtime, deadline_s))
+    child = children.start(verbatim("Client 1 of 1"), str(runtime.name), _command(system, runtime, deadline_s))
     cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **params)
     child.tell({**cell.to_json(), "client_id": 0, "addresses": [[server.address] for server in servers]})
-    crew.hear_all([child], READY, "before it was ready", 2 * DEADLINE_S)
+    children.hear_all([child], READY, verbatim("before it was ready"), 2 * DEADLINE_S)
     child.tell("go")
-    (line,) = crew.hear_all([child], RESULT, "before its result", 2 * DEADLINE_S)
-    return Asked(line[RESULT], child.complaints())
+    (line,) = children.hear_all([child], RESULT, verbatim("before its result"), 2 * DEADLINE_S)
+    return Asked(line[RESULT], child.stderr_tail())
 
 
 def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str]:
@@ -105,13 +106,13 @@ def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str
     return command_or_skip(runtime, system, "client", first)
 
 
-def check_bad_servers(crew: Crew, runtime: AnyRuntime, row: str) -> None:
+def check_bad_servers(children: Children, runtime: AnyRuntime, row: str) -> None:
     """One worker and one request for each bad server, and one for a server that has gone."""
     with ScriptedHttp(says(response())) as gone, ExitStack() as stack:
         servers = [gone, *(stack.enter_context(ScriptedHttp(script)) for script, _ in BAD_SERVERS.values())]
         gone.stop()
         sizes = {"NUM_REQUESTS_PER_CLIENT": 1, "NUM_CONNECTIONS_PER_CLIENT": len(servers)}
-        asked = ask(crew, runtime, row, servers, BAD_SERVER_DEADLINE_S, **sizes)
+        asked = ask(children, runtime, row, servers, BAD_SERVER_DEADLINE_S, **sizes)
     answered = wrong = 0
     errors = Counter({"connect": 1})
     for _, (answers, wrong_ones, codes) in BAD_SERVERS.values():
@@ -122,19 +123,19 @@ def check_bad_servers(crew: Crew, runtime: AnyRuntime, row: str) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_every_request_to_a_bad_server_is_counted_by_its_cause(row: str, runtime: Runtime, crew: Crew) -> None:
-    check_bad_servers(crew, runtime, row)
+def test_every_request_to_a_bad_server_is_counted_by_its_cause(row: str, runtime: Runtime, children: Children) -> None:
+    check_bad_servers(children, runtime, row)
 
 
 @pytest.mark.parametrize("row", NATIVE_ROWS)
-def test_a_native_program_counts_bad_servers_as_python_does(row: str, crew: Crew) -> None:
-    check_bad_servers(crew, Native(), row)
+def test_a_native_program_counts_bad_servers_as_python_does(row: str, children: Children) -> None:
+    check_bad_servers(children, Native(), row)
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_each_worker_keeps_its_connection(row: str, runtime: Runtime, crew: Crew) -> None:
+def test_each_worker_keeps_its_connection(row: str, runtime: Runtime, children: Children) -> None:
     with ScriptedHttp(says(response())) as server:
-        asked = ask(crew, runtime, row, [server], 5.0, NUM_REQUESTS_PER_CLIENT=50, NUM_CONNECTIONS_PER_CLIENT=5)
+        asked = ask(children, runtime, row, [server], 5.0, NUM_REQUESTS_PER_CLIENT=50, NUM_CONNECTIONS_PER_CLIENT=5)
         assert (server.connections, server.requests) == (5, 55)
     assert asked.counts == (50, 0, {})
     assert asked.gil_enabled == (runtime.name.gil_enabled,) * 2
@@ -143,25 +144,25 @@ def test_each_worker_keeps_its_connection(row: str, runtime: Runtime, crew: Crew
 
 @pytest.mark.parametrize("row", [*ROWS, *UNDECLARED])
 def test_all_requests_are_in_the_server_at_once_unless_an_extension_holds_the_gil(
-    row: str, runtime: Runtime, crew: Crew
+    row: str, runtime: Runtime, children: Children
 ) -> None:
     has_gil = runtime.name.gil_enabled or row in UNDECLARED
     is_serial = has_gil and row in HOLDING
     with ScriptedHttp(first_right_then(barrier(WORKERS))) as server:
         sizes = {"NUM_REQUESTS_PER_CLIENT": WORKERS, "NUM_CONNECTIONS_PER_CLIENT": WORKERS}
-        asked = ask(crew, runtime, row, [server], BARRIER_DEADLINE_S, **sizes)
+        asked = ask(children, runtime, row, [server], BARRIER_DEADLINE_S, **sizes)
     assert asked.counts == ((0, 0, {"timeout": WORKERS}) if is_serial else (WORKERS, 0, {}))
     assert asked.gil_enabled == (has_gil, has_gil)
 
 
 @pytest.mark.parametrize("row", UNDECLARED)
 def test_an_extension_that_declares_nothing_turns_the_gil_on_and_is_named(
-    row: str, runtime: Runtime, crew: Crew
+    row: str, runtime: Runtime, children: Children
 ) -> None:
     if runtime.name.gil_enabled:
         pytest.skip(f"{runtime.name} has its GIL anyway")
     with ScriptedHttp(says(response())) as server:
-        asked = ask(crew, runtime, row, [server], 5.0, NUM_CONNECTIONS_PER_CLIENT=1)
+        asked = ask(children, runtime, row, [server], 5.0, NUM_CONNECTIONS_PER_CLIENT=1)
     assert asked.gil_enabled == (True, True)
     module = row.removeprefix("http-beast-").replace("-", "_")
     assert f"GIL) has been enabled to load module 'beastclient.{module}'" in asked.complaints

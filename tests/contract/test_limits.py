@@ -8,8 +8,8 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from lab.runtimes import Runtime
-from lab.sandbox import Sandbox
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
 from tests.contract.kinds import CACHED, PROMPT_S, SILENT_PEERS, Kind
 from tests.contract.peers import CALC, framed, request
 from tests.contract.serving import serving

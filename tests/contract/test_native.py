@@ -9,8 +9,8 @@ from core.cell import Cell
 from core.method import Method, Warmup
 from core.result import CellResult
 from core.runtime import NATIVE
-from lab.measure import Bench, measure
-from lab.runtimes import Native, Runtime
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Native, Runtime
 from systems import every, find
 from tests.conftest import native_or_skip
 from tests.contract.serving import SMALL, command_or_skip
@@ -47,7 +47,7 @@ def cell_of(number: str, runtime: str, **params: Any) -> Cell:
 
 def check_all_is_well(result: CellResult, cell: Cell) -> None:
     """Every request was answered rightly; both sides say what they have cost."""
-    assert (result.status, result.reason) == ("ok", "")
+    assert (result.status, str(result.reason)) == ("ok", "")
     assert (result.requests, result.answered, result.wrong, result.errors) == (cell.requests, cell.requests, 0, {})
     assert result.latency["count"] == cell.requests
     assert 0 < result.latency["min_ns"] <= result.latency["max_ns"] <= result.wall_ns
@@ -91,7 +91,7 @@ def test_an_echo_server_is_called_by_the_native_client(native_bench: Bench, name
     bench = replace(native_bench, method=replace(native_bench.method, duration_s=duration_s))
     cell = cell_of(name, NATIVE, TRANSPORT="tcp", NUM_CONNECTIONS_PER_CLIENT=3, NUM_REQUESTS_PER_CLIENT=30)
     result = measure(cell, find(name), 1, bench)
-    assert (result.status, result.reason, result.wrong) == ("ok", "", 0)
+    assert (result.status, str(result.reason), result.wrong) == ("ok", "", 0)
     assert result.answered == result.requests == result.latency["count"] == result.services[0]["requests"]
     assert result.answered >= 30
     assert (result.answered > 30) is (duration_s > 0)
@@ -116,7 +116,7 @@ def test_every_load_generator_calls_the_same_server(native_bench: Bench, name: s
         f"load-{name}", NATIVE, NUM_CONNECTIONS_PER_CLIENT=4, NUM_REQUESTS_PER_CLIENT=400, KEEP_ALIVE=keep_alive
     )
     result = measure(cell, find(cell.system), 1, native_bench)
-    assert (result.status, result.reason, result.wrong, result.errors) == ("ok", "", 0, {})
+    assert (result.status, str(result.reason), result.wrong, result.errors) == ("ok", "", 0, {})
     assert result.answered == result.requests
     assert result.requests == 400 or name == "wrk"
     assert result.clients[0]["cpu_user_ns"] + result.clients[0]["cpu_system_ns"] > 0

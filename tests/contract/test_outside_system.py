@@ -9,7 +9,7 @@ import pytest
 
 from core.result import FILE_NAME, RunFile, load
 from lab.places import REPOSITORY
-from lab.runtimes import Runtime
+from lab.run.runtimes import Runtime
 from tests.docs.pages import outside_system
 
 SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50")
@@ -134,4 +134,4 @@ def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(folder: Pat
     cells = {cell.system: cell for cell in load(folder / "run").cells}
     assert done.returncode == 1
     assert (cells["2"].status, cells["my-system"].status) == ("ok", "failed")
-    assert "OSError: not here" in cells["my-system"].reason
+    assert "OSError: not here" in str(cells["my-system"].reason)

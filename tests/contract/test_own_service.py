@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from config.user_service.plan import user_service_plan
-from lab import interpreters
-from lab.measure import Bench, measure
 from lab.places import REPOSITORY
-from lab.runtimes import Runtime
+from lab.python import uv
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
 from tests.contract.own_services import measured, running, told
 from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends
 from tests.lab.tiny_wheel import write_wheel
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 IMPATIENT = """
 import json, sys
-from lab.own_command import Command, CommandFailed
+from lab.user_service.command import CommandFailed, ServiceCommand
 own = json.loads(sys.argv[1])
-command = Command(own, 0, sys.argv[2], {})
+command = ServiceCommand(own, 0, sys.argv[2], {})
 try:
     command.wait_until_it_answers(own, 0.5)
 except CommandFailed as failed:
@@ -38,7 +38,7 @@ ITEMS = {"command": "{python} items.py {port}"}
 
 def test_a_service_by_command_is_measured_under_every_runtime(runtime: Runtime, folder: Path, bench: Bench) -> None:
     result = measured(folder, bench, str(runtime.name), ITEMS)
-    assert (result.status, result.reason) == ("ok", "")
+    assert (result.status, str(result.reason)) == ("ok", "")
     assert (result.requests, result.answered, result.wrong, result.errors) == (10, 10, 0, {})
     (service,) = result.services
     assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
@@ -48,12 +48,12 @@ def test_a_service_by_command_is_measured_under_every_runtime(runtime: Runtime, 
 
 
 def test_a_program_of_the_requirements_runs_by_its_bare_name(runtime: Runtime, folder: Path, bench: Bench) -> None:
-    if interpreters.uv() is None:
+    if uv.find() is None:
         pytest.skip("uv was not found")
     serve = f"def main():\n    import runpy\n    runpy.run_path({str(folder / 'items.py')!r}, run_name='__main__')\n"
     given = {"command": "tiny-serve {port}", "requirements": str(write_wheel(folder, serve))}
     result = measured(folder, bench, str(runtime.name), given)
-    assert (result.status, result.reason) == ("ok", "")
+    assert (result.status, str(result.reason)) == ("ok", "")
     assert result.services[0]["gil_enabled_ready"] is runtime.name.gil_enabled
 
 
@@ -61,7 +61,7 @@ def test_a_service_on_a_unix_socket_speaks_frames(any_runtime: Runtime, folder: 
     asked = [{"request": "GET /", "body": '{"msg": "hello"}', "expect_json": '{"msg": "hello"}'}]
     given = {"command": "{python} framed.py {socket}", "protocol": "framed", "requests": asked}
     result = measured(folder, bench, str(any_runtime.name), given)
-    assert (result.status, result.reason, result.answered) == ("ok", "", 10)
+    assert (result.status, str(result.reason), result.answered) == ("ok", "", 10)
 
 
 def test_several_commands_share_the_requests(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
@@ -81,13 +81,13 @@ def test_a_wrong_answer_is_shown_beside_what_was_expected(any_runtime: Runtime, 
     asked = [{"request": "GET /items/4", "expect_json": '{"id": 3}'}]
     result = measured(folder, bench, str(any_runtime.name), {**ITEMS, "requests": asked})
     assert (result.status, result.wrong) == ("failed", 10)
-    assert result.reason.startswith('10 answers were wrong; first wrong answer, to GET /items/4: body {"id": 4, ')
-    assert result.reason.endswith(": id is 4; expected 3")
+    assert str(result.reason).startswith('10 answers were wrong; first wrong answer, to GET /items/4: body {"id": 4, ')
+    assert str(result.reason).endswith(": id is 4; expected 3")
 
 
 def test_another_status_is_an_error_by_its_code(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
     result = measured(folder, bench, str(any_runtime.name), {**ITEMS, "requests": ["GET /items/404"]})
-    assert result.reason == "errors: 10 x 404; first wrong answer, to GET /items/404: status 404; expected 200"
+    assert str(result.reason) == "errors: 10 x 404; first wrong answer, to GET /items/404: status 404; expected 200"
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_a_command_that_does_not_start_says_why(
 ) -> None:
     result = measured(folder, bench, str(any_runtime.name), {"command": command})
     assert result.status == "failed"
-    assert [word for word in words if word not in result.reason] == []
-    assert "Traceback" not in result.reason
+    assert [word for word in words if word not in str(result.reason)] == []
+    assert "Traceback" not in str(result.reason)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_command_that_is_not_heard_of_is_given_up(
 def test_the_start_deadline_is_the_users(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
     given = {"command": "{python} deaf.py {port}", "start_deadline": "0.3s"}
     result = measured(folder, bench, str(any_runtime.name), given)
-    assert "did not accept a connection at 127.0.0.1:" in result.reason
+    assert "did not accept a connection at 127.0.0.1:" in str(result.reason)
 
 
 def test_a_body_that_cannot_be_sent_fails_the_cell_with_a_reason(
@@ -146,15 +146,15 @@ def test_a_body_that_cannot_be_sent_fails_the_cell_with_a_reason(
     body.write_text("hello")
     (cell, *_) = replace(plan, runtimes=(str(any_runtime.name),)).cells()
     result = measure(cell, plan.systems[cell.system], 1, bench)
-    assert "The body of POST / is hello; in a frame it is the params" in result.reason
-    assert "Traceback" not in result.reason
+    assert "The body of POST / is hello; in a frame it is the params" in str(result.reason)
+    assert "Traceback" not in str(result.reason)
 
 
 def test_a_port_that_is_taken_is_named(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         result = measured(folder, bench, str(any_runtime.name), {**ITEMS, "port": port})
-    assert f"Port {port} of 127.0.0.1 cannot be had: Address already in use" in result.reason
+    assert f"Port {port} of 127.0.0.1 is not available: Address already in use" in str(result.reason)
 
 
 def test_a_service_that_ends_in_mid_cell_fails_it_with_its_status(
@@ -163,7 +163,7 @@ def test_a_service_that_ends_in_mid_cell_fails_it_with_its_status(
     asked = [{"request": "GET /items/3"}, {"request": "GET /items/13", "weight": "3"}]
     result = measured(folder, bench, str(any_runtime.name), {**ITEMS, "requests": asked})
     assert result.status == "failed"
-    assert "The command exited with status 9 while it was serving" in result.reason
+    assert "The command exited with status 9 while it was serving" in str(result.reason)
 
 
 def test_a_service_that_already_runs_is_called_where_it_is(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
@@ -173,12 +173,12 @@ def test_a_service_that_already_runs_is_called_where_it_is(any_runtime: Runtime,
     asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
     with running(any_runtime, folder, port):
         result = measured(folder, bench, "native", {"targets": {"here": url}, "requests": asked})
-    assert (result.status, result.reason, result.answered) == ("ok", "", 10)
+    assert (result.status, str(result.reason), result.answered) == ("ok", "", 10)
     (service,) = result.services
     assert (service["processes"], service["gil_known"]) == (1, True)
     assert service["pss_bytes"] > 2**20
     gone = measured(folder, bench, "native", {"targets": {"here": url}, "requests": asked})
-    assert f"Nothing works at {url}: it does not accept a connection. Start it first." in gone.reason
+    assert f"Nothing works at {url}: it does not accept a connection. Start it first." in str(gone.reason)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: str(number.name))
@@ -217,8 +217,8 @@ def test_a_service_that_does_not_start_twice_is_not_waited_for_again(any_runtime
     run = finished([*run_flags(any_runtime, "{python} dies.py {port}", 4), "--out", "run"], folder)
     cells = result_of(folder / "run")["cells"]
     assert [(cell["block"], cell["status"]) for cell in cells] == [(block, "failed") for block in (1, 2, 3, 4)]
-    assert len({cell["reason"] for cell in cells[:2]}) == 2  # each names its process
-    assert len({cell["reason"] for cell in cells[1:]}) == 1
+    assert len({cell["reason"]["text"] for cell in cells[:2]}) == 2  # each names its process
+    assert len({cell["reason"]["text"] for cell in cells[1:]}) == 1
     assert run.status() == 1
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from config.load import load_plan
 from core.result import load
-from lab.runtimes import Runtime
+from lab.run.runtimes import Runtime
 from tests.contract.peers import CALC, Peer
 from tests.contract.runs import CLIENT, SERVICE, finished, plan_flags, result_of, runtime_flags, started, wait_for_ends
 
@@ -106,8 +106,8 @@ def test_a_child_that_is_killed_in_mid_cell_fails_its_cell_and_the_sweep_goes_on
     failed, good = load(short_folder / "run").cells
     assert (failed.params["NUM_REQUESTS_PER_CLIENT"], failed.status) == (LONG, "failed")
     name = "Service" if role == SERVICE else "Client"
-    assert failed.reason.startswith(f"{name} 1 of 1 ({any_runtime.name}, pid {victim}) was killed by SIGKILL ")
-    assert failed.reason.endswith("It said nothing on stderr.")
+    assert str(failed.reason).startswith(f"{name} 1 of 1 ({any_runtime.name}, pid {victim}) was killed by SIGKILL ")
+    assert str(failed.reason).endswith("It wrote nothing to stderr.")
     assert (good.status, good.answered) == ("ok", SHORT)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from config.user_service.servers import ASGI, SERVERS, WSGI
 from core.result import CellResult
-from lab.measure import Bench
-from lab.runtimes import Runtime
+from lab.run.measure import Bench
+from lab.run.runtimes import Runtime
 from tests.contract.own_services import measured
 from tests.contract.packages import not_installed
 
@@ -51,13 +51,13 @@ def served(folder: Path, bench: Bench, runtime: Runtime, server: str, interface:
     """One small cell of the application on that server."""
     given = {"app": f"small:over_{interface}", "server": server, "interface": interface}
     result = measured(folder, bench, str(runtime.name), given, **values)
-    if "could not be installed" in result.reason:
-        not_installed(result.reason)
+    if "could not be installed" in str(result.reason):
+        not_installed(str(result.reason))
     return result
 
 
 def check_all_is_well(result: CellResult, runtime: Runtime) -> None:
-    assert (result.status, result.reason) == ("ok", "")
+    assert (result.status, str(result.reason)) == ("ok", "")
     assert (result.answered, result.wrong, result.errors) == (result.requests, 0, {})
     assert all(one["gil_enabled_end"] is runtime.name.gil_enabled for one in result.services)
 

@@ -14,10 +14,10 @@ from core.cell import Cell
 from core.method import Method, Warmup
 from core.result import CellResult
 from core.system import System
-from lab.environments import EnvironmentFailed
-from lab.interpreters import scrubbed_environment
-from lab.measure import Bench, measure
-from lab.runtimes import Runtime
+from lab.environments.environment import EnvironmentFailed
+from lab.python.interpreters import scrubbed_environment
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
 from systems import find
 from tests.conftest import runtime_or_skip
 from tests.contract.serving import command_or_skip, prefixed, small_cell
@@ -58,7 +58,7 @@ def measured(number: str, runtime: Runtime, bench: Bench, **params: Any) -> tupl
 
 def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime) -> None:
     """Every request was answered rightly, by whom and under which GIL is recorded."""
-    assert (result.status, result.reason) == ("ok", "")
+    assert (result.status, str(result.reason)) == ("ok", "")
     assert (result.requests, result.answered, result.wrong, result.errors) == (cell.requests, cell.requests, 0, {})
     assert result.latency["count"] == cell.requests
     assert sum(service["requests"] for service in result.services) == cell.requests
@@ -124,7 +124,7 @@ def test_a_client_over_the_limit_of_connections_is_refused_and_the_others_are_no
     runtime: Runtime, bench: Bench, number: str
 ) -> None:
     _, result = measured(number, runtime, bench, NUM_CLIENTS=2, NUM_MAX_CONNS=1, NUM_MULTI_SOCKET=1)
-    assert (result.status, result.reason) == ("failed", "errors: 20 x 503")
+    assert (result.status, str(result.reason)) == ("failed", "errors: 20 x 503")
     assert (result.answered, result.errors) == (40, {"503": 20})
     assert sorted(client["errors"].get("503", 0) for client in result.clients) == [0, 20]
 
@@ -166,7 +166,7 @@ def test_a_service_that_misbehaves_fails_the_cell_with_what_was_counted(
     misbehave(monkeypatch, mode)
     counts, reason = MISBEHAVIOUR[mode]
     _, result = measured("2", runtime, bench)
-    assert (result.status, result.reason) == ("failed", reason)
+    assert (result.status, str(result.reason)) == ("failed", reason)
     assert {name: getattr(result, name) for name in counts} == counts
     assert result.requests == 20
 
@@ -180,7 +180,7 @@ def test_a_service_that_dies_fails_the_cell_with_its_status_and_its_last_words(
     assert re.fullmatch(
         rf"Service 1 of 1 \({re.escape(str(runtime.name))}, pid \d+\) exited with status 7 "
         r"(while the clients were calling|at the end of the cell)\. Its last lines: no more answers from me",
-        result.reason,
+        str(result.reason),
     )
 
 
@@ -192,7 +192,7 @@ def test_answers_that_never_come_are_timeouts(
     patch_children(monkeypatch, "client", impatient)
     _, result = measured("2", any_runtime, bench)
     assert (result.status, result.answered, result.errors) == ("failed", 0, {"timeout": 1})
-    assert result.reason == "20 of 20 requests were not answered; errors: 1 x timeout"
+    assert str(result.reason) == "20 of 20 requests were not answered; errors: 1 x timeout"
 
 
 def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str) -> None:
@@ -215,7 +215,7 @@ def test_a_system_whose_packages_cannot_be_had_fails_its_cell_and_says_why(
     monkeypatch.setattr(Runtime, "python", fail)
     system = find("3")
     result = measure(small_cell(system, any_runtime), system, 1, bench)
-    assert (result.status, result.reason) == ("failed", "no network, say")
+    assert (result.status, str(result.reason)) == ("failed", "no network, say")
 
 
 # ---- a GIL that is not what the runtime says ------------------------------------------------------------------
@@ -265,7 +265,7 @@ def test_an_import_that_turns_the_gil_on_makes_the_cell_invalid_and_is_named(
     assert re.fullmatch(
         rf"the GIL of {role.capitalize()} 1 of 1 \(3\.14t, pid \d+\) was on when ready and at the end: "
         r"it was enabled to load module 'needs_gil'",
-        result.reason,
+        str(result.reason),
     )
     assert (result.answered, result.wrong, result.errors) == (20, 0, {})
 
@@ -277,7 +277,7 @@ def test_a_gil_that_comes_on_during_the_cell_makes_it_invalid(
     patch_children(monkeypatch, "service", first)
     _, result = measured("2", runtime_or_skip("3.14t"), bench)
     assert result.status == "invalid"
-    assert "was on at the end: it was enabled to load module 'needs_gil'" in result.reason
+    assert "was on at the end: it was enabled to load module 'needs_gil'" in str(result.reason)
     (service,) = result.services
     assert (service["gil_enabled_ready"], service["gil_enabled_end"]) == (False, True)
 
@@ -294,5 +294,6 @@ def test_a_gil_that_was_to_be_on_and_is_off_makes_the_cell_invalid(
     _, result = measured("1", runtime, bench)
     assert result.status == "invalid"
     assert (
-        len(re.findall(r"the GIL of \w+ 1 of 1 \S+, pid \d+\) was off when ready and at the end", result.reason)) == 2
+        len(re.findall(r"the GIL of \w+ 1 of 1 \S+, pid \d+\) was off when ready and at the end", str(result.reason)))
+        == 2
     )

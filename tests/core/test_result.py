@@ -1,12 +1,13 @@
 """result.json: comes back as it was written, survives a killed writer, and says what is wrong with a broken one."""
 
-import dataclasses
 import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import result
+from core import schema
 from core.errors import BadInput
 from core.histogram import Histogram
-from core.result import FILE_NAME, SCHEMA, CellResult, Run, RunFile, keep_comparisons, load
+from core.messages import message, plural, verbatim
+from core.result import FILE_NAME, CellResult, Run, RunFile, keep_comparisons, load, to_json
+from core.schema import SCHEMA
 
 DESIGN_HEAD = {
     "schema",
@@ -39,6 +42,7 @@ DESIGN_CELL = {
 REPOSITORY = Path(__file__).resolve().parents[2]
 KILLED_WHILE_WRITING = """
 import os, signal, sys
+from dataclasses import replace
 from pathlib import Path
 from core.result import RunFile, load
 
@@ -86,9 +90,13 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("cells", [(), (cell(),), (cell(1), cell(2, status="failed", reason="killed\nhere: €"))])
+KILLED = message("{child} was killed: {output}", code="not_ready", child=verbatim("Service 1"), output="here\n€")
+SWAPPED = replace(plural("{count} page", "{count} pages", count=3), code="swapping")
+
+
+@pytest.mark.parametrize("cells", [(), (cell(),), (cell(1), cell(2, status="failed", reason=KILLED))])
 def test_a_run_comes_back_as_it_was_saved(tmp_path: Path, cells: tuple[CellResult, ...]) -> None:
-    saved = run(*cells, missing={"3.14": "Runtime 3.14 was not found."}, spent_ns={"cells": 5})
+    saved = run(*cells, missing={"3.14": message("Runtime {name} was not found.", name="3.14")}, spent_ns={"cells": 5})
     RunFile(tmp_path).save(saved)
     assert load(tmp_path) == saved
     assert load(tmp_path / FILE_NAME) == saved
@@ -99,7 +107,7 @@ def test_any_text_and_plain_values_come_back(
     tmp_path_factory: pytest.TempPathFactory, text: str, values: dict[str, Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
-    saved = run(cell(reason=text, params=values), machine=values)
+    saved = run(cell(reason=verbatim(text), params=values, disturbances=[SWAPPED]), machine=values)
     RunFile(folder).save(saved)
     assert load(folder) == saved
 
@@ -140,7 +148,7 @@ def test_the_file_has_the_keys_that_everything_else_relies_on(tmp_path: Path) ->
     stored = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
     assert set(stored) >= DESIGN_HEAD
     assert set(stored["cells"][0]) >= DESIGN_CELL
-    assert stored["schema"] == SCHEMA == 1
+    assert stored["schema"] == SCHEMA == 2
 
 
 def test_a_saved_run_leaves_one_file_in_its_folder(tmp_path: Path) -> None:
@@ -163,6 +171,19 @@ def test_a_writer_killed_before_the_replace_leaves_the_old_file_whole(
     with pytest.raises(KeyboardInterrupt):
         RunFile(tmp_path).save(run(cell(1), cell(2)))
     assert load(tmp_path) == old
+
+
+def test_a_rename_is_flushed_too_so_that_a_power_cut_does_not_undo_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[tuple[bool, bool]] = []
+
+    def fsync(descriptor: int) -> None:
+        flushed.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), (tmp_path / FILE_NAME).exists()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    RunFile(tmp_path).save(run())
+    assert flushed == [(False, False), (True, True)]
 
 
 def test_a_killed_process_leaves_the_old_file_whole(tmp_path: Path) -> None:
@@ -226,24 +247,32 @@ def test_bytes_that_are_not_utf8_are_an_error(tmp_path: Path) -> None:
     [("{}", "None"), ('{"schema": 0}', "0"), ('{"schema": "1"}', "'1'"), ('{"schema": []}', "[]"), ("5", "None")],
 )
 def test_an_unknown_schema_is_an_error_that_names_both(tmp_path: Path, text: str, seen: str) -> None:
-    with pytest.raises(BadInput, match=f"has schema {re.escape(seen)}; this version reads schema 1"):
+    with pytest.raises(BadInput, match=f"has schema {re.escape(seen)}; this version reads schema 1, 2"):
         load(written(tmp_path, text))
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"cells": 5}, {"cells": [5]}, {"cells": [{}]}, {"cells": [{"cell_id": "x", "more": 1}]}, {"plan": 5}],
+    [
+        {"cells": 5},
+        {"cells": [5]},
+        {"cells": [{}]},
+        {"schema": 1, "cells": [5]},
+        {"missing": 5},
+        {"cells": [{"cell_id": "x", "more": 1}]},
+        {"plan": 5},
+    ],
     ids=repr,
 )
 def test_a_file_with_other_values_is_an_error(tmp_path: Path, change: dict[str, Any]) -> None:
-    whole = dataclasses.asdict(run())
+    whole = to_json(run())
     with pytest.raises(BadInput, match=r"is not a whole result\.json"):
         load(written(tmp_path, json.dumps(whole | change)))
 
 
 def test_a_newer_schema_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"has schema 2, which a newer gilscope wrote; .* Update gilscope"):
-        load(written(tmp_path, '{"schema": 2}'))
+    with pytest.raises(BadInput, match=r"has schema 3, which a newer gilscope wrote; .* Update gilscope"):
+        load(written(tmp_path, '{"schema": 3}'))
 
 
 def test_a_file_of_an_older_schema_is_brought_up_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,20 +282,42 @@ def test_a_file_of_an_older_schema_is_brought_up_step_by_step(tmp_path: Path, mo
     def with_cells(old: dict[str, Any]) -> dict[str, Any]:
         return {**old, "cells": []}
 
-    monkeypatch.setattr(result, "UPGRADES", {-1: renamed, 0: with_cells})
-    old = {**dataclasses.asdict(run()), "schema": -1, "chance": 77}
+    monkeypatch.setattr(schema, "UPGRADES", {-1: renamed, 0: with_cells, **schema.UPGRADES})
+    old = {**to_json(run()), "schema": -1, "chance": 77}
     del old["seed"], old["cells"]
     assert load(written(tmp_path, json.dumps(old))) == run(seed=77)
 
 
+def test_a_file_of_schema_1_has_its_texts_as_messages_and_the_codes_of_what_disturbed_it(tmp_path: Path) -> None:
+    disturbances = ["load: 3.1", "held by the quota: 5 ms in 0.5 s", "something else: 1"]
+    old = to_json(run(cell())) | {"schema": 1, "missing": {"3.14": "Get it."}}
+    old["cells"][0] |= {"status": "failed", "reason": "killed {here}", "disturbances": disturbances}
+    run_of_1 = load(written(tmp_path, json.dumps(old)))
+    (only,) = run_of_1.cells
+    assert (str(only.reason), run_of_1.missing) == ("killed {here}", {"3.14": verbatim("Get it.")})
+    assert [str(disturbance) for disturbance in only.disturbances] == disturbances
+    assert [disturbance.code for disturbance in only.disturbances] == ["load", "quota", ""]
+
+
+@pytest.mark.parametrize("file", ["docs/example-run/result.json", "tests/commands/early-result.json"])
+def test_a_run_that_schema_1_saved_is_read_whole_and_saved_as_schema_2(tmp_path: Path, file: str) -> None:
+    old, saved = json.loads((REPOSITORY / file).read_text(encoding="utf-8")), load(REPOSITORY / file)
+    assert (old["schema"], saved.schema) == (1, SCHEMA)
+    texts = [[str(disturbance) for disturbance in cell.disturbances] for cell in saved.cells]
+    assert texts == [cell.get("disturbances", []) for cell in old["cells"]]
+    assert {disturbance.code for cell in saved.cells for disturbance in cell.disturbances} <= {"other_processes"}
+    RunFile(tmp_path).save(saved)
+    assert load(tmp_path) == saved
+
+
 def test_keys_that_this_version_does_not_know_are_left_out(tmp_path: Path) -> None:
-    whole = dataclasses.asdict(run(cell(1)))
+    whole = to_json(run(cell(1)))
     whole["cells"][0]["later"] = 1
     assert load(written(tmp_path, json.dumps({**whole, "later": {}}))) == run(cell(1))
 
 
 def test_comparisons_are_kept_and_nothing_else_of_the_file_changes(tmp_path: Path) -> None:
-    whole = {**dataclasses.asdict(run(cell(1), cell(2))), "later": 5}
+    whole = {**to_json(run(cell(1), cell(2))), "later": 5}
     written(tmp_path, json.dumps(whole))
     keep_comparisons(tmp_path / FILE_NAME, run(cell(1), cell(2), seed=1, comparisons=[{"verdict": "faster"}]))
     stored = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
@@ -282,7 +333,7 @@ def test_comparisons_are_not_kept_in_a_file_that_has_more_cells_by_now(tmp_path:
 
 @pytest.mark.parametrize("missing", ["cells", "run_id", "seed", "plan"])
 def test_a_file_without_a_key_is_an_error_that_names_the_key(tmp_path: Path, missing: str) -> None:
-    whole = dataclasses.asdict(run())
+    whole = to_json(run())
     del whole[missing]
     with pytest.raises(BadInput, match=f"is not a whole result.json.*{missing}"):
         load(written(tmp_path, json.dumps(whole)))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.runtime import NATIVE, RuntimeName, facts, gil_enabled
-from lab.interpreters import Interpreter, all_found, scrubbed_environment
+from lab.python.interpreters import Interpreter, all_found, scrubbed_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ASK_GIL = "import sys; sys.path.insert(0, sys.argv[1]); import core.runtime as r; print(r.gil_enabled())"

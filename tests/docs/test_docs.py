@@ -26,13 +26,13 @@ from core.errors import BadInput
 from core.histogram import bounds_ns, bucket_of
 from core.messages import message
 from core.method import Method
-from core.result import CellResult, Run, Status
+from core.result import DISTURBANCES, CellResult, Run, Status
 from core.system import System
 from core.work import answer
-from lab import doctor, quiet
-from lab.contract import CLIENT_KINDS, SERVICE_KINDS
-from lab.hotspots import Hot, Profile
+from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
+from lab.profile.hotspots import Hot, Profile
+from lab.run.contract import CLIENT_KINDS, SERVICE_KINDS
 from reports.compare import comparable
 from reports.rows.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
 from reports.rows.steps import StepName
@@ -226,10 +226,12 @@ def test_keys_of_a_profile_are_documented() -> None:
 
 def test_what_doctor_looks_at_is_documented() -> None:
     page = DOCS / "machine.md"
-    looked_at = [one.name for one in doctor.findings(quiet.facts(0))]
+    looked_at = [str(one.name) for one in doctor.findings(quiet.facts(0))]
     assert named(page, "What each line means") == looked_at
+    loud = dict.fromkeys(("others_cores", "steal", "swapped_pages", "throttles", "quota_stalled_ns", "window_ns"), 1)
+    names = [str(DISTURBANCES[disturbance.code]) for disturbance in doctor.disturbances(loud, 1)]
     (disturbing,) = [line for line in page.read_text().split("\n- ") if line.startswith("`disturbances`")]
-    assert re.findall(r"`([^`]+)`", disturbing)[1:] == [one.name for one in doctor.disturbances({}, None)]
+    assert re.findall(r"`([^`]+)`", disturbing)[1:] == names
     assert f"more than {MOST_DISTURBED:.0%}".replace("%", " %") in page.read_text()
     assert f"more than {MOST_DISTURBED:.0%}".replace("%", " %") in (DOCS / "evidence.md").read_text()
 

@@ -11,17 +11,17 @@ from textwrap import indent
 from typing import Any
 
 import pytest
+from reports.findings import findings
 
 import systems
 from core.cell import Cell
 from core.method import Method
 from core.result import FILE_NAME, Run, load
-from lab.interpreters import scrubbed_environment
-from lab.measure import Bench, measure
 from lab.places import REPOSITORY
-from lab.processes import Child
-from lab.runtimes import Runtime
-from reports.findings import findings
+from lab.python.interpreters import scrubbed_environment
+from lab.run.children import Child
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, lines_of, named, system_5
 
@@ -103,7 +103,7 @@ def test_the_orchestrator_tells_children_what_the_contract_shows(
     told: list[tuple[str, Any]] = []
 
     def tell(child: Child, message: Any) -> None:
-        told.append((child.label.partition(" ")[0].lower(), json.loads(json.dumps(message))))
+        told.append((str(child.label).partition(" ")[0].lower(), json.loads(json.dumps(message))))
         tell_it(child, message)
 
     tell_it = Child.tell
@@ -156,7 +156,7 @@ def test_columns_of_findings_are_explained(run_of_5: Run) -> None:
 
 
 def test_system_5_is_measured(run_of_5: Run) -> None:
-    assert [(cell.status, cell.reason, cell.answered) for cell in run_of_5.cells] == [("ok", "", 200)] * 4
+    assert [(cell.status, str(cell.reason), cell.answered) for cell in run_of_5.cells] == [("ok", "", 200)] * 4
     assert [sum(service["requests"] for service in cell.services) for cell in run_of_5.cells] == [200] * 4
     assert all(cell.waiting["count"] == 2 * 2 for cell in run_of_5.cells)
 

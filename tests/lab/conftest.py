@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.interpreters import Interpreter, ask
-from lab.sandbox import Sandbox
+from lab.python.interpreters import Interpreter, ask
+from lab.run.sandbox import Sandbox
 from tests.lab.scripted_children import Scripted, scripted_cells
 
 

@@ -13,10 +13,10 @@ from core.histogram import Histogram
 from core.result import CellResult
 from core.runtime import RuntimeName
 from core.system import System
-from lab.interpreters import Interpreter
-from lab.measure import Bench, measure
-from lab.runtimes import Runtime
-from lab.sandbox import Sandbox
+from lab.python.interpreters import Interpreter
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract.serving import small_cell
 

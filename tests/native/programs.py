@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from lab.natives import BUILDS
+from core.messages import verbatim
 from lab.places import REPOSITORY
-from lab.processes import READY, Crew
-from lab.sandbox import Sandbox
+from lab.run.children import READY, Children
+from lab.run.sandbox import Sandbox
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import Serving
 
@@ -51,8 +51,8 @@ def native_serving(
 ) -> Iterator[Serving]:
     """A native service that listens; killed at the end of the block."""
     folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
-    with Crew(sandbox, str(REPOSITORY)) as crew:
-        child = crew.start("Service 1 of 1", RUNTIME, command)
+    with Children(sandbox, str(REPOSITORY)) as children:
+        child = children.start(verbatim("Service 1 of 1"), RUNTIME, command)
         child.tell(told_service(folder, params, system=system))
-        (ready,) = crew.hear_all([child], READY, "before it was ready", DEADLINE_S)
-        yield Serving(crew, child, ready["addresses"])
+        (ready,) = children.hear_all([child], READY, verbatim("before it was ready"), DEADLINE_S)
+        yield Serving(children, child, ready["addresses"])

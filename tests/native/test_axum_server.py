@@ -8,7 +8,7 @@ from time import perf_counter_ns
 
 import pytest
 
-from lab.sandbox import Sandbox
+from lab.run.sandbox import Sandbox
 from tests.contract.peers import Peer
 from tests.contract.serving import Serving
 from tests.contract.speaking import Spoken

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.environments import EnvironmentFailed
-from lab.runtimes import Runtime
+from lab.environments.environment import EnvironmentFailed
+from lab.run.runtimes import Runtime
 from tests.clients.scripted_http import BODY, ScriptedHttp, response, says
 
 CALL = """

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from core.processtree import tree
-from lab.sandbox import Sandbox
+from lab.run.sandbox import Sandbox
 from tests.contract.peers import Peer
 from tests.contract.serving import Serving
 from tests.contract.speaking import DEADLINE_S, REPOSITORY, Spoken, read_to_end, wait_readable

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.sandbox import Sandbox
+from lab.run.sandbox import Sandbox
 from tests.contract.peers import Peer
 from tests.contract.serving import Serving
 from tests.contract.speaking import Spoken

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.histogram import Histogram
-from lab.sandbox import Sandbox
+from lab.run.sandbox import Sandbox
 from tests.contract.speaking import Spoken
 from tests.native.programs import native_serving, program_or_skip
 

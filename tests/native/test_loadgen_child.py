@@ -7,8 +7,8 @@ import pytest
 
 from core.histogram import Histogram
 from core.method import Method, Warmup
-from lab.runtimes import Runtime
-from lab.sandbox import Sandbox
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract.serving import serving, small_cell
 from tests.native.loadgen_child import FRAMED, RIGHT, a_client, asked, released, told

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from lab.natives import why_cargo_cannot
+from lab.native.programs import why_cargo_cannot
 from lab.places import NATIVE_SOURCES
 
 TIMEOUT_S = 900
@@ -27,6 +27,6 @@ def test_the_rust_programs_pass_their_unit_tests() -> None:
     )
     why_not = why_cargo_cannot(done.stdout) if done.returncode else ""
     if why_not:
-        pytest.skip(why_not)
+        pytest.skip(str(why_not))
     assert done.returncode == 0, done.stdout
     assert "test result: ok" in done.stdout

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lab.runtimes import Runtime
-from lab.sandbox import Sandbox
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract import test_bad_peers as wire
 from tests.contract.peers import CALC, Peer, framed, request

@@ -6,6 +6,7 @@ from typing import Any
 
 from core.cell import Cell, Value
 from core.histogram import Histogram
+from core.messages import verbatim
 from core.result import CellResult, Run, Status
 from systems import find
 
@@ -69,7 +70,7 @@ def measured(
 
 def faulty(cell: Cell, block: int, status: Status, reason: str) -> CellResult:
     """A result without figures."""
-    return CellResult(**_identity(cell, block), status=status, reason=reason)
+    return CellResult(**_identity(cell, block), status=status, reason=verbatim(reason))
 
 
 def _identity(cell: Cell, block: int) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def run_of(
             "limits": {"nofile_soft": 20000, "nproc_soft": "unlimited"},
         },
         runtimes={one: facts(one) for one in runtimes},
-        missing=dict(missing or {}),
+        missing={name: verbatim(line) for name, line in (missing or {}).items()},
         cells=list(cells),
     )
 

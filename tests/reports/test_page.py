@@ -1,8 +1,8 @@
 """The page as a whole: its order, that it needs nothing else, and that it stands whatever a run holds."""
 
-import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from time import process_time
 
 import pytest
@@ -110,7 +110,7 @@ def test_chinese_has_chinese_headings_and_verdicts() -> None:
 def test_what_a_failed_cell_said_is_text_and_no_mark_up() -> None:
     run = small()
     run.cells[0] = replace(
-        run.cells[0], status="failed", reason="<script>alert(1)</script> & more", clients=[], services=[]
+        run.cells[0], status="failed", reason=verbatim("<script>alert(1)</script> & more"), clients=[], services=[]
     )
     html = page_of(run)
     assert "<script>alert" not in html
@@ -161,7 +161,7 @@ def test_whatever_a_run_holds_there_is_a_page(run: Run, lang: str) -> None:
     assert {"verdict", "validity", "cells", "machine"} <= set(chapters(page_of(run, lang)))
 
 
-def test_a_run_as_result_json_has_it_gives_the_same_page() -> None:
+def test_a_run_as_result_json_has_it_gives_the_same_page(tmp_path: Path) -> None:
     run = small()
     again = replace(run, cells=[CellResult(**json.loads(json.dumps(vars(cell)))) for cell in run.cells])
     assert page_of(again) == page_of(run)

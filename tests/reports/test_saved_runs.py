@@ -37,7 +37,8 @@ def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[st
 def digest(sheet: str) -> dict[str, Any]:
     """Number of lines, and a digest of all but the columns of words."""
     lines = [
-        {name: value for name, value in line.items() if name not in WORDS} for line in csv.DictReader(io.StringIO(sheet))
+        {name: value for name, value in line.items() if name not in WORDS}
+        for line in csv.DictReader(io.StringIO(sheet))
     ]
     return {"lines": len(lines), "sha256": hashlib.sha256(json.dumps(lines, sort_keys=True).encode()).hexdigest()}
 

@@ -10,7 +10,7 @@ from core.languages import language
 from core.messages import message
 from core.result import Run
 from core.runtime import NATIVE
-from lab.runtimes import Native
+from lab.run.runtimes import Native
 from reports import write
 from reports.exports import texts
 from reports.view import View
@@ -22,7 +22,9 @@ FILES = {"report.html", "table.md", "findings.md", "record.md", "table.csv", "ce
 
 def record_run() -> Run:
     """One block of the plan of config/record.yaml, under all of its runtimes, as an experiment keeps it."""
-    plan = replace(load_experiment("record"), blocks=1, scale=0.01, absent={("3", NATIVE): message("no native service")})
+    plan = replace(
+        load_experiment("record"), blocks=1, scale=0.01, absent={("3", NATIVE): message("no native service")}
+    )
     made = run_of([measured(cell, 1, [2000 * MS], [MS] * 100) for cell in plan.cells()], runtimes=plan.runtimes)
     made.plan = plan.to_json()
     made.runtimes = {name: Native().to_json() if name == NATIVE else facts(name) for name in plan.runtimes}

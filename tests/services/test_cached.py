@@ -4,9 +4,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from lab.interpreters import scrubbed_environment
 from lab.places import REPOSITORY
-from lab.runtimes import Runtime
+from lab.python.interpreters import scrubbed_environment
+from lab.run.runtimes import Runtime
 
 DEADLINE_S = 60.0
 CHURN = """

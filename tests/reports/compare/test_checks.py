@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from core.errors import BadInput
+from core.messages import verbatim
 from core.result import CellResult, Run
 from reports.compare.checks import Check, checks
 from reports.compare.github import SUMMARY_VARIABLE, add_summary, annotations
@@ -96,7 +97,7 @@ def example() -> tuple[Compared, list[Check]]:
     """A cell that is slower, one that passes and one whose block failed, its reason full of signs."""
     a = run(cells(), cells(runtime="3.14"), [replace(one, arm="odd") for one in cells()])
     odd = [replace(one, arm="odd") for one in cells()]
-    odd[3] = replace(odd[3], status="failed", reason="<50 % & \x1b, why:")
+    odd[3] = replace(odd[3], status="failed", reason=verbatim("<50 % & \x1b, why:"))
     b = run(cells(1.2), cells(runtime="3.14"), odd)
     compared = compare_runs(a, b, NAMES, share=0.05)
     return compared, checks(compared.comparisons, 0.05)

@@ -6,13 +6,13 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
+from reports.compare.text import compared_page, print_compared, time_text
 
 from core.cell import Value
 from core.errors import BadInput
 from core.method import Method, Warmup
 from core.result import CellResult, Run
 from reports.compare.runs import CellComparison, Compared, compare_runs, parse_share, slower_cells
-from reports.compare.text import compared_page, print_compared, time_text
 from reports.terminal.console import terminal
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
 

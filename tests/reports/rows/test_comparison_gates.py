@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from core.messages import message
 from core.result import CellResult
 from reports.rows.comparisons import Comparison, compare
 from tests.reports.rows.timed_cells import compared, only, steady
@@ -73,14 +74,14 @@ def test_clients_at_80_percent_of_their_cores_are_not_noted() -> None:
 
 def disturbed(count: int) -> list[str]:
     """The notes of 16 cells, *count* of which were disturbed."""
-    texts = ["steal: 4 % of the time", "load: 3.1"]
+    messages = [message("4 % of the time", code="steal"), message("3.1", code="load")]
     cells = steady("3.11", 2000) + steady("3.14", 2000)
     noted = only([replace(cell, disturbances=texts) for cell in cells[:count]] + cells[count:])
     return [*map(str, noted.notes)]
 
 
 def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind() -> None:
-    assert disturbed(5) == ["the machine was not quiet in 5 of 16 cells: steal, load"]
+    assert disturbed(5) == ["the machine was not quiet in 5 of 16 cells: CPU steal, load"]
 
 
 def test_disturbances_in_a_quarter_of_the_cells_are_not_noted() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.cell import Value
+from core.messages import message
 from core.result import CellResult
 from reports.rows.comparisons import OVER_ALL, Comparison, compare
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
@@ -84,6 +85,6 @@ def test_the_clients_share_of_their_cores_is_carried_whether_it_is_noted_or_not(
 
 def test_the_share_of_cells_on_a_machine_that_was_not_quiet_is_carried() -> None:
     cells = both()
-    cells[0] = replace(cells[0], disturbances=["load: 3.0"])
+    cells[0] = replace(cells[0], disturbances=[message("load: 3.0", code="load")])
     (one,) = compare(run_of(cells, runtimes=["3.11", "3.14"]))
     assert (one.disturbed, one.notes) == (1 / 16, [])

@@ -103,7 +103,7 @@ def test_no_other_runtime_stands_in_where_the_first_one_failed() -> None:
 
 def test_blocks_that_are_not_ok_are_in_no_figure_and_are_told() -> None:
     cell = cell_of("1", "3.11", SMALL)
-    bad = replace(measured(cell, 2, [900 * MS]), status="invalid", reason="the GIL\nwas on")
+    bad = replace(measured(cell, 2, [900 * MS]), status="invalid", reason=verbatim("the GIL\nwas on"))
     run = run_of([measured(cell, 1, [100 * MS]), bad, faulty(cell, 3, "failed", "exit status 1")])
     row = the_row(rows(run), "3.11")
     assert row.figures is not None

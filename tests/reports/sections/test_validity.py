@@ -92,7 +92,7 @@ def test_the_busiest_clients_are_told_with_how_many_rows_are_too_busy() -> None:
 
 def test_disturbances_are_counted_over_all_cells_and_named() -> None:
     run = short()
-    run.cells[:2] = [replace(cell, disturbances=["load: 3.0"]) for cell in run.cells[:2]]
+    run.cells[:2] = [replace(cell, disturbances=[message("load: 3.0", code="load")]) for cell in run.cells[:2]]
     check = found(run)[QUIET]
     assert (check.state, check.seen) == ("look", "the machine was not quiet in 2 of 4 cells: load")
     assert check.cells == of_cells(run.cells[:2])

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from core.method import Method
 from reports.page.several.apart import obstacles, remarks, told
 from reports.page.several.members import Member, members
 from reports.page.texts import TEXTS
 from reports.rows.view import view_of
+
+from core.method import Method
 from tests.reports.several.trio import on_another_machine, one_run, trio
 
 

@@ -4,17 +4,17 @@ import re
 from dataclasses import replace
 
 import pytest
+from reports.page.several.build import page_of_several
+from reports.rows.view import view_of
 
 from core.errors import BadInput
 from core.method import Method
 from core.result import Run
-from reports.page.several.build import page_of_several
-from reports.rows.view import view_of
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import elements, named_cells, record_view, stored_cells, with_attribute
-from tests.reports.several.trio import one_run, trio
 from tests.reports.sample import run_of
+from tests.reports.several.trio import one_run, trio
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-
-from core.errors import BadInput
 from reports.page.several.members import alike, letters, members
 from reports.page.texts import TEXTS
+
+from core.errors import BadInput
 from reports.rows.comparisons import OVER_ALL
 from tests.reports.several.trio import trio
 

@@ -5,23 +5,28 @@ from dataclasses import dataclass
 
 import pytest
 
+from core.messages import Message, verbatim
 from reports.terminal.console import terminal
 from reports.terminal.doctor import print_findings, verdict
 
 
 @dataclass(frozen=True)
 class Found:
-    name: str
-    value: str
+    name: Message
+    value: Message
     good: bool | None
-    what_to_do: str = ""
+    remedy: Message
+
+
+def found(name: str, value: str, good: bool | None, remedy: str = "") -> Found:
+    return Found(verbatim(name), verbatim(value), good, verbatim(remedy))
 
 
 FOUND = [
-    Found("load", "0.10 on 8 cores", True),
-    Found("frequency governor", "powersave", False, "sudo cpupower frequency-set -g performance"),
-    Found("turbo", "", None),
-    Found("SMT", "on [2 a core]", False, "Keep services and clients on cores of their own with --pin, or turn it off."),
+    found("load", "0.10 on 8 cores", True),
+    found("frequency governor", "powersave", False, "sudo cpupower frequency-set -g performance"),
+    found("turbo", "", None),
+    found("SMT", "on [2 a core]", False, "Keep services and clients on cores of their own with --pin, or turn it off."),
 ]
 PRINTED = """\
 ok         load                0.10 on 8 cores

@@ -2,7 +2,7 @@
 
 import io
 
-from lab.runtimes import Native
+from lab.run.runtimes import Native
 from reports.terminal.console import terminal
 from reports.terminal.inventory import flags_text, print_runtimes
 from tests.reports.sample import facts

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reports.findings.findings import comparisons
 
 from core.errors import BadInput
 from core.result import FILE_NAME, Run, RunFile
-from reports.findings.findings import comparisons
 from reports.terminal.console import terminal
 from reports.terminal.listing import NO_VERDICT, print_list, saved_runs
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of

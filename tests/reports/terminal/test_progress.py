@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from core.messages import verbatim
 from core.result import CellResult, Status
 from reports.terminal.console import terminal
 from reports.terminal.pace import Pace
@@ -87,7 +88,7 @@ def test_the_last_plain_line_has_no_time_left_and_one_without_an_end_no_total() 
 
 
 def test_a_plain_line_is_not_broken_however_long_it_is() -> None:
-    long = replace(failed(), reason="why " * 50 + "[bold]")
+    long = replace(failed(), reason=verbatim("why " * 50 + "[bold]"))
     assert plain([long], 1) == f"[1/1] {cell_line(long)}  1 not ok\n"
 
 

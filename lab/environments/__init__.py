@@ -1,0 +1,1 @@
+"""Environments: the packages that systems need, installed for each runtime."""

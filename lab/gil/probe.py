@@ -1,0 +1,131 @@
+"""Which Python a process runs and whether its GIL is on, ours or not, without its co-operation. See docs/audit.md.
+
+A default build always has it. Of CPython 3.14 the answer is read from its memory. Where that may not be done, and of
+later versions, sys.remote_exec has the process run one line, which waits for its main thread. Else it is not known.
+Both want the right to trace the process: the same user, and Linux's ptrace_scope.
+Source: PEP 768, docs.python.org/3.14/library/sys.html#sys.remote_exec
+"""
+
+import os
+import re
+import select
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import TimeoutExpired
+from time import monotonic
+
+from lab.gil.memory import gil_in_memory
+from lab.processes import run
+from lab.python.interpreters import Interpreter, ask, scrubbed_environment
+
+DEADLINE_S = 2.0
+TURN_S = 0.02
+REMOTE_EXEC_MINOR = 14
+_PYTHON = re.compile(r"python3(\.[0-9]+)?t?")
+_INJECT = "import sys; sys.remote_exec(int(sys.argv[1]), sys.argv[2])"
+_ANSWER = """
+import os, sys
+with open({answer!r} + ".new", "w") as file:
+    file.write(str(sys._is_gil_enabled()))
+os.replace({answer!r} + ".new", {answer!r})
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PythonProcess:
+    """What a Python process runs under, and whether its GIL is on; None if that is not known."""
+
+    version: str
+    free_threaded: bool
+    gil_enabled: bool | None
+
+    @property
+    def label(self) -> str:
+        """3.14.7, or 3.14.7t of the free-threaded build."""
+        return version_label(self.version, free_threaded=self.free_threaded)
+
+
+def version_label(version: str, *, free_threaded: bool) -> str:
+    """What tells an interpreter from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
+    return version + "t" * free_threaded
+
+
+def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = True) -> PythonProcess | None:
+    """What process *pid* runs under; None if it is not a Python, or may not be inspected.
+
+    deadline_s: how long its main thread may take to answer, where it has to be asked.
+    may_ask: whether it may be asked at all, which has it run a line; else it notices nothing.
+    """
+    executable = _executable(pid)
+    interpreter = _interpreter(executable) if executable else None
+    if executable is None or interpreter is None:
+        return None
+    enabled = _gil_enabled(pid, executable, interpreter, deadline_s if may_ask else 0.0)
+    facts = interpreter.facts
+    return PythonProcess(version=facts["version"], free_threaded=facts["gil_disabled_build"], gil_enabled=enabled)
+
+
+def _gil_enabled(pid: int, executable: Path, interpreter: Interpreter, ask_s: float) -> bool | None:
+    if not interpreter.facts["gil_disabled_build"]:
+        return True
+    enabled = gil_in_memory(pid)
+    if enabled is not None or not ask_s or _minor(interpreter.name) < REMOTE_EXEC_MINOR:
+        return enabled
+    return gil_answered(pid, executable, ask_s)
+
+
+_INTERPRETERS: dict[tuple[Path, int, int], Interpreter] = {}
+
+
+def _interpreter(executable: Path) -> Interpreter | None:
+    """What the program says of itself, asked once while its file is the same: workers of a service share one."""
+    status = executable.stat()
+    key = (executable, status.st_ino, status.st_mtime_ns)
+    if key not in _INTERPRETERS and (interpreter := ask("given", executable)):
+        _INTERPRETERS[key] = interpreter
+    return _INTERPRETERS.get(key)
+
+
+def gil_answered(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:
+    """What process *pid* says when it is made to run one line; None if it does not within *deadline_s*.
+
+    executable: the process's own, for remote_exec wants the very same version on both sides. A main thread that
+    waits in the kernel does not answer: it runs the line when it next runs Python.
+    """
+    with tempfile.TemporaryDirectory(prefix="gilscope-probe-") as folder:
+        answer = Path(folder) / "answer"
+        script = Path(folder) / "script.py"
+        script.write_text(_ANSWER.format(answer=str(answer)))
+        accepted = _inject(pid, executable, script, deadline_s)
+        until = monotonic() + deadline_s
+        while accepted and monotonic() < until:
+            if answer.exists():
+                return answer.read_text() == "True"
+            select.select([], [], [], TURN_S)
+    return None
+
+
+def _inject(pid: int, executable: Path, script: Path, deadline_s: float) -> bool:
+    """Whether the process took the script."""
+    command = [str(executable), "-I", "-S", "-c", _INJECT, str(pid), str(script)]
+    try:
+        done = run(command, max(5.0, deadline_s), scrubbed_environment())
+    except (OSError, TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _executable(pid: int) -> Path | None:
+    """The interpreter that *pid* runs, if it is one: a program of another name is not started to be asked."""
+    link = Path(f"/proc/{pid}/exe")
+    try:
+        path = Path(os.readlink(link))
+        is_here = bool(_PYTHON.fullmatch(path.name)) and path.samefile(link)  # in a container it may be another one
+    except OSError:
+        return None
+    return path if is_here else None
+
+
+def _minor(name: str) -> int:
+    return int(name.removesuffix("t").partition(".")[2])

@@ -1,0 +1,242 @@
+"""Whether this machine is quiet enough to measure on, and what would make it quieter, by the facts of machine/quiet.py.
+
+Pure: facts in, findings out. The bounds are ours. They are set well under the 3 % that a verdict tells apart.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from core.messages import NOTHING, Message, message, plural, verbatim
+from core.result import DISTURBANCES
+from lab.machine.host import UNLIMITED
+
+LOAD_PER_CORE = 0.2
+OTHERS_SHARE = 0.05
+STEAL_SHARE = 0.01
+CPU_PRESSURE_SHARE = 0.05
+MEMORY_PRESSURE_SHARE = 0.01
+QUOTA_STALLED_SHARE = 0.01
+FULL_RANDOMISATION = 2  # docs.kernel.org, kernel.randomize_va_space
+_ASLR = {0: message("off"), FULL_RANDOMISATION: message("full")}
+HOST_KNOWS = ("governor", "turbo", "throttling", "throttled_before")
+
+# What is inspected besides that which disturbs a cell, by code.
+SETTINGS: Mapping[str, Message] = {
+    "swap": message("swap in use"),
+    "governor": message("frequency governor"),
+    "turbo": message("turbo"),
+    "throttled_before": message("throttled since start"),
+    "smt": message("SMT"),
+    "cpu_quota": message("CPU quota"),
+    "aslr": message("address randomisation"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that was inspected. good None: it cannot be known here; value then says why, if that is known.
+
+    code: a key of DISTURBANCES or SETTINGS. remedy: NOTHING if nothing needs to be done
+    """
+
+    code: str
+    value: Message
+    good: bool | None
+    remedy: Message = NOTHING
+
+    @property
+    def name(self) -> Message:
+        """What was inspected."""
+        return {**DISTURBANCES, **SETTINGS}[self.code]
+
+
+class Check(NamedTuple):
+    """How a fact is judged. facts: the names of those that it needs, the judged one first."""
+
+    code: str
+    facts: tuple[str, ...]
+    value: Callable[[Mapping[str, Any]], Message]
+    good: Callable[[Mapping[str, Any]], bool]
+    remedy: Message
+
+    def finding(self, facts: Mapping[str, Any]) -> Finding:
+        """Of these facts; unknown if one that it needs is missing."""
+        judged, *others = (facts.get(name) for name in self.facts)
+        if judged is None or not all(others):
+            return Finding(code=self.code, value=NOTHING, good=None)
+        good = self.good(facts)
+        return Finding(code=self.code, value=self.value(facts), good=good, remedy=NOTHING if good else self.remedy)
+
+
+def findings(facts: Mapping[str, Any]) -> list[Finding]:
+    """How quiet the machine is before a run. facts: those of quiet.facts()."""
+    window = {**(facts.get("window") or {}), "cores": facts.get("cores")}
+    inspected = [
+        *(check.finding(facts) for check in _BEFORE),
+        *(check.finding(window) for check in _WINDOW),
+        *(check.finding(facts) for check in _SETTINGS),
+    ]
+    return [_explained(finding) for finding in inspected] if facts.get("virtual") else inspected
+
+
+def disturbances(window: Mapping[str, Any], cores: int | None) -> list[Message]:
+    """What disturbed a cell that lasted for *window*, which quiet.between() made; each has its code."""
+    inspected = [check.finding({**window, "cores": cores}) for check in _WINDOW]
+    return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
+
+
+def _explained(finding: Finding) -> Finding:
+    hidden = finding.good is None and finding.code in HOST_KNOWS
+    return replace(finding, value=message("a virtual machine does not show it")) if hidden else finding
+
+
+def _slowed(facts: Mapping[str, Any]) -> Message:
+    return plural("heat slowed a core {count} time", "heat slowed a core {count} times", count=facts["throttles"])
+
+
+def _of_the_last_10_s(share: float) -> Message:
+    return message("{percent:.1f} % of the last 10 s", percent=share * 100)
+
+
+_BEFORE = (
+    Check(
+        "load",
+        ("load_1m", "cores"),
+        lambda facts: plural(
+            "{load:.2f} on {count} core", "{load:.2f} on {count} cores", count=facts["cores"], load=facts["load_1m"]
+        ),
+        lambda facts: facts["load_1m"] <= LOAD_PER_CORE * facts["cores"],
+        message("Stop what else is running (see top). After a run, wait a minute: this is a mean."),
+    ),
+    Check(
+        "cpu_pressure",
+        ("cpu_pressure",),
+        lambda facts: _of_the_last_10_s(facts["cpu_pressure"]),
+        lambda facts: facts["cpu_pressure"] <= CPU_PRESSURE_SHARE,
+        message("Processes wait for a core: stop some, or measure later."),
+    ),
+)
+# Only what our own processes do not cause: a run makes load and pressure by itself.
+_WINDOW = (
+    Check(
+        "other_processes",
+        ("others_cores", "cores"),
+        lambda window: plural(
+            "other processes used {used_cores:.2f} of {count} core",
+            "other processes used {used_cores:.2f} of {count} cores",
+            count=window["cores"],
+            used_cores=window["others_cores"],
+        ),
+        lambda window: window["others_cores"] <= OTHERS_SHARE * window["cores"],
+        message("Stop them; top shows which they are."),
+    ),
+    Check(
+        "steal",
+        ("steal",),
+        lambda window: message("the host took {percent:.1f} % of the CPU time", percent=window["steal"] * 100),
+        lambda window: window["steal"] <= STEAL_SHARE,
+        message("The host gives these cores to other guests: use dedicated cores, or run more blocks."),
+    ),
+    Check(
+        "swapping",
+        ("swapped_pages",),
+        lambda window: plural("{count} page was swapped", "{count} pages were swapped", count=window["swapped_pages"]),
+        lambda window: window["swapped_pages"] == 0,
+        message("Memory is short: stop something, or lower NUM_CLIENTS or NUM_API_SERVICES."),
+    ),
+    Check(
+        "throttling",
+        ("throttles",),
+        _slowed,
+        lambda window: window["throttles"] == 0,
+        message("Heat slows the cores: improve cooling, or turn turbo off."),
+    ),
+    Check(
+        "quota",
+        ("quota_stalled_ns", "window_ns"),
+        lambda window: message(
+            "the CPU quota held threads back for {held_ms:.0f} ms in {window_s:.1f} s",
+            held_ms=window["quota_stalled_ns"] / 1e6,
+            window_s=window["window_ns"] / 1e9,
+        ),
+        lambda window: window["quota_stalled_ns"] <= QUOTA_STALLED_SHARE * window["window_ns"],
+        message("Raise the container's CPU quota, or lower NUM_API_SERVICES and NUM_CLIENTS."),
+    ),
+)
+_SETTINGS = (
+    Check(
+        "memory_pressure",
+        ("memory_pressure",),
+        lambda facts: _of_the_last_10_s(facts["memory_pressure"]),
+        lambda facts: facts["memory_pressure"] <= MEMORY_PRESSURE_SHARE,
+        message("Processes wait for memory: stop what holds it."),
+    ),
+    Check(
+        "swap",
+        ("swap_used_bytes",),
+        lambda facts: message("{used_mib:.0f} MiB", used_mib=facts["swap_used_bytes"] / 2**20),
+        lambda facts: facts["swap_used_bytes"] == 0,
+        message("Free memory, then: sudo swapoff -a && sudo swapon -a"),
+    ),
+    Check(
+        "governor",
+        ("governors",),
+        lambda facts: verbatim(", ".join(facts["governors"])),
+        lambda facts: facts["governors"] == ["performance"],
+        verbatim("sudo cpupower frequency-set -g performance"),
+    ),
+    Check(
+        "turbo",
+        ("turbo",),
+        lambda facts: message("on") if facts["turbo"] else message("off"),
+        lambda facts: not facts["turbo"],
+        message(
+            "The clock depends on heat and on how many cores are busy. Turn it off in the firmware, or with 1 in "
+            "/sys/devices/system/cpu/intel_pstate/no_turbo or 0 in /sys/devices/system/cpu/cpufreq/boost."
+        ),
+    ),
+    Check(
+        "throttled_before",
+        ("throttles",),
+        _slowed,
+        lambda facts: facts["throttles"] == 0,
+        message("Heat has slowed the cores before: improve cooling, and check again after a run."),
+    ),
+    Check(
+        "smt",
+        ("smt",),
+        lambda facts: message("on: two threads share a core") if facts["smt"] else message("off"),
+        lambda facts: not facts["smt"],
+        message(
+            "K busy threads get less than K cores. Keep services and clients on cores of their own with --pin, or: "
+            "echo off | sudo tee /sys/devices/system/cpu/smt/control"
+        ),
+    ),
+    Check(
+        "cpu_quota",
+        ("cores_quota", "cores"),
+        lambda facts: (
+            message("none")
+            if facts["cores_quota"] == UNLIMITED
+            else plural(
+                "{quota:g} of {count} core",
+                "{quota:g} of {count} cores",
+                count=facts["cores"],
+                quota=facts["cores_quota"],
+            )
+        ),
+        lambda facts: facts["cores_quota"] == UNLIMITED or facts["cores_quota"] >= facts["cores"],
+        message(
+            "The control group holds threads back when it is used up: raise it (docker run --cpus), or use "
+            "--cpuset-cpus."
+        ),
+    ),
+    Check(
+        "aslr",
+        ("aslr",),
+        lambda facts: _ASLR.get(facts["aslr"], message("partial")),
+        lambda facts: facts["aslr"] == FULL_RANDOMISATION,
+        message("Fresh processes should differ in memory layout: sudo sysctl kernel.randomize_va_space=2"),
+    ),
+)

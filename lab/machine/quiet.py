@@ -1,0 +1,257 @@
+"""How quiet this machine is: its settings, and what else happens while we measure. lab/machine/doctor.py judges it.
+
+Linux shows it in files; a fact is None if its file is missing, as on macOS or in many containers. Shares are 0..1.
+"""
+
+import os
+import resource
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lab.machine.host import GOVERNORS, UNLIMITED
+from lab.machine.kernelfiles import Reader, decimal, number
+
+HERE = Reader()
+WINDOW_S = 0.5
+TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_OTHERS_MAY_USE = ("user", "nice", "system")
+_CPU = "sys/devices/system/cpu"
+_CGROUPS = "sys/fs/cgroup"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """Counters of the machine at one time; two of them make a window. None: not counted here.
+
+    ticks: CPU time by kind since the machine started, all cores, in clock ticks
+    own_ns: CPU time of this process and of the children that it has waited for
+    swapped_pages: in and out; throttles: times that heat slowed a core
+    *_stalled: time in which some process waited for a core, or for memory, or the quota held our threads back
+    """
+
+    at_ns: int
+    cores: int
+    own_ns: int
+    ticks: Mapping[str, int] | None = None
+    swapped_pages: int | None = None
+    throttles: int | None = None
+    cpu_stalled_us: int | None = None
+    memory_stalled_us: int | None = None
+    quota_stalled_ns: int | None = None
+
+
+def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
+    """How the machine is set, and a window of *window_s* seconds; plain JSON.
+
+    load_1m: processes that ran or waited, mean over a minute; throttles: since the machine started
+    governors: frequency governors in use; turbo: clocks may rise above the nominal one; smt: two threads share a core
+    *_pressure: share of the last 10 s in which some process waited for a core, or for memory
+    cores_quota: processors' worth of time that the control group grants, or 'unlimited'
+    """
+    before = snapshot(reader)
+    time.sleep(window_s)
+    return {
+        "cores": before.cores or None,
+        "virtual": _virtual(reader),
+        "load_1m": _load(reader),
+        "governors": sorted(set(reader.matching(GOVERNORS))) or None,
+        "turbo": _turbo(reader),
+        "throttles": before.throttles,
+        "smt": _smt(reader),
+        "swap_used_bytes": _swap_used_bytes(reader),
+        "cpu_pressure": _pressure(reader, "cpu"),
+        "memory_pressure": _pressure(reader, "memory"),
+        "cores_quota": _cores_quota(reader),
+        "aslr": reader.number("proc/sys/kernel/randomize_va_space"),
+        "window": between(before, snapshot(reader)),
+    }
+
+
+def snapshot(reader: Reader = HERE) -> Snapshot:
+    """The counters now. Take the second one of a cell after its children have ended: only then are they our own."""
+    return Snapshot(
+        at_ns=time.monotonic_ns(),
+        cores=sum(name[:3] == "cpu" and name[3:].isdigit() for name in reader.table("proc/stat")),
+        own_ns=sum(_cpu_ns(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)),
+        ticks=_ticks(reader),
+        swapped_pages=_sum(reader.table("proc/vmstat"), ("pswpin", "pswpout")),
+        throttles=_throttles(reader),
+        cpu_stalled_us=_stalled_us(reader, "cpu"),
+        memory_stalled_us=_stalled_us(reader, "memory"),
+        quota_stalled_ns=_quota_stalled_ns(reader),
+    )
+
+
+def between(before: Snapshot, after: Snapshot) -> dict[str, Any]:
+    """What happened between two snapshots; plain JSON.
+
+    steal, iowait, idle: shares of all cores' time
+    others_cores: cores' worth of time that processes other than ours used, the kernel's included; it is counted in
+    ticks, so a short window says little. *_pressure: shares of the window, ours included
+    """
+    spent_ns = after.at_ns - before.at_ns
+    ticks = _ticks_between(before, after)
+    whole = sum(ticks.values())
+    return {
+        "window_ns": spent_ns,
+        **{kind: round(ticks[kind] / whole, 4) if whole else None for kind in ("steal", "iowait", "idle")},
+        "others_cores": _others_cores(ticks, after.own_ns - before.own_ns, after.cores),
+        "swapped_pages": _difference(before.swapped_pages, after.swapped_pages),
+        "throttles": _difference(before.throttles, after.throttles),
+        "quota_stalled_ns": _difference(before.quota_stalled_ns, after.quota_stalled_ns),
+        "cpu_pressure": _share(_difference(before.cpu_stalled_us, after.cpu_stalled_us), spent_ns),
+        "memory_pressure": _share(_difference(before.memory_stalled_us, after.memory_stalled_us), spent_ns),
+    }
+
+
+def _ticks_between(before: Snapshot, after: Snapshot) -> dict[str, int]:
+    """By kind; empty if they are not counted. idle and iowait may run backwards, says proc(5)."""
+    if before.ticks is None or after.ticks is None:
+        return {}
+    return {kind: max(0, after.ticks[kind] - before.ticks[kind]) for kind in TICKS}
+
+
+def _others_cores(ticks: Mapping[str, int], own_ns: int, cores: int) -> float | None:
+    whole = sum(ticks.values())
+    if not whole or not cores:
+        return None
+    # All cores together count `whole` ticks in the window, so that one core counts whole / cores.
+    used = sum(ticks[kind] for kind in _OTHERS_MAY_USE)
+    own = own_ns * os.sysconf("SC_CLK_TCK") / 1e9
+    return round(max(0.0, used - own) * cores / whole, 3)
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
+
+
+def _share(stalled_us: int | None, spent_ns: int) -> float | None:
+    return None if stalled_us is None or spent_ns <= 0 else round(min(1.0, stalled_us * 1000 / spent_ns), 4)
+
+
+def _cpu_ns(who: int) -> int:
+    used = resource.getrusage(who)
+    return round((used.ru_utime + used.ru_stime) * 1e9)
+
+
+def _ticks(reader: Reader) -> dict[str, int] | None:
+    """Source: proc(5), /proc/stat, the line cpu. What comes after steal is counted in user and nice already."""
+    values = [number(value) for value in reader.table("proc/stat").get("cpu", "").split()[: len(TICKS)]]
+    ticks = {kind: value for kind, value in zip(TICKS, values, strict=False) if value is not None}
+    return ticks if len(ticks) == len(TICKS) else None
+
+
+def _load(reader: Reader) -> float | None:
+    return decimal((reader.text("proc/loadavg") or "").partition(" ")[0])
+
+
+def _turbo(reader: Reader) -> bool | None:
+    """Source: docs.kernel.org, intel_pstate (no_turbo) and cpufreq (boost, one file or one for each policy)."""
+    no_turbo = reader.number(f"{_CPU}/intel_pstate/no_turbo")
+    if no_turbo is not None:
+        return no_turbo == 0
+    boosts = reader.numbers(f"{_CPU}/cpufreq/boost") or reader.numbers(f"{_CPU}/cpufreq/policy*/boost")
+    return any(boosts) if boosts else None
+
+
+def _throttles(reader: Reader) -> int | None:
+    counts = reader.numbers(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count")
+    return sum(counts) if counts else None
+
+
+def _smt(reader: Reader) -> bool | None:
+    active = reader.number(f"{_CPU}/smt/active")
+    if active is not None:
+        return active == 1
+    siblings = reader.matching(f"{_CPU}/cpu[0-9]*/topology/thread_siblings_list")
+    return any("," in cpus or "-" in cpus for cpus in siblings) if siblings else None
+
+
+def _virtual(reader: Reader) -> bool | None:
+    """Is this a virtual machine? Only x86 says so, among the processor's flags."""
+    flags = [line for line in (reader.text("proc/cpuinfo") or "").splitlines() if line.startswith("flags")]
+    return "hypervisor" in flags[0].split() if flags else None
+
+
+def _swap_used_bytes(reader: Reader) -> int | None:
+    kib = [number(reader.table("proc/meminfo").get(name, "").split(" ")[0]) for name in ("SwapTotal", "SwapFree")]
+    return None if kib[0] is None or kib[1] is None else (kib[0] - kib[1]) * 1024
+
+
+def _pressure(reader: Reader, kind: str) -> float | None:
+    """Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`, in percent."""
+    percent = decimal(_pressure_fields(reader, kind).get("avg10"))
+    return None if percent is None else round(percent / 100, 4)
+
+
+def _stalled_us(reader: Reader, kind: str) -> int | None:
+    return number(_pressure_fields(reader, kind).get("total"))
+
+
+def _pressure_fields(reader: Reader, kind: str) -> dict[str, str]:
+    line = reader.table(f"proc/pressure/{kind}").get("some", "")
+    return dict(word.split("=", 1) for word in line.split() if "=" in word)
+
+
+def _cores_quota(reader: Reader) -> float | str | None:
+    """The smallest quota on the way from our control group to the root.
+
+    Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
+    """
+    folders = _cpu_cgroups(reader)
+    quotas = [quota for folder in folders if (quota := _quota(reader, folder)) is not None]
+    return min(quotas, default=UNLIMITED) if folders else None
+
+
+def _quota(reader: Reader, folder: str) -> float | None:
+    granted, _, period = (reader.text(f"{folder}/cpu.max") or "").partition(" ")
+    granted_us = number(granted) or reader.number(f"{folder}/cpu.cfs_quota_us")
+    period_us = number(period) or reader.number(f"{folder}/cpu.cfs_period_us")
+    return granted_us / period_us if granted_us and period_us and granted_us > 0 else None
+
+
+def _quota_stalled_ns(reader: Reader) -> int | None:
+    """Source: the same; cpu.stat holds throttled_usec in v2, throttled_time in ns in v1."""
+    for folder in _cpu_cgroups(reader):
+        counters = reader.table(f"{folder}/cpu.stat")
+        stalled_us, stalled_ns = number(counters.get("throttled_usec")), number(counters.get("throttled_time"))
+        if stalled_us is not None:
+            return stalled_us * 1000
+        if stalled_ns is not None:
+            return stalled_ns
+    return None
+
+
+def _cpu_cgroups(reader: Reader) -> list[str]:
+    """The folders of our control group's processor controller, innermost first.
+
+    In a container the path may be the host's, which is not there; its root then stands for our group.
+    """
+    for line in (reader.text("proc/self/cgroup") or "").splitlines():
+        _, _, group = line.partition(":")
+        controllers, _, path = group.partition(":")
+        for mount in _mounts(controllers):
+            if reader.exists(f"{mount}/cpu.stat"):
+                inner = [f"{mount}{group}" for group in _upward(path) if reader.exists(f"{mount}{group}/cpu.stat")]
+                return [*inner, mount]
+    return []
+
+
+def _mounts(controllers: str) -> tuple[str, ...]:
+    """Where a hierarchy of /proc/self/cgroup is mounted, if it has the processor controller."""
+    if not controllers:
+        return (_CGROUPS,)
+    return (f"{_CGROUPS}/cpu", f"{_CGROUPS}/{controllers}") if "cpu" in controllers.split(",") else ()
+
+
+def _upward(path: str) -> list[str]:
+    """/a/b, /a; the root is left out."""
+    parts = [part for part in path.split("/") if part]
+    return ["/" + "/".join(parts[:length]) for length in range(len(parts), 0, -1)]
+
+
+def _sum(table: Mapping[str, str], names: tuple[str, ...]) -> int | None:
+    values = [number(table.get(name)) for name in names]
+    return None if None in values else sum(value or 0 for value in values)

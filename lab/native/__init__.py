@@ -1,0 +1,1 @@
+"""Our native programs and extensions: built, found, or why not."""

@@ -1,0 +1,245 @@
+"""Native programs: what builds each, how each is started, and why one is not there."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import BadInput, GilscopeError
+from core.messages import AND, NOTHING, Message, listed, message
+from core.system import Program
+from lab.environments.build import locked, run
+from lab.places import NATIVE_SOURCES
+
+BIN = NATIVE_SOURCES / "bin"
+BUILD_TIMEOUT_S = 1800.0
+SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
+BROKEN = "broken"  # code of why a program was not built though its tools are here
+PEERS = ("ab", "wrk", "oha", "hey")
+LAST_LINES = 6
+_LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
+# How cargo says it: of a rust-version, before and since its resolver knows it; of an edition that it does not know.
+_OLD_RUST = re.compile(
+    r"requires rustc \d|rustc [\d.]+\S* is not supported by"
+    r"|older than the `\d+` edition|feature `edition\d+` is required"
+)
+_NO_CRATES = re.compile(
+    r"failed to download|failed to fetch|spurious network error|[Cc]ould(?: not|n't) resolve host"
+    r"|attempting to make an HTTP request"
+)
+
+
+class ProgramMissing(GilscopeError):
+    """A native program is not there; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """How one program is made.
+
+    tools: what must be on PATH
+    commands: run in *folder* one after the other
+    made: the file that they leave, which is copied to native/bin if it is not there
+    host: the Python module that speaks the child contract for it; "" for a program that does so itself
+    """
+
+    name: str
+    tools: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
+    made: Path
+    folder: Path = NATIVE_SOURCES
+    host: str = ""
+
+    @property
+    def place(self) -> Path:
+        """Where the program is once it is built."""
+        return BIN / self.made.name
+
+    @property
+    def reason_file(self) -> Path:
+        """What the last build said, if it failed."""
+        return BIN / f"{self.name}.not-built"
+
+
+def _cargo(name: str) -> Build:
+    commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
+    return Build(name=name, tools=("cargo",), commands=commands, made=NATIVE_SOURCES / "target" / "release" / name)
+
+
+def _cmake(name: str, host: str = "") -> Build:
+    configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
+    build = ("cmake", "--build", "build", "--target", name)
+    return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), made=BIN / name, host=host)
+
+
+def _maven(name: str, folder: str, host: str = "") -> Build:
+    home = NATIVE_SOURCES / folder
+    made = home / "target" / f"{name}.jar"
+    tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
+    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home, host=host)
+
+
+LIMIT = ("loadgen", "calc-service")
+ECHO_HOST = "services.echo_program"
+BUILDS: dict[str, Build] = {
+    build.name: build
+    for build in (
+        *(_cargo(name) for name in (*LIMIT, "http-echo", "echo-tokio", "axum-server", "http-reqwest")),
+        *(_cmake(name, ECHO_HOST) for name in ("echo-libuv", "echo-asio", "echo-coroutine")),
+        _cmake("http-beast"),
+        _maven("echo-netty", "echo/netty", ECHO_HOST),
+    )
+}
+
+
+def command(program: Program) -> list[str]:
+    """The command line that starts *program*. Raises ProgramMissing with the reason."""
+    reason = missing(program.name)
+    if reason:
+        raise ProgramMissing(reason)
+    if program.name in PEERS:
+        return [sys.executable, "-s", "-m", "clients.peers", *program.arguments]
+    build = BUILDS[program.name]
+    start = ["java", "-jar", str(build.place)] if build.place.suffix == ".jar" else [str(build.place)]
+    host = [sys.executable, "-s", "-m", build.host] if build.host else []
+    return [*host, *start, *program.arguments]
+
+
+def missing(name: str) -> Message:
+    """Why the program is not there: `not built: needs cargo`, say; NOTHING if it is.
+
+    One that an earlier build left is not there if the last build failed: its sources have changed since.
+    """
+    if name in PEERS:
+        if shutil.which(name):
+            return NOTHING
+        return message("not installed: needs {program} on PATH (try: make native-peers)", program=name)
+    build = BUILDS[name]
+    if build.reason_file.exists():
+        return lacking(build.tools) or stored_reason(build.reason_file)
+    return NOTHING if build.place.exists() else lacking(build.tools) or message("not built: try make native")
+
+
+def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
+    """Build these programs; of each its name and why it could not be built, NOTHING if it could.
+
+    A program that is newer than all sources is left as it is. Raises BadInput for a name that is not a program's.
+    """
+    wanted = list(names)
+    for name in wanted:
+        if name not in BUILDS:
+            known = ", ".join(BUILDS)
+            raise BadInput("{name} is not a native program; accepted are {known}.", name=repr(name), known=known)
+    BIN.mkdir(exist_ok=True)
+    with locked(BIN / ".lock") as lock:
+        for name in wanted:
+            yield name, _made(BUILDS[name], lock)
+
+
+def lacking(tools: Iterable[str]) -> Message:
+    """Which of *tools* are not on PATH; NOTHING if all are."""
+    absent = [tool for tool in tools if shutil.which(tool) is None]
+    return message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
+
+
+def store_reason(path: Path, reason: Message) -> None:
+    """Keep why a build failed, until the next one."""
+    path.write_text(json.dumps(reason.to_json()), encoding="utf-8")
+
+
+def stored_reason(path: Path) -> Message:
+    """What store_reason() wrote, or an earlier version, which wrote text."""
+    text = path.read_text(encoding="utf-8")
+    return Message.from_json(json.loads(text) if text.startswith("{") else text)
+
+
+def _made(build: Build, lock: int) -> Message:
+    absent = lacking(build.tools)
+    if absent or _is_current(build):
+        return absent
+    reason = _run(build, lock)
+    if reason:
+        store_reason(build.reason_file, reason)
+    else:
+        build.reason_file.unlink(missing_ok=True)
+        if build.made != build.place:
+            _put(build.made, build.place)
+        os.utime(build.place)
+    return reason
+
+
+def _put(made: Path, place: Path) -> None:
+    """Copy beside and rename: the program may be running."""
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    shutil.copy2(made, beside)
+    os.replace(beside, place)
+
+
+def _is_current(build: Build) -> bool:
+    """Whether the last build went well, and the program is newer than every source of its build system."""
+    if build.reason_file.exists():
+        return False
+    try:
+        made_s = build.place.stat().st_mtime
+    except OSError:
+        return False
+    return all(made_s > path.stat().st_mtime for path in _sources(build.folder))
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name not in ("target", "build", "bin", "wheels")]
+        yield from (Path(here, name) for name in files if name.endswith(SOURCE_KINDS))
+
+
+def _run(build: Build, lock: int) -> Message:
+    """Why the commands of *build* failed; NOTHING if they did not."""
+    output = ""
+    for command in build.commands:
+        line = " ".join(command)
+        try:
+            done = run(command, lock, BUILD_TIMEOUT_S, build.folder)
+        except subprocess.TimeoutExpired as late:
+            return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
+        except OSError as error:
+            return broken(message("{program} could not be started: {error}", program=command[0], error=error.strerror))
+        output += done.stdout + done.stderr
+        if done.returncode:
+            return _reason(build.name, output, command)
+    return NOTHING
+
+
+def broken(reason: Message) -> Message:
+    """Why something was not built though its tools are here: a fault of its sources, or of the network."""
+    return message("not built, though its tools are here: {reason}", code=BROKEN, reason=reason)
+
+
+def _reason(name: str, output: str, command: tuple[str, ...]) -> Message:
+    """What is missing, if the build said so, or else its last lines."""
+    for match in _LIBRARY.finditer(output):
+        if match["name"] == name:
+            return message("not built: needs {tools}", tools=match["needs"].strip())
+    last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
+    failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
+    return (command[0] == "cargo" and why_cargo_cannot(output)) or broken(failed)
+
+
+def why_cargo_cannot(output: str) -> Message:
+    """Why cargo, which failed with this *output*, can build nothing of ours; NOTHING if the sources are at fault."""
+    if _OLD_RUST.search(output):
+        return message("not built: needs {tools}", tools=_required_rust())
+    return (
+        broken(message("cargo could not download the crates (no network?)")) if _NO_CRATES.search(output) else NOTHING
+    )
+
+
+def _required_rust() -> Message:
+    manifest = tomllib.loads((NATIVE_SOURCES / "Cargo.toml").read_text(encoding="utf-8"))
+    version = manifest["workspace"].get("package", {}).get("rust-version")
+    return message("Rust {version} or newer", version=version) if version else message("a newer Rust")

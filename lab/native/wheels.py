@@ -1,0 +1,185 @@
+"""Our own extensions in native/: a wheel of each for each interpreter, or why there is none."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import BadInput
+from core.messages import NOTHING, Message, message, verbatim
+from lab.environments import build
+from lab.environments.environment import EnvironmentFailed
+from lab.native.programs import broken, lacking, store_reason, stored_reason
+from lab.places import NATIVE_SOURCES
+from lab.python import uv
+from lab.python.interpreters import Interpreter
+
+WHEELS = NATIVE_SOURCES / "wheels"
+BUILD_TIMEOUT_S = 1800.0
+STAMP_FILE = "gilscope.json"
+REASON_FILE = "not-built"
+SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
+MADE_FOLDERS = {"target", "build", "__pycache__"}
+_NEEDS = re.compile(r"not built: needs ([^\n]+)")
+
+
+class WheelMissing(EnvironmentFailed):
+    """An extension is not there for an interpreter; the message says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extension:
+    """Its folder in native/ has its name. tools: what must be on PATH. borrowed: headers that it includes."""
+
+    name: str
+    tools: tuple[str, ...]
+    borrowed: tuple[str, ...] = ()
+
+
+EXTENSIONS: dict[str, Extension] = {
+    extension.name: extension
+    for extension in (
+        Extension(name="beastclient", tools=("c++",), borrowed=("http-beast/client.hpp", "http-beast/socket.hpp")),
+        Extension(name="reqwestclient", tools=("cargo",)),
+    )
+}
+
+
+def wheel(name: str, interpreter: Interpreter) -> Path:
+    """The wheel of extension *name*, made of the sources as they are now. Starts no process.
+
+    Raises WheelMissing with the reason, BadInput for a name that is not an extension's.
+    """
+    extension = _extension(name)
+    place = _place(extension, interpreter)
+    path = _current(place, _stamp(extension, interpreter))
+    if path is None:
+        label, reason = _label(extension, interpreter), _why_missing(extension, place)
+        raise WheelMissing(message("The extension {extension} was {reason}", extension=label, reason=reason))
+    return path
+
+
+def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[tuple[Message, Message]]:
+    """Build these extensions, or all, for each interpreter: 'name for 3.14t', and why not, NOTHING if it is there.
+
+    A wheel of the sources as they are now is left as it is. Raises BadInput for a name that is not an extension's.
+    """
+    extensions = [_extension(name) for name in list(names) or EXTENSIONS]
+    for interpreter in interpreters:
+        for extension in extensions:
+            yield _label(extension, interpreter), _made(extension, interpreter)
+
+
+def _label(extension: Extension, interpreter: Interpreter) -> Message:
+    return message("{extension} for {runtime}", extension=extension.name, runtime=interpreter.name)
+
+
+def _extension(name: str) -> Extension:
+    if name not in EXTENSIONS:
+        known = ", ".join(EXTENSIONS)
+        raise BadInput("{name} is not an extension; accepted are {known}.", name=repr(name), known=known)
+    return EXTENSIONS[name]
+
+
+def _place(extension: Extension, interpreter: Interpreter) -> Path:
+    """Its folder: two interpreters of one name do not share a wheel."""
+    digest = hashlib.sha256(str(interpreter.executable).encode()).hexdigest()[:8]
+    return WHEELS / f"{extension.name}-{interpreter.name}-{digest}"
+
+
+def _stamp(extension: Extension, interpreter: Interpreter) -> str:
+    """All that a wheel is made of: other sources, or another build of the interpreter, need another one."""
+    facts = {
+        "sources": _digest(extension),
+        "executable": str(interpreter.executable),
+        "version": interpreter.facts["version"],
+        "build": interpreter.facts["build"],
+    }
+    return json.dumps(facts, indent=1)
+
+
+def _digest(extension: Extension) -> str:
+    """Names and contents of all sources."""
+    sha = hashlib.sha256()
+    for path in _sources(extension):
+        data = path.read_bytes()
+        sha.update(f"{path.relative_to(NATIVE_SOURCES).as_posix()}\0{len(data)}\0".encode() + data)
+    return sha.hexdigest()
+
+
+def _sources(extension: Extension) -> Iterator[Path]:
+    for here, below, files in os.walk(NATIVE_SOURCES / extension.name):
+        below[:] = sorted(set(below) - MADE_FOLDERS)
+        yield from (Path(here, name) for name in sorted(files) if name.endswith(SOURCE_KINDS))
+    yield from (NATIVE_SOURCES / name for name in extension.borrowed)
+
+
+def _current(place: Path, stamp: str) -> Path | None:
+    try:
+        is_current = (place / STAMP_FILE).read_text(encoding="utf-8") == stamp
+    except OSError:
+        return None
+    return next(place.glob("*.whl"), None) if is_current else None
+
+
+def _why_missing(extension: Extension, place: Path) -> Message:
+    try:
+        return _lacking(extension) or stored_reason(place / REASON_FILE)
+    except OSError:
+        return message("not built: try make native")
+
+
+def _lacking(extension: Extension) -> Message:
+    has_uv = uv.find() is not None
+    return lacking(extension.tools) or (NOTHING if has_uv else message("not built: needs uv (try: make setup)"))
+
+
+def _made(extension: Extension, interpreter: Interpreter) -> Message:
+    """Build its wheel unless it is there, or another run has built it while this one waited; why not, or NOTHING."""
+    place, stamp = _place(extension, interpreter), _stamp(extension, interpreter)
+    if _current(place, stamp):
+        return NOTHING
+    absent = _lacking(extension)
+    if absent:
+        return absent
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with build.locked(place.with_name(place.name + ".lock")) as lock:
+        return NOTHING if _current(place, stamp) else _build(extension, interpreter, place, stamp, lock)
+
+
+def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
+    """The stamp is written last: what has one is whole."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    try:
+        done = build.run(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
+    except subprocess.TimeoutExpired as late:
+        reason = broken(message("it did not end within {limit_s:g} s", limit_s=late.timeout))
+    else:
+        reason = _reason(done.stdout + done.stderr) if done.returncode else NOTHING
+    if reason:
+        store_reason(place / REASON_FILE, reason)
+    else:
+        (place / STAMP_FILE).write_text(stamp, encoding="utf-8")
+    return reason
+
+
+def _command(extension: Extension, interpreter: Interpreter, place: Path) -> list[str]:
+    source = str(NATIVE_SOURCES / extension.name)
+    python = ["--python", str(interpreter.executable)]
+    return [str(uv.find()), "build", "--wheel", *python, "--out-dir", str(place), source]
+
+
+def _reason(output: str) -> Message:
+    """The library that is missing, or the first lines that name an error: what follows are the tools' own frames."""
+    match = _NEEDS.search(output)
+    if match:
+        return message("not built: needs {tools}", tools=match[1].strip())
+    lines = [line.strip() for line in output.strip().splitlines()]
+    errors = [line for line in lines if "error" in line.lower()]
+    return broken(verbatim(" / ".join(errors[:3] or lines[-3:])))

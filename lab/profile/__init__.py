@@ -1,0 +1,1 @@
+"""Where a service spends its time, by linux-perf."""

@@ -1,0 +1,1 @@
+"""The interpreters of this machine, and uv, which installs them."""

@@ -1,0 +1,259 @@
+"""Find the interpreters on this machine, ask each what it really is, and choose one for each name."""
+
+import json
+import os
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any
+
+from core.errors import BadInput
+from core.messages import Message, message
+from core.runtime import RuntimeName
+from lab.places import REPOSITORY
+from lab.processes import run
+from lab.python import uv
+
+QUERY_TIMEOUT_S = 5.0
+INSTALL_TIMEOUT_S = 600.0
+OLDEST_MINOR = 11
+SOURCES = ("uv", "PATH", "pyenv")
+
+_FILE_NAME = re.compile(r"python3\.(\d{1,2})t?")
+_QUESTION = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from core.runtime import facts
+executable = getattr(sys, "_base_executable", None) or sys.executable
+print(json.dumps({"executable": executable, "facts": facts()}))
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interpreter:
+    """A CPython that ran and said what it is.
+
+    name:         '3.14' or '3.14t', from its own facts and not from its file's name
+    executable:   the interpreter itself, also where a link, a virtual environment or a shim led to it: an
+                  environment made from a link looks for the standard library around the link, and may well
+                  find that of another build
+    source:       uv, PATH, pyenv, or 'given' for one that the caller named
+    facts:        core.runtime.facts() of it
+    alternatives: the others of the same name, best first
+    """
+
+    name: str
+    executable: Path
+    source: str
+    facts: Mapping[str, Any]
+    alternatives: tuple["Interpreter", ...] = ()
+
+
+def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict[str, Interpreter]:
+    """The best interpreter for each runtime in *names* and *chosen*; one that is absent is not in the answer.
+
+    names:  runtimes; '3.14t+gil' is found as '3.14t', the keys of the answer
+    chosen: paths that the caller insists on, by name
+    Raises BadInput for a name that is not a runtime's, and for a chosen path that is not what its name says.
+    """
+    given = {_binary_name(name): _checked(_binary_name(name), path) for name, path in (chosen or {}).items()}
+    wanted = dict.fromkeys(map(_binary_name, names))
+    searched = [name for name in wanted if name not in given]
+    by_name = _found({_minor(name) for name in searched}) if searched else {}
+    return {name: _best(by_name[name]) for name in searched if name in by_name} | given
+
+
+def all_found() -> list[Interpreter]:
+    """Every CPython of at least 3.11 on this machine, by name, the best of each name first."""
+    by_name = _found(range(OLDEST_MINOR, 100))
+    names = sorted(by_name, key=lambda name: (_minor(name), name))
+    return [interpreter for name in names for interpreter in (_best(by_name[name]), *by_name[name][1:])]
+
+
+def missing(name: str) -> Message:
+    """That a runtime was not found, with the command that installs it."""
+    exact = _binary_name(name)
+    return message("Runtime {name} was not found. Install it with: uv python install {exact}", name=name, exact=exact)
+
+
+def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
+    """Download the interpreters of these runtimes with uv; a message for each that failed."""
+    failures = {name: _install(name, timeout_s) for name in dict.fromkeys(map(_binary_name, names))}
+    return [_not_installed(name, reason) for name, reason in failures.items() if reason]
+
+
+def scrubbed_environment() -> dict[str, str]:
+    """This process's environment without what changes how another interpreter starts or runs."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("PYTHON") and name not in ("__PYVENV_LAUNCHER__", "VIRTUAL_ENV")
+    }
+
+
+def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
+    """What *executable* says of itself; None if it is not a CPython, is broken or does not answer in time."""
+    command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
+    try:
+        answer = json.loads(_output(command, scrubbed_environment(), timeout_s))
+        facts = answer["facts"]
+        itself = Path(answer["executable"])
+        if facts["implementation"] != "cpython":
+            return None
+        name = name_of(facts)
+    except (ValueError, KeyError, TypeError):
+        return None
+    real = Path(os.path.realpath(itself if itself.is_file() else executable))
+    return Interpreter(name=name, executable=real, source=source, facts=facts)
+
+
+def name_of(facts: Mapping[str, Any]) -> str:
+    """What an interpreter with these facts is called: 3.14, or 3.14t of the free-threaded build."""
+    return ".".join(str(facts["version"]).split(".")[:2]) + "t" * bool(facts["gil_disabled_build"])
+
+
+def _not_installed(name: str, reason: Message) -> Message:
+    return message(
+        "Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}",
+        name=name,
+        reason=reason,
+    )
+
+
+def _binary_name(name: str) -> str:
+    return RuntimeName.parse(name).interpreter
+
+
+def _minor(name: str) -> int:
+    return int(name.removesuffix("t").partition(".")[2])
+
+
+def _best(ranked: Sequence[Interpreter]) -> Interpreter:
+    return replace(ranked[0], alternatives=tuple(ranked[1:]))
+
+
+def _checked(name: str, path: Path) -> Interpreter:
+    """The interpreter at a path that the caller named, which must be what its name says."""
+    if not path.expanduser().is_file():
+        raise _unfit(name, path, message("there is no such file"))
+    interpreter = ask("given", _to_run(path.expanduser()))
+    if interpreter is None:
+        raise _unfit(name, path, message("it did not answer as a CPython does"))
+    if interpreter.name != name:
+        version = str(interpreter.facts["version"])
+        raise _unfit(
+            name, path, message("it is CPython {version}, {build}", version=version, build=_build(interpreter.name))
+        )
+    return interpreter
+
+
+def _unfit(name: str, path: Path, reason: Message) -> BadInput:
+    return BadInput(
+        "--interpreter {name}={path}: {reason}; it must be the path of a CPython {build}. "
+        "`python runner.py runtimes` lists those found.",
+        name=name,
+        path=str(path),
+        reason=reason,
+        build=_build(name),
+    )
+
+
+def _build(name: str) -> Message:
+    if name.endswith("t"):
+        return message("{name} (free-threaded build)", name=name)
+    return message("{name} (default build)", name=name)
+
+
+def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
+    """Interpreters of these minor versions by name, best first, each binary once."""
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        answers = list(pool.map(lambda candidate: ask(*candidate), _candidates(minors)))
+    distinct: dict[Path, Interpreter] = {}
+    for answer in filter(None, answers):
+        distinct.setdefault(answer.executable, answer)
+    by_name: dict[str, list[Interpreter]] = {}
+    for interpreter in sorted(distinct.values(), key=_preference):
+        if _minor(interpreter.name) in minors:
+            by_name.setdefault(interpreter.name, []).append(interpreter)
+    return by_name
+
+
+def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
+    """Sort key, best first: static (a shared libpython costs a fifth), not debug, newest patch, source."""
+    flags = interpreter.facts["flags"]
+    version = re.match(r"3\.\d+\.(\d+)(a|b|rc)?", interpreter.facts["version"])
+    patch, is_preview = (int(version[1]), version[2] is not None) if version else (0, True)
+    return (flags["shared"], flags["debug"], -patch, is_preview, SOURCES.index(interpreter.source))
+
+
+def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
+    """Files that are named like an interpreter of these versions, with their source, in order of sources."""
+    distinct: dict[Path, str] = {}
+    for source, folder in _folders():
+        for path in _binaries(folder, minors):
+            distinct.setdefault(_to_run(path), source)
+    return [(source, path) for path, source in distinct.items()]
+
+
+def _to_run(path: Path) -> Path:
+    """The file that a link leads to, unless it is a shim that tells by the link's name what it should be."""
+    real = Path(os.path.realpath(path))
+    return real if real.name.startswith("python") else path.absolute()
+
+
+def _folders() -> Iterator[tuple[str, Path]]:
+    for folder in _uv_folders():
+        yield "uv", folder
+    for text in os.environ.get("PATH", "").split(os.pathsep):
+        if os.path.isabs(text):
+            yield "PATH", Path(text)
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    for folder in sorted(root.glob("versions/*/bin")):
+        yield "pyenv", folder
+
+
+def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    matches = filter(None, map(_FILE_NAME.fullmatch, names))
+    paths = [folder / match[0] for match in matches if int(match[1]) in minors]
+    return [path for path in paths if path.is_file() and os.access(path, os.X_OK)]
+
+
+def _uv_folders() -> list[Path]:
+    """Folders of the interpreters that uv installed.
+
+    uv gets no PATH: it would start every Python there, one after the other, and PATH is searched here anyway.
+    """
+    program = uv.find()
+    if program is None:
+        return []
+    command = [str(program), "python", "list", "--only-installed", "--offline", "--output-format", "json"]
+    try:
+        entries = json.loads(_output(command, scrubbed_environment() | {"PATH": os.devnull}, QUERY_TIMEOUT_S))
+        return list(dict.fromkeys(Path(entry["path"]).parent for entry in entries if entry["path"]))
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
+    """What a command printed, or nothing if it failed or was late."""
+    try:
+        done = run(command, timeout_s, environment)
+    except (OSError, TimeoutExpired):
+        return ""
+    return "" if done.returncode else done.stdout
+
+
+def _install(name: str, timeout_s: float) -> Message:
+    """Why uv could not install it; NOTHING if it did."""
+    program = uv.find()
+    if program is None:
+        return message("uv was not found, `make setup` installs it")
+    settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
+    return uv.run([program, "python", "install", name], timeout_s, settings)

@@ -1,0 +1,49 @@
+"""uv, which installs interpreters and packages: where it is, and why a command failed, in one line."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from core.messages import NOTHING, Message, message, verbatim
+from lab import processes
+
+_NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed out", "error sending request")
+
+
+def find() -> Path | None:
+    """The uv on PATH, or else the one in the orchestrator's own environment."""
+    path = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    return Path(path) if path else None
+
+
+def run(command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str]) -> Message:
+    """Run *command* to its end; why it failed, NOTHING if it did not."""
+    return failure(lambda: processes.run(command, timeout_s, {**environment, "NO_COLOR": "1"}))
+
+
+def failure(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> Message:
+    """Why the command failed that *completed* runs, NOTHING if it did not."""
+    try:
+        done = completed()
+    except subprocess.TimeoutExpired as late:
+        return message("it did not end within {limit_s:g} s", limit_s=late.timeout)
+    except OSError as error:
+        return message("{program} does not run ({error})", program=str(error.filename), error=error.strerror)
+    return reason(done.stderr.strip() or done.stdout, done.returncode) if done.returncode else NOTHING
+
+
+def reason(output: str, status: int = 1) -> Message:
+    """The cause of a failure in one line: no network, what uv names, or what failed to build and why."""
+    lines = [" ".join(line.split()) for line in output.strip().splitlines() if not line.startswith("hint:")]
+    for symptom in _NETWORK_SYMPTOMS:
+        if symptom in output.lower():
+            return message("no network: {symptom}", symptom=symptom)
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error:")]
+    causes = [line.removeprefix("cause: ") for line in lines if line.startswith("cause:")]
+    last_line = [line for line in lines if line][-1:]
+    if errors and "Failed to build" in errors[0]:
+        return verbatim(f"{errors[0]}: {last_line[0]}".rstrip("."))
+    line = next(iter(causes or errors or last_line), "")
+    return verbatim(line.rstrip(".")) or message("exit status {status} without a word", status=status)

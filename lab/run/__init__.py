@@ -1,0 +1,1 @@
+"""A run: children that speak the contract, cells, blocks, and what is saved."""

@@ -1,0 +1,239 @@
+"""Child processes and the lines they speak: the child contract, the orchestrator's side."""
+
+import json
+import os
+import selectors
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from time import monotonic
+from typing import IO, Any
+
+from core.errors import ChildFailed
+from core.messages import NOTHING, SENTENCES, Message, chained, message
+from lab.processes import ending, tail
+from lab.python.interpreters import scrubbed_environment
+from lab.run.sandbox import Sandbox
+
+STDERR_TAIL_BYTES = 2000
+END_DEADLINE_S = 10.0
+WHILE_SERVING = message("while it was serving")
+READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
+_READ_BYTES = 1 << 20
+
+
+class Child:
+    """One service or client. name: 'Service 2 of 4'
+
+    program: of a native one what it said of itself when ready - its name, version, compiler and packages
+    """
+
+    def __init__(self, name: Message, runtime: str, command: Sequence[str], sandbox: Sandbox, cwd: str) -> None:
+        self._stderr = tempfile.TemporaryFile(dir=sandbox.folder)  # noqa: SIM115
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                process_group=sandbox.process_group,
+                cwd=cwd,
+                env=scrubbed_environment(),
+                bufsize=0,
+            )
+        except OSError as error:
+            self._stderr.close()
+            failed = message("could not be started: {program}: {error}", program=command[0], error=error.strerror)
+            raise ChildFailed("{child} ({runtime}) {failed}.", child=name, runtime=runtime, failed=failed) from error
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._stdin, self._stdout = self.process.stdin, self.process.stdout
+        self._name = name
+        self._runtime = runtime
+        self._unread = bytearray()
+        self._failure = NOTHING
+        self.program: dict[str, Any] = {}
+        self.at_end = False
+        self.finished = False
+
+    def __repr__(self) -> str:
+        return f"Child({self.label})"
+
+    @property
+    def label(self) -> Message:
+        """Which child this is: 'Service 2 of 4 (3.14t, pid 812)'."""
+        return message("{child} ({runtime}, pid {pid})", child=self._name, runtime=self._runtime, pid=self.process.pid)
+
+    def fileno(self) -> int:
+        """Its stdout: a child can be waited for by a selector."""
+        return self._stdout.fileno()
+
+    def tell(self, line: Mapping[str, Any] | str) -> None:
+        """Write one line to its stdin: JSON, or a word. A child that is gone is noticed when it is listened to."""
+        line = line if isinstance(line, str) else json.dumps(line)
+        with suppress(BrokenPipeError):
+            self._stdin.write(line.encode() + b"\n")
+
+    def end_of_file(self) -> None:
+        """Close its stdin: it is to stop."""
+        self._stdin.close()
+
+    def hear(self) -> None:
+        """Read what it has written; call it when the selector says so."""
+        data = os.read(self.fileno(), _READ_BYTES)
+        self._unread += data
+        self.at_end = not data
+
+    def line(self) -> dict[str, Any] | None:
+        """The next whole line that it has written, or None. Raises ChildFailed if it is not a JSON object."""
+        end = self._unread.find(b"\n")
+        if end < 0:
+            return None
+        text = bytes(self._unread[:end])
+        del self._unread[: end + 1]
+        try:
+            line: dict[str, Any] = json.loads(text)
+            self._failure = Message.from_json(line[FAILED]) if line.keys() & {FAILED} else NOTHING
+            return None if str(self._failure) else line
+        except (ValueError, TypeError, AttributeError, KeyError):
+            fault = message("wrote {text}; the child contract requires one JSON object a line.", text=repr(text[:200]))
+            raise failed(self, fault) from None
+
+    def stderr_tail(self) -> str:
+        """The last lines of its stderr, without control codes."""
+        return tail(self._stderr, STDERR_TAIL_BYTES)
+
+    def exit_report(self, when: Message) -> Message:
+        """How it ended too early, and why as far as it said so. The code is that of *when*."""
+        how = message("{child} {ending} {when}.", child=self.label, ending=ending(self.process.wait()), when=when)
+        with suppress(ChildFailed):
+            while self.line():
+                pass
+        why = self._failure or self.last_lines() or message("It wrote nothing to stderr.")
+        return replace(chained([how, why], SENTENCES), code=when.code)
+
+    def last_lines(self) -> Message:
+        """The end of its stderr as a sentence, NOTHING if it wrote nothing."""
+        lines = self.stderr_tail()
+        return message("Its last lines: {output}", output=lines) if lines else NOTHING
+
+    def let_end(self, deadline_s: float) -> None:
+        """Wait for its end after its last line, if it comes in time: CPU time that it waited for is ours only then."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(deadline_s)
+
+    def kill(self) -> None:
+        """End it at once and forget it."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self._stdin.close()
+        self._stdout.close()
+        self._stderr.close()
+
+
+def failed(child: Child, fault: Message) -> ChildFailed:
+    """The error that says what a child did wrong."""
+    return ChildFailed("{child} {fault}", child=child.label, fault=fault)
+
+
+class _EndOfFile:
+    """Reads a file, and drops what it reads, until its end."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._fd = file.fileno()
+        self.at_end = False
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def hear(self) -> None:
+        self.at_end = not os.read(self._fd, _READ_BYTES)
+
+
+class Children:
+    """The children of one cell; whatever happens, none is left when the block ends."""
+
+    def __init__(self, sandbox: Sandbox, cwd: str) -> None:
+        self._sandbox = sandbox
+        self._cwd = cwd
+        self._children: list[Child] = []
+
+    def __enter__(self) -> "Children":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for child in self._children:
+            if child.process.poll() is None:
+                child.process.kill()
+        for child in self._children:
+            child.kill()
+
+    def start(self, name: Message, runtime: str, command: Sequence[str]) -> Child:
+        """A new child. Raises ChildFailed if its program cannot be started."""
+        child = Child(name, runtime, command, self._sandbox, self._cwd)
+        self._children.append(child)
+        return child
+
+    def hear_all(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:
+        """One line from each of *speakers*, which must have *key*; meanwhile none of all the children may end.
+
+        Raises ChildFailed, with the code of *when*, if one ends, writes something else, or the deadline passes.
+        """
+        lines: dict[Child, dict[str, Any]] = {}
+        until = monotonic() + deadline_s
+        with selectors.DefaultSelector() as selector:
+            for child in self._children:
+                if not child.at_end:
+                    selector.register(child, selectors.EVENT_READ)
+            while True:
+                lines |= {child: line for child in speakers if child not in lines and (line := child.line())}
+                self._expect_alive(lines, when)
+                if len(lines) == len(speakers):
+                    break
+                if monotonic() >= until:
+                    raise ChildFailed(_late([child for child in speakers if child not in lines], when, deadline_s))
+                self._hear_ready(selector, until - monotonic())
+        for child in speakers:
+            if key not in lines[child]:
+                fault = message(
+                    "wrote {line} {when}; the child contract requires {key} there.",
+                    line=str(lines[child]),
+                    when=when,
+                    key=repr(key),
+                )
+                raise failed(child, fault)
+            child.finished = key == RESULT
+        return [lines[child] for child in speakers]
+
+    def watch_until_end_of(self, input_file: IO[str]) -> None:
+        """Block until *input_file* ends. Raises ChildFailed if a child ends before."""
+        with selectors.PollSelector() as selector:  # epoll refuses files and /dev/null
+            for child in self._children:
+                selector.register(child, selectors.EVENT_READ)
+            end_of_input = _EndOfFile(input_file)
+            selector.register(end_of_input, selectors.EVENT_READ)
+            while not end_of_input.at_end:
+                self._hear_ready(selector, None)
+                self._expect_alive({}, WHILE_SERVING)
+
+    def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None) -> None:
+        for key, _ in selector.select(patience_s if patience_s is None else max(0.0, patience_s)):
+            source: Child | _EndOfFile = key.fileobj  # type: ignore[assignment]
+            source.hear()
+            if source.at_end:
+                selector.unregister(source)
+
+    def _expect_alive(self, lines: Mapping[Child, Any], when: Message) -> None:
+        for child in self._children:
+            if child.at_end and child not in lines and not child.finished:
+                raise ChildFailed(child.exit_report(when))
+
+
+def _late(silent: Sequence[Child], when: Message, deadline_s: float) -> Message:
+    first, others = silent[0], len(silent) - 1
+    who = message("{child} and {others} more", child=first.label, others=others) if others else first.label
+    silence = message("{children} said nothing for {wait_s:.0f} s {when}.", children=who, wait_s=deadline_s, when=when)
+    return replace(chained([silence, *filter(None, [first.last_lines()])], SENTENCES), code=when.code)

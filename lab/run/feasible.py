@@ -1,0 +1,97 @@
+"""What can be measured here: programs, packages, processes that can be seen, and open files enough."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from config.plan import Plan
+from core.cell import Cell
+from core.errors import BadInput
+from core.messages import NOTHING, Message, message, verbatim
+from core.method import Method
+from core.runtime import NATIVE, RuntimeName
+from core.system import CLIENT, SERVICE, System
+from lab.environments.environment import EnvironmentFailed
+from lab.machine import host
+from lab.native.programs import ProgramMissing
+from lab.run.runtimes import AnyRuntime, runtime_of
+from lab.user_service.pythons import expect_proc
+from systems import built_in
+
+FILES_PER_CHILD = 3
+OWN_FILES = 64
+SPARE_FILES = 32
+HTTP_CLIENTS = "http-clients"
+
+
+def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
+    """The plan with the reason of each system that cannot be measured under a runtime; it has no cells there.
+
+    Makes the environments that systems need: packages that cannot be installed are a reason, like a program that
+    is not built. `native` is dropped from the plan's runtimes if none of its programs is there.
+    """
+    reasons = {
+        (key, runtime): _why_absent(plan.systems[key], runtime, runtimes, plan.method) for key, runtime in plan.pairs()
+    }
+    absent = {pair: why for pair, why in reasons.items() if why}
+    useless = all(pair in absent for pair in plan.pairs() if pair[1] == NATIVE) and len(plan.runtimes) > 1
+    names = tuple(name for name in plan.runtimes if not (useless and name == NATIVE))
+    return replace(plan, runtimes=names, absent=absent)
+
+
+def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> Message:
+    if system.no_forced_gil and RuntimeName.parse(runtime).gil_forced:
+        return verbatim(system.no_forced_gil)
+    for role in (SERVICE, CLIENT):
+        try:
+            runtime_of(role, system, runtimes, runtime, method).command(system, role)
+        except (ProgramMissing, EnvironmentFailed) as error:
+            return error.message
+    return NOTHING
+
+
+def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
+    """Make the environments that the four systems need; a message for each that cannot be made."""
+    failures = []
+    for system in built_in():
+        for name, runtime in runtimes.items():
+            try:
+                if system.group == "systems" and system.requirements:
+                    runtime.command(system, SERVICE)
+            except EnvironmentFailed as error:
+                failures.append(message("{name}: {reason}", name=name, reason=error.message))
+    return failures
+
+
+def preflight(plan: Plan) -> None:
+    """Make room for the open files that the plan's largest cell needs.
+
+    Raises BadInput if there is too little, for a command without /proc, and for services that no client calls.
+    """
+    if plan.user_service and plan.user_service.command:
+        expect_proc()
+    _expect_calls(plan)
+    host.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
+
+
+def _expect_calls(plan: Plan) -> None:
+    """Raises BadInput for HTTP clients whose connections do not reach every service: each is to one of them."""
+    for cell in plan.cells():
+        connections = cell.num_clients * cell.num_connections_per_client
+        if plan.systems[cell.system].group == HTTP_CLIENTS and 0 < connections < cell.num_api_services:
+            raise BadInput(
+                "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections} and NUM_API_SERVICES is {services}: "
+                "{uncalled} of them would not be called. Use at least {services} connections.",
+                connections=connections,
+                services=cell.num_api_services,
+                uncalled=cell.num_api_services - connections,
+            )
+
+
+def files_needed(cell: Cell) -> int:
+    """Open files of the process of *cell* that needs most: the orchestrator, a service or a client."""
+    sockets = cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1
+    per_pair = cell.num_connections_per_client * (sockets if cell.client_binding == "random" else 1)
+    service = sockets + cell.num_clients * per_pair
+    client = cell.num_api_services * per_pair
+    orchestrator = OWN_FILES + FILES_PER_CHILD * (cell.num_api_services + cell.num_clients)
+    return SPARE_FILES + max(service, client, orchestrator)

@@ -1,0 +1,216 @@
+"""One cell in one block: fresh processes, one timed window, and what came of it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from tempfile import mkdtemp
+from time import perf_counter_ns
+from typing import Any
+
+from core.cell import Cell
+from core.errors import GilscopeError
+from core.histogram import Histogram
+from core.messages import NOTHING, Message, chained, listed, message, plural
+from core.method import Method
+from core.result import CellResult, Status
+from core.system import CLIENT, SERVICE, System
+from lab.places import REPOSITORY
+from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
+from lab.run.contract import HISTOGRAMS, addresses, check_runtime, client_results, service_results
+from lab.run.deadlines import calling_s, starting_s
+from lab.run.faults import client_faults, service_faults
+from lab.run.runtimes import AnyRuntime, runtime_of
+from lab.run.sandbox import Sandbox
+
+NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
+BEFORE_READY = message("before it was ready", code=NOT_READY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What every cell of a run is measured with, and how. watch(pid of a service) is entered for the timed window."""
+
+    sandbox: Sandbox
+    runtimes: Mapping[str, AnyRuntime]
+    method: Method = Method()  # noqa: RUF009 - frozen
+    watch: Callable[[int], AbstractContextManager[object]] = nullcontext
+
+    def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
+        """What the *role* of the cell's *system* runs under."""
+        return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """What the children of a cell sent. start_ns: spawn to all ready; released_ns: when, on the monotonic clock."""
+
+    start_ns: int
+    released_ns: int
+    clients: list[dict[str, Any]]
+    services: list[dict[str, Any]]
+    faults: list[Message]
+
+
+def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "") -> CellResult:
+    """Run *cell* once. Never raises for what its children do: a cell that fails says so in its result.
+
+    arm: the name that the runtime takes part under, if it is not its own
+    """
+    start_ns = perf_counter_ns()
+    client_runtime = str(bench.runtime(cell, system, CLIENT).name)
+    identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
+    identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
+    try:
+        with Children(bench.sandbox, str(REPOSITORY)) as children:
+            observed = _observe(cell, system, children, bench)
+    except GilscopeError as error:
+        spent_ns = perf_counter_ns() - start_ns
+        requests = 0 if bench.method.duration_s else cell.requests
+        return CellResult(**identity, status="failed", reason=error.message, requests=requests, overhead_ns=spent_ns)
+    ends_ns = [client["finished_ns"] for client in observed.clients]
+    wall_ns = max(ends_ns, default=observed.released_ns) - observed.released_ns
+    return CellResult(
+        **identity, **_summed(observed), wall_ns=wall_ns, overhead_ns=perf_counter_ns() - start_ns - wall_ns
+    )
+
+
+def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Observed:
+    runtime, client_runtime = (bench.runtime(cell, system, role) for role in (SERVICE, CLIENT))
+    method = bench.method
+    started_ns = perf_counter_ns()
+    services = _start(children, runtime, system, SERVICE, system.services(cell))
+    clients = _start(children, client_runtime, system, CLIENT, cell.num_clients)
+    sockets = _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
+    for client_id, client in enumerate(clients):
+        place = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
+        client.tell({**cell.to_json(), **place, **client_runtime.told(system)})
+    check_runtime(client_runtime, clients, children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
+    ready_ns = perf_counter_ns()
+    if method.warmup:
+        _do(children, clients, WARM, message("during the warm-up"), calling_s(cell, system, method))
+        _do(children, services, RESET, message("after the warm-up"), END_DEADLINE_S)
+    with bench.watch(services[0].process.pid):
+        released_ns = perf_counter_ns()
+        for client in clients:
+            client.tell("go")
+        calling = message("while the clients were calling")
+        client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
+    for service in services:
+        service.end_of_file()
+    service_lines = children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
+    if system.hosted:  # or the time of a user's processes would count as that of others
+        for service in services:
+            service.let_end(END_DEADLINE_S)
+    by_client, by_service = client_results(client_lines, clients), service_results(service_lines, services)
+    faults = [
+        *service_faults(runtime, system, services, by_service),
+        *client_faults(client_runtime, system, clients, by_client),
+    ]
+    return Observed(
+        start_ns=ready_ns - started_ns, released_ns=released_ns, clients=by_client, services=by_service, faults=faults
+    )
+
+
+def _start(children: Children, runtime: AnyRuntime, system: System, role: str, count: int) -> list[Child]:
+    command = runtime.command(system, role)
+    return [children.start(_name(role, number, count), str(runtime.name), command) for number in range(1, count + 1)]
+
+
+def _name(role: str, number: int, total: int) -> Message:
+    if role == SERVICE:
+        return message("Service {number} of {total}", number=number, total=total)
+    return message("Client {number} of {total}", number=number, total=total)
+
+
+def _do(children: Children, doers: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
+    """Send *doers* a word, and wait until each has done it."""
+    for child in doers:
+        child.tell(word)
+    children.hear_all(doers, word, when, deadline_s)
+
+
+def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, bench: Bench) -> dict[str, Any]:
+    """What the services are told: the cell, and a folder for their sockets."""
+    folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
+    return {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services, **runtime.told(system)}
+
+
+def _ready_services(
+    children: Children, runtime: AnyRuntime, services: list[Child], cell_line: Mapping[str, Any]
+) -> list[list[str]]:
+    """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
+    for service_id, service in enumerate(services):
+        service.tell({**cell_line, "service_id": service_id})
+    lines = children.hear_all(services, READY, BEFORE_READY, starting_s(cell_line))
+    check_runtime(runtime, services, lines)
+    return [addresses(line, service) for line, service in zip(lines, services, strict=True)]
+
+
+def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
+    """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
+    runtime = bench.runtime(cell, system, SERVICE)
+    services = _start(children, runtime, system, SERVICE, system.services(cell))
+    return _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
+
+
+def _summed(observed: Observed) -> dict[str, Any]:
+    clients, errors = observed.clients, Counter[str]()
+    for client in clients:
+        errors.update(client["errors"])
+    counts = {
+        "requests": sum(client["requests"] for client in clients),
+        "answered": sum(client["answered"] for client in clients),
+        "wrong": sum(client["wrong"] for client in clients),
+        "errors": dict(errors),
+    }
+    first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
+    status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
+    return {
+        **counts,
+        "start_ns": observed.start_ns,
+        "status": status,
+        "reason": reason,
+        **{name: _merged(client[name] for client in clients if name in client) for name in HISTOGRAMS},
+        "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
+        "clients": [{"client_id": number, **_without_histograms(client)} for number, client in enumerate(clients)],
+        "services": [{"service_id": number, **service} for number, service in enumerate(observed.services)],
+    }
+
+
+def _judged(
+    counts: Mapping[str, Any], invalid: list[Message], first_wrong: Mapping[str, str], *, idle: bool
+) -> tuple[Status, Message]:
+    faults, requests, unanswered = [], counts["requests"], counts["requests"] - counts["answered"]
+    if unanswered:
+        faults.append(
+            plural(
+                "{count} of {requests} requests was not answered",
+                "{count} of {requests} requests were not answered",
+                count=unanswered,
+                requests=requests,
+            )
+        )
+    if not requests and not idle:
+        faults.append(message("no request was sent"))
+    if counts["wrong"]:
+        faults.append(plural("{count} answer was wrong", "{count} answers were wrong", count=counts["wrong"]))
+    if counts["errors"]:
+        errors = listed(f"{number} x {code}" for code, number in sorted(counts["errors"].items()))
+        faults.append(message("errors: {errors}", errors=errors))
+    if first_wrong:
+        faults.append(message("first wrong answer, to {request}: {got}; expected {expected}", **first_wrong))
+    if faults:
+        return "failed", chained(faults)
+    return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
+
+
+def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    total = Histogram()
+    for part in parts:
+        total.merge(Histogram.from_json(part))
+    return total.to_json() if total.count else {}
+
+
+def _without_histograms(client: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in client.items() if name not in HISTOGRAMS}

@@ -1,0 +1,107 @@
+"""Runs in their folders: where they are, how one begins and goes on, and what its systems are called."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from config.plan import Plan
+from config.user_service import service
+from core.errors import BadInput
+from core.messages import Message
+from core.result import FILE_NAME, Run, RunFile, load
+from core.saved import SavedPlan
+from lab.machine import host, quiet
+from lab.places import REPOSITORY
+from lab.run.commit import commit
+from lab.run.runtimes import AnyRuntime
+from systems import built_in
+
+RUNS = REPOSITORY / "reports" / "out"
+QUIET_WINDOW_S = 0.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What to run: a plan, the runtimes that are present, where the run is saved; whether perf watches it too."""
+
+    plan: Plan
+    runtimes: Mapping[str, AnyRuntime]
+    folder: Path
+    profile: bool = False
+
+
+def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:
+    """A run that has not begun. Raises BadInput if its folder holds one already."""
+    if (order.folder / FILE_NAME).exists():
+        raise BadInput(
+            "{folder} holds a run already; name another folder with --out, or go on with --resume {folder}.",
+            folder=str(order.folder),
+        )
+    now = datetime.now(UTC)
+    return Run(
+        run_id=order.folder.name,
+        started_at=now.isoformat(timespec="seconds"),
+        seed=secrets.randbelow(2**32) if seed is None else seed,
+        command=list(command),
+        plan=order.plan.to_json(),
+        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S)},
+        runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
+        missing=dict(missing),
+    )
+
+
+def run_folder(plan: Plan) -> Path:
+    """A folder for a new run under reports/out; its name says when and what."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    return RUNS / f"{stamp}-{plan.name}-{secrets.token_hex(2)}"
+
+
+def titles(*runs: Run) -> dict[str, str]:
+    """What reports call the systems, by number or name: those that are here, and those that *runs* had besides."""
+    titles = {system.key: system.title for system in built_in()}
+    for plan in (SavedPlan.from_json(run.plan) for run in runs):
+        titles |= {system.name: system.title for system in plan.outside}
+        titles |= {one.key: one.title for one in (service.systems(plan.user_service) if plan.user_service else ())}
+    return titles
+
+
+def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
+    """Add to the time that *run* has spent on *what*, and save it."""
+    run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
+    RunFile(folder).save(run)
+
+
+def resumed(folder: Path) -> Run:
+    """The saved run in *folder*, to go on with. Raises BadInput if it is not one of this machine."""
+    run = load(folder)
+    here = host.facts()
+    for name in ("cpu", "cores"):
+        if run.machine.get(name) != here[name]:
+            raise BadInput(
+                "{folder} was measured on a machine with {name} {there}; this one has {here}. "
+                "A run can only go on where it began; start a new one.",
+                folder=str(folder),
+                name=name,
+                there=run.machine.get(name),
+                here=here[name],
+            )
+    return run
+
+
+def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
+    """Raises BadInput if a runtime of *run* is gone or is another build now."""
+    for name, stored in run.runtimes.items():
+        here: dict[str, Any] = runtimes[name].to_json() if name in runtimes else {}
+        for fact in ("version", "build"):
+            if stored.get(fact) != here.get(fact):
+                raise BadInput(
+                    "The run was started with {name} {fact} {stored}, which is {here} now; "
+                    "a run can only go on with the same interpreters. Reinstall that one, or start a new run.",
+                    name=name,
+                    fact=fact,
+                    stored=repr(stored.get(fact)),
+                    here=repr(here.get(fact)),
+                )

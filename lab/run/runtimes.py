@@ -1,0 +1,202 @@
+"""Runtimes as the orchestrator starts them: an interpreter, a GIL mode, and an environment where a system needs one."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.messages import message
+from core.method import ORCHESTRATOR, SAME, Method
+from core.runtime import NATIVE, RuntimeName, facts
+from core.system import CLIENT, SERVICE, System
+from lab.environments.environment import EnvironmentFailed, environment, installed_packages, requirements_file
+from lab.gil.probe import version_label
+from lab.native import programs
+from lab.native.wheels import wheel
+from lab.places import ENVIRONMENTS, REPOSITORY
+from lab.python.interpreters import Interpreter, name_of
+
+ROLES = {SERVICE: message("service"), CLIENT: message("client")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runtime:
+    """A runtime that is present. pythons: the interpreter for each requirements file with its wheels, or why not."""
+
+    name: RuntimeName
+    interpreter: Interpreter
+    pythons: dict[str, Path | EnvironmentFailed] = field(default_factory=dict, repr=False)
+
+    def command(self, system: System, role: str) -> list[str]:
+        """The command line of a child. Raises EnvironmentFailed if the system's packages cannot be installed."""
+        return [str(self.python(system.requirements, system.wheels)), "-s", *self.name.options, "-m", "systems", role]
+
+    @property
+    def version(self) -> str:
+        """What its children must say they run under."""
+        return str(self.interpreter.facts["version"])
+
+    def python(self, requirements: str, wheels: tuple[str, ...] = ()) -> Path:
+        """The interpreter, in an environment with *requirements* and *wheels*. Raises EnvironmentFailed.
+
+        requirements: a file of the repository, a user's by its absolute path, or ""
+        """
+        packages = " ".join(filter(None, (requirements, *wheels)))
+        if packages not in self.pythons:
+            self.pythons[packages] = self._find_python(requirements, wheels)
+        python = self.pythons[packages]
+        if isinstance(python, EnvironmentFailed):
+            raise python
+        return python
+
+    def _find_python(self, requirements: str, wheels: tuple[str, ...]) -> "Path | EnvironmentFailed":
+        if not requirements and not wheels:
+            return self.interpreter.executable
+        file = REPOSITORY / requirements if requirements else None
+        try:
+            built = [wheel(name, self.interpreter) for name in wheels]
+            hashed = not Path(requirements).is_absolute()  # ours are files of the repository
+            return environment(self.interpreter, file, ENVIRONMENTS, built, hashed=hashed)
+        except EnvironmentFailed as failed:
+            return failed
+
+    def told(self, system: System) -> dict[str, Any]:
+        """What its children are told besides the cell."""
+        return dict(system.told)
+
+    def to_json(self) -> dict[str, Any]:
+        """What result.json keeps of it."""
+        paths = {name: path for name, path in self.pythons.items() if name and isinstance(path, Path)}
+        return {
+            "executable": str(self.interpreter.executable),
+            "source": self.interpreter.source,
+            **self.interpreter.facts,
+            "gil_enabled": self.name.gil_enabled,
+            "packages": {name: installed_packages(path) for name, path in paths.items()},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Native:
+    """The runtime `native`: programs of machine code, which say of themselves what they are."""
+
+    name: RuntimeName = RuntimeName.parse(NATIVE)  # noqa: RUF009 - frozen
+    version: str = ""
+
+    def command(self, system: System, role: str) -> list[str]:
+        """The command line of a child. Raises ProgramMissing if there is no such program."""
+        program = system.program(role)
+        if program is None:
+            raise programs.ProgramMissing("{system} has no native {role}", system=system.name, role=ROLES[role])
+        return programs.command(program)
+
+    def told(self, system: System) -> dict[str, Any]:
+        """What its children are told besides the cell."""
+        return dict(system.told)
+
+    def to_json(self) -> dict[str, Any]:
+        """What result.json keeps of it."""
+        return {
+            "executable": str(programs.BIN.relative_to(REPOSITORY)),
+            "implementation": NATIVE,
+            "version": "",
+            "build": "release",
+            "compiler": "",
+            "gil_disabled_build": False,
+            "gil_enabled": False,
+            "flags": {},
+            "packages": {},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserServiceRuntime:
+    """Of a user's service: a child of the orchestrator's own Python, which starts the command under *runtime*.
+
+    runtime: None for a service that already runs. version: of the child's Python it promises nothing.
+    """
+
+    runtime: Runtime | None
+    version: str = ""
+
+    @property
+    def name(self) -> RuntimeName:
+        """The runtime that is measured."""
+        return self.runtime.name if self.runtime else RuntimeName.parse(NATIVE)
+
+    def command(self, system: System, role: str) -> list[str]:
+        """The command line of the child. Raises EnvironmentFailed if the user's packages cannot be installed."""
+        self.python(system)
+        return [sys.executable, "-s", "-m", "lab.user_service.child"]
+
+    def told(self, system: System) -> dict[str, Any]:
+        """What the child is told besides the cell: the service, and what it runs under."""
+        gil = {"gil_enabled": self.name.gil_enabled, "gil_forced": self.name.gil_forced}
+        python = {"python": self.python(system), "expected_python": self.expected_python}
+        return {"own": {**system.told["own"], **gil, **python}}
+
+    @property
+    def expected_python(self) -> str:
+        """What a process of the service is to run under (lab.gil.probe); "" if nothing is promised."""
+        if self.runtime is None:
+            return ""
+        facts = self.runtime.interpreter.facts
+        return version_label(facts["version"], free_threaded=facts["gil_disabled_build"])
+
+    def to_json(self) -> dict[str, Any]:
+        """What result.json keeps of it."""
+        return (self.runtime or Native()).to_json()
+
+    def python(self, system: System) -> str:
+        """As of Runtime, with the user's packages; "" for a service that already runs. Raises EnvironmentFailed."""
+        if self.runtime is None:
+            return ""
+        own = system.told["own"]
+        file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
+        return str(self.runtime.python(file))
+
+
+AnyRuntime = Runtime | Native | UserServiceRuntime
+
+
+@cache
+def orchestrator() -> Runtime:
+    """This process's own Python: what calls a user's service, whatever that runs under."""
+    name, own_facts = name_of(facts()), facts()
+    interpreter = Interpreter(name=name, executable=Path(sys.executable), source="orchestrator", facts=own_facts)
+    return Runtime(name=RuntimeName.parse(name), interpreter=interpreter)
+
+
+def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
+    """What the *role* of *system* runs under where the cell's runtime is *name*.
+
+    A program takes the part where there is no Python code for it. A user's service is called by the orchestrator's
+    Python where no other is asked for: the same client for every runtime.
+    """
+    client_runtime = method.client_runtime
+    if system.hosted and role == SERVICE:
+        runtime = None if name == NATIVE else runtimes[name]
+        assert not isinstance(runtime, Native | UserServiceRuntime), "an interpreter goes by another name"
+        return UserServiceRuntime(runtime=runtime)
+    if client_runtime == ORCHESTRATOR or (system.hosted and client_runtime == SAME and name == NATIVE):
+        return orchestrator()
+    name = client_runtime if role == CLIENT and client_runtime != SAME else name
+    return runtimes[name] if name != NATIVE and system.has_python(role) else Native()
+
+
+def present(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> dict[str, Runtime]:
+    """The runtimes of *names* whose interpreter was found, in that order."""
+    parsed = {name: RuntimeName.parse(name) for name in names}
+    return {
+        name: Runtime(name=runtime, interpreter=interpreters[runtime.interpreter])
+        for name, runtime in parsed.items()
+        if runtime.interpreter in interpreters
+    }
+
+
+def usable(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> dict[str, AnyRuntime]:
+    """The same, and `native` where it is among *names*."""
+    pythons = present(names, interpreters)
+    return {name: Native() if name == NATIVE else pythons[name] for name in names if name == NATIVE or name in pythons}

@@ -1,0 +1,1 @@
+"""A user's own service: started, watched and ended."""

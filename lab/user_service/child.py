@@ -1,0 +1,196 @@
+"""The service role of a user's own service: starts its command, speaks the child contract for it, and ends it.
+
+Run as `python -m lab.user_service.child` under the orchestrator's Python. It is not in the request path. CPU, switches
+and memory are those of the command and all its descendants, or of whoever serves a target's address on this machine;
+what it is told is in docs/own-service.md.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from core.child import exit_at_once, next_word, read_cell, say_done, say_ready, say_result, stay_on
+from core.messages import message
+from core.parent import die_with_parent
+from core.processtree import TreeUsage, descendants, usage_of
+from lab.user_service import holders
+from lab.user_service.command import (
+    CommandFailed,
+    ServiceCommand,
+    adopt_orphans,
+    check_requests,
+    end_descendants,
+    lacking,
+)
+from lab.user_service.pythons import Pythons, pythons_in
+
+ANSWER_DEADLINE_S = 5.0
+FAILED = "failed"
+UNCOUNTED = {"requests": 0, "counted": False}
+
+
+class Watch:
+    """Says how the command ended, and ends this process, when that happens before it is told to stop."""
+
+    def __init__(self, command: ServiceCommand) -> None:
+        self._command = command
+        self._stopping = False
+        self._thread = threading.Thread(target=self._watch, name="command watch", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """From now on it may end."""
+        self._stopping = True
+
+    def wait(self) -> None:
+        """The command has ended: wait until that is said, which ends this process."""
+        self._thread.join()
+
+    def _watch(self) -> None:
+        self._command.process.wait()
+        if not self._stopping:
+            try:
+                self._command.expect_alive(message("while it was serving"))
+            except CommandFailed as failed:
+                give_up(failed)
+
+
+class StartedService:
+    """A service that is started by the user's command."""
+
+    def __init__(self, cell: Mapping[str, Any]) -> None:
+        """Raises CommandFailed if it does not start."""
+        self._own = cell["own"]
+        check_requests(self._own)
+        self._command = ServiceCommand(self._own, cell["service_id"], cell["folder"], cell["params"])
+        self._command.wait_until_it_answers(self._own, self._own["start_deadline_s"])
+        self.address = self._command.address
+        self._ready = self._pythons()
+        self._watch = Watch(self._command)
+        self._since = self._usage()
+
+    def reset(self) -> None:
+        """Count from zero."""
+        self._since = self._usage()
+
+    def result(self) -> dict[str, Any]:
+        """Its last line. What it answered is not known here: the clients count."""
+        used = self._usage().since(self._since).to_json()
+        notices = self._command.notices()
+        if notices:
+            print(notices, file=sys.stderr)
+        return {**used, **UNCOUNTED, **_states(self._ready, self._pythons(), self._own["gil_enabled"])}
+
+    def stop(self) -> None:
+        """End it, and whatever it has started."""
+        self._watch.stop()
+        self._command.stop()
+
+    def _usage(self) -> TreeUsage:
+        """Of all that has come of the command: what leaves its parent becomes a child of this process."""
+        if self._command.process.poll() is not None:
+            self._watch.wait()
+        return usage_of(descendants(os.getpid()))
+
+    def _pythons(self) -> Pythons:
+        return pythons_in(descendants(os.getpid()), self._own["expected_python"])
+
+
+class RunningService:
+    """A target: a service that already runs. Its processes are known if they are this user's and on this machine."""
+
+    def __init__(self, cell: Mapping[str, Any]) -> None:
+        """Raises CommandFailed if it does not answer."""
+        own = cell["own"]
+        self.address = own["address"]
+        check_requests(own)
+        state = lacking(own, self.address, ANSWER_DEADLINE_S)
+        if state:
+            raise CommandFailed(
+                "Nothing works at {url}: it does not {state}. Start it first.", url=own["url"], state=state
+            )
+        self._ready = self._pythons()
+        self.reset()
+
+    def reset(self) -> None:
+        """Count from zero."""
+        self._pids = holders.serving(self.address)
+        self._since = usage_of(self._pids)
+
+    def result(self) -> dict[str, Any]:
+        """Its last line. Usage is there if the processes are known, and some are the same as at the start."""
+        pids = holders.serving(self.address)
+        used = usage_of(pids).since(self._since).to_json() if {*pids} & {*self._pids} else {}
+        return {**used, **UNCOUNTED, **_states(self._ready, self._pythons(), promised=False)}
+
+    def stop(self) -> None:
+        """It is not ours to end."""
+
+    def _pythons(self) -> Pythons:
+        return pythons_in(holders.serving(self.address), may_ask=False)
+
+
+def _states(ready: Pythons, end: Pythons, promised: bool) -> dict[str, Any]:
+    """What the last line says of the GIL (as promised if it is not known) and of the Pythons that were found."""
+    return {
+        "gil_enabled_ready": promised if ready.gil_enabled is None else ready.gil_enabled,
+        "gil_enabled_end": promised if end.gil_enabled is None else end.gil_enabled,
+        "gil_known": ready.gil_enabled is not None and end.gil_enabled is not None,
+        "pythons": list(dict.fromkeys([*ready.labels, *end.labels])),
+    }
+
+
+def main() -> None:
+    """Serve until end of file on stdin, like any service (systems/__main__.py).
+
+    The orchestrator, or the reaper after it, may kill this process at any time. So a second one, in a group of its
+    own, does the work: it outlives this one just so long as it takes to end the command and all that it has started.
+    """
+    adopt_orphans()
+    parent_pid = os.getpid()
+    worker = os.fork()
+    if worker:
+        _, status = os.waitpid(worker, 0)
+        end_descendants()
+        exit_at_once(os.waitstatus_to_exitcode(status) & 0x7F)
+    signal.signal(signal.SIGTERM, _killed)
+    os.setpgid(0, 0)
+    die_with_parent(parent_pid, signal.SIGTERM)
+    cell = read_cell()
+    stay_on(cell.get("cpus", ()))
+    try:
+        _serve(StartedService(cell) if "command" in cell["own"] else RunningService(cell))
+    except CommandFailed as failed:
+        give_up(failed)
+
+
+def _serve(service: StartedService | RunningService) -> None:
+    say_ready([service.address])
+    while word := next_word():
+        if word == "reset":
+            service.reset()
+            say_done(word)
+    result = service.result()
+    service.stop()  # before the last line: then nothing of it disturbs the next cell
+    say_result(result)
+    exit_at_once()
+
+
+def give_up(failed: CommandFailed) -> NoReturn:
+    """End all, and say why."""
+    end_descendants()
+    print(json.dumps({FAILED: failed.message.to_json()}), flush=True)
+    exit_at_once(1)
+
+
+def _killed(number: int, frame: object) -> NoReturn:
+    end_descendants()
+    exit_at_once(128 + number)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+"""The command of a user's own service: filled in, started, waited for, and ended with all its descendants. Linux."""
+
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from ctypes import CDLL
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from clients.channel import CallFailed
+from clients.user_service.client import PROTOCOLS
+from core.errors import BadInput, GilscopeError
+from core.messages import NOTHING, Message, message
+from core.parent import die_with_parent
+from core.processtree import descendants
+from core.request_plan import RequestPlan
+from lab.gil.notice import switching_modules
+from lab.processes import ending, tail
+
+HOST = "127.0.0.1"
+ASK_DEADLINE_S = 5.0
+STOP_DEADLINE_S = 5.0
+TURN_S = 0.02
+TAIL_BYTES = 1500
+DEAF, SLOW = "deaf", "slow"  # codes of what a service does not do yet
+LAST_PORT = 65535
+_PR_SET_CHILD_SUBREAPER = 36
+_PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here, not in a new process before it runs its program
+
+
+class CommandFailed(GilscopeError):
+    """The service did not start, or ended; the message says how, and what it wrote."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a service is to listen: a port, or a Unix path if the command asks for that; its port is 0 then."""
+
+    port: int
+    socket: str
+
+    @property
+    def address(self) -> str:
+        """As clients are told it."""
+        return f"{HOST}:{self.port}" if self.port else self.socket
+
+
+def place_for(own: Mapping[str, Any], service_id: int, folder: str) -> Place:
+    """A free place. Raises CommandFailed if the port that the user chose is taken."""
+    path = os.path.join(folder, f"{service_id}.0")
+    if "{port}" not in own["command"]:
+        return Place(port=0, socket=path)
+    port = own["first_port"] + service_id if own["first_port"] else 0
+    if port > LAST_PORT:
+        raise CommandFailed("{port} is not a port (1-65535). Begin with a lower --service-port.", port=port)
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise CommandFailed(
+                "Port {port} of {host} is not available: {error}. End what listens there, or leave --service-port out.",
+                port=port,
+                host=HOST,
+                error=error.strerror,
+            ) from None
+        return Place(port=probe.getsockname()[1], socket=path)
+
+
+def filled(own: Mapping[str, Any], place: Place, params: Mapping[str, Any]) -> list[str]:
+    """The words of the command with everything filled in. Raises CommandFailed if a quote is not closed."""
+    values = {
+        "python": own["python"],
+        "host": HOST,
+        "port": place.port,
+        "socket": place.socket,
+        "workers": params.get("NUM_API_SERVICES", 1),
+        "threads": params.get("NUM_WORKERS_PER_API_SERVICE", 1),
+    }
+    try:
+        words = shlex.split(own["command"])
+    except ValueError as error:
+        raise CommandFailed(
+            "The command {line} cannot be read: {error}.", line=own["command"], error=str(error)
+        ) from None
+    pattern = re.compile("|".join(re.escape(f"{{{name}}}") for name in values))
+    return [pattern.sub(lambda match: str(values[match[0][1:-1]]), word) for word in words]
+
+
+def environment(own: Mapping[str, Any]) -> dict[str, str]:
+    """This process's, with the measured interpreter's folder first on PATH, and what the user added."""
+    variables = {**os.environ, "PYTHONNOUSERSITE": "1", **({"PYTHON_GIL": "1"} if own["gil_forced"] else {})}
+    variables["PATH"] = os.pathsep.join([os.path.dirname(own["python"]), variables.get("PATH", os.defpath)])
+    return variables | dict(own["environment"])
+
+
+class ServiceCommand:
+    """A command that runs. It ends when this process does, and all its descendants with it."""
+
+    def __init__(self, own: Mapping[str, Any], service_id: int, folder: str, params: Mapping[str, Any]) -> None:
+        place = place_for(own, service_id, folder)
+        words = filled(own, place, params)
+        self.address = place.address
+        self._output = tempfile.TemporaryFile("a+b", dir=folder)  # noqa: SIM115 - it writes at the end wherever we read
+        self._line = shlex.join(words)
+        adopt_orphans()
+        try:
+            self.process = subprocess.Popen(
+                words,
+                cwd=own["directory"],
+                env=environment(own),
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=subprocess.STDOUT,
+                preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509 - there is no thread yet
+            )
+        except OSError as error:
+            raise CommandFailed(
+                "The command {line} cannot be started: {error}.", line=self._line, error=error.strerror
+            ) from None
+
+    def __repr__(self) -> str:
+        return f"ServiceCommand({self._line})"
+
+    def wait_until_it_answers(self, own: Mapping[str, Any], deadline_s: float) -> None:
+        """Wait until it accepts a connection and answers the plan's first request, rightly or not.
+
+        Raises CommandFailed if it ends before, or does not do so within *deadline_s*.
+        """
+        began = monotonic()
+        until, state, patience_s = began + deadline_s, NOTHING, min(ASK_DEADLINE_S, deadline_s)
+        while monotonic() < until:
+            self.expect_alive(message("before it listened"))
+            state = lacking(own, self.address, min(ASK_DEADLINE_S, deadline_s))
+            if not state:
+                return
+            if state.code not in (DEAF, SLOW):  # it says something else than HTTP, or closes
+                until, patience_s = min(until, monotonic() + patience_s), deadline_s
+            try:
+                self.process.wait(TURN_S)
+            except subprocess.TimeoutExpired:
+                continue
+        raise CommandFailed(
+            "The command did not {state} at {address} in {waited_s:.0f} s: {report}",
+            state=state,
+            address=self.address,
+            waited_s=monotonic() - began,
+            report=self._report(),
+        )
+
+    def expect_alive(self, when: Message) -> None:
+        """Raises CommandFailed if it has ended."""
+        status = self.process.poll()
+        if status is not None:
+            how, report = ending(status), self._report()
+            raise CommandFailed("The command {ending} {when}: {report}", ending=how, when=when, report=report)
+
+    def notices(self) -> str:
+        """CPython's notices of modules that switched the GIL on, each once, from all that it wrote."""
+        self._output.seek(0)
+        lines = (line.decode(errors="replace").strip() for line in self._output)
+        return "\n".join(dict.fromkeys(line for line in lines if switching_modules(line)))
+
+    def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
+        """Ask it to end (SIGTERM), and end it with all its descendants (SIGKILL) if it has not after *deadline_s*."""
+        self.process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(deadline_s)
+        end_descendants()
+
+    def _report(self) -> Message:
+        """The command and the end of what it wrote."""
+        output = tail(self._output, TAIL_BYTES)
+        if not output:
+            return message("{line}. It wrote nothing.", line=self._line)
+        return message("{line}. It wrote: {output}", line=self._line, output=output)
+
+
+def check_requests(own: Mapping[str, Any]) -> None:
+    """Raises CommandFailed for a request that cannot be sent: its file cannot be read, or it does not fit a frame."""
+    _, message_of = PROTOCOLS[own["protocol"]]
+    for request in RequestPlan.from_json(own["requests"]).requests:
+        try:
+            message_of(request, "", own["prefix"])
+        except BadInput as error:
+            raise CommandFailed(error.message) from None
+        except OSError as error:
+            reason = message("{file}: {error}", file=str(request.body_file), error=error.strerror)
+            raise CommandFailed("The body of {request}, {reason}.", request=str(request), reason=reason) from None
+
+
+def lacking(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
+    """What the service does not do yet; NOTHING once it answers the first request."""
+    connect, message_of = PROTOCOLS[own["protocol"]]
+    request = RequestPlan.from_json(own["requests"]).requests[0]
+    try:
+        connection = connect(address, deadline_s)
+    except CallFailed:
+        return message("accept a connection", code=DEAF)
+    try:
+        connection.ask(message_of(request, address, own["prefix"]), request.method)
+    except CallFailed as failed:
+        code, in_protocol = SLOW if "timeout" in failed.code else "", f"{own['protocol']} ({failed.code})"
+        return message("answer {request} in {protocol}", code=code, request=str(request), protocol=in_protocol)
+    finally:
+        connection.close()
+    return NOTHING
+
+
+def end_descendants() -> None:
+    """End every descendant of this process, also one that left its parent or its group."""
+    while others := descendants(os.getpid()):
+        for pid in others:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def adopt_orphans() -> None:
+    """Descendants whose parent ends become children of this process. Source: prctl(2)."""
+    if _PRCTL:
+        _PRCTL(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -1,0 +1,118 @@
+"""Which processes of this machine serve an address, found from outside: Linux, from /proc.
+
+Source: proc_pid_net(5) (/proc/net/tcp, tcp6, unix), proc_pid_fd(5).
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.processtree import tree
+
+PROC = Path("/proc")
+_LISTENING = "0A"
+_ACCEPTS = 1 << 16  # __SO_ACCEPTCON
+_FORWARDERS = ("systemd", "docker-proxy", "rootlessport", "ssh", "sshd", "socat", "conmon", "slirp4netns")
+
+
+def serving(address: str) -> list[int]:
+    """Every process that holds the listening socket of *address*, and their descendants; empty if they are not known.
+
+    Unknown are those of another host and of another user, and what only passes connections on: to a container, through
+    a tunnel, or to the service that it starts (systemd).
+    """
+    wanted = {f"socket:[{inode}]" for inode in _inodes(address)}
+    holders = [pid for pid in _all_pids() if _holds(pid, wanted)] if wanted else []
+    own_pid = os.getpid()
+    trees = [tree(pid) for pid in holders if _name(pid) not in _FORWARDERS]
+    others = [pids for pids in trees if own_pid not in pids]  # an ancestor of ours holds it for somebody else
+    return list(dict.fromkeys(pid for pids in others for pid in pids))
+
+
+def _inodes(address: str) -> set[str]:
+    """Of the listening sockets at *address*, a path or host:port."""
+    if address.startswith("/"):
+        return _unix_inodes(os.path.realpath(address))
+    host, _, port = address.rpartition(":")
+    by_ip, ips = _tcp_inodes(int(port)), _local_ips(host.strip("[]"), int(port))
+    everywhere = [*by_ip.get("0.0.0.0", ()), *by_ip.get("::", ())]
+    return set(next((by_ip[ip] for ip in ips if ip in by_ip), everywhere if ips else []))
+
+
+def _local_ips(host: str, port: int) -> list[str]:
+    """The addresses of *host* that are this machine's, for one can bind to them, in the order of connecting."""
+    local_ips = []
+    try:
+        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        return []
+    for family, kind, _, _, place in resolved:
+        with socket.socket(family, kind) as probe:
+            try:
+                probe.bind((place[0], 0))
+            except OSError:
+                continue
+            local_ips.append(str(place[0]))
+    return local_ips
+
+
+def _tcp_inodes(port: int) -> dict[str, list[str]]:
+    """Inodes of the sockets that listen at *port*, by the address that they are bound to."""
+    by_address: dict[str, list[str]] = {}
+    for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for fields in _lines(PROC / "net" / name):
+            address, _, its_port = fields[1].partition(":")
+            if fields[3] == _LISTENING and int(its_port, 16) == port:
+                by_address.setdefault(_ip(address, family), []).append(fields[9])
+    return by_address
+
+
+def _ip(text: str, family: socket.AddressFamily) -> str:
+    """The address, which the kernel prints as 32-bit words in the machine's byte order."""
+    words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
+    packed = b"".join(word.to_bytes(4, sys.byteorder) for word in words)
+    return socket.inet_ntop(family, packed).removeprefix("::ffff:")
+
+
+def _unix_inodes(path: str) -> set[str]:
+    return {
+        fields[6]
+        for fields in _lines(PROC / "net" / "unix", 7)
+        if len(fields) > 7 and int(fields[3], 16) & _ACCEPTS and os.path.realpath(fields[7]) == path
+    }
+
+
+def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
+    try:
+        lines = table.read_text(errors="replace").splitlines()
+    except OSError:
+        return
+    yield from (line.split(maxsplit=splits) for line in lines[1:])
+
+
+def _all_pids() -> list[int]:
+    return [int(entry.name) for entry in PROC.glob("[0-9]*")]
+
+
+def _holds(pid: int, wanted: set[str]) -> bool:
+    try:
+        with os.scandir(PROC / str(pid) / "fd") as entries:
+            return any(_link(entry.path) in wanted for entry in entries)
+    except OSError:
+        return False  # it has ended, or is another user's
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
+def _name(pid: int) -> str:
+    try:
+        return (PROC / str(pid) / "comm").read_text().strip()
+    except OSError:
+        return ""

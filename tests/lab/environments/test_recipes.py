@@ -1,0 +1,105 @@
+"""What an environment is made of: whatever has a say in it changes its stamp."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from lab.environments import environment as environments
+from lab.environments import recipes
+from lab.environments.recipes import Contents, build_anew, folder_name, stamp
+from lab.python import uv
+from lab.python.interpreters import Interpreter
+from tests.lab.tiny_wheel import write_project
+
+
+@pytest.fixture
+def requirements(tmp_path: Path) -> Path:
+    file = tmp_path / "requirements.txt"
+    file.write_text("some==1.0\n")
+    return file
+
+
+def stamp_of(interpreter: Interpreter, file: Path) -> str:
+    return stamp(interpreter, Contents(requirements_file=file, hashed=False))
+
+
+@pytest.mark.parametrize("named", ["-r inner.txt", "-c inner.txt", "-r middle.txt", "-c middle.txt"])
+def test_a_file_that_the_requirements_name_has_a_say(interpreter: Interpreter, requirements: Path, named: str) -> None:
+    requirements.write_text(f"some\n{named}\n")
+    requirements.with_name("middle.txt").write_text("-c inner.txt\n")
+    stamps = []
+    for version in ("1.0", "1.0", "2.0"):
+        requirements.with_name("inner.txt").write_text(f"other=={version}\n")
+        stamps.append(stamp_of(interpreter, requirements))
+    assert stamps[0] == stamps[1] != stamps[2]
+
+
+def test_constraints_that_name_themselves_are_read_once(interpreter: Interpreter, requirements: Path) -> None:
+    requirements.write_text("some\n-c inner.txt\n")
+    requirements.with_name("inner.txt").write_text("other==1.0\n-c inner.txt\n")
+    assert stamp_of(interpreter, requirements)
+
+
+def test_an_archive_that_the_requirements_name_has_a_say(interpreter: Interpreter, requirements: Path) -> None:
+    archive = requirements.with_name("shop-1.0-py3-none-any.whl")
+    requirements.write_text(f"shop @ file://{archive}\n")
+    stamps = []
+    for content in (b"one", b"one", b"two"):
+        archive.write_bytes(content)
+        stamps.append(stamp_of(interpreter, requirements))
+    assert stamps[0] == stamps[1] != stamps[2]
+
+
+def test_a_comment_has_no_say(interpreter: Interpreter, requirements: Path) -> None:
+    before = stamp_of(interpreter, requirements)
+    requirements.write_text("# what the shop needs\nsome==1.0  # pinned\n")
+    assert stamp_of(interpreter, requirements) == before
+
+
+def test_an_earlier_layout_is_another_recipe_for_the_same_folder(
+    interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = stamp_of(interpreter, requirements)
+    contents = Contents(requirements_file=requirements)
+    folder = folder_name(interpreter, contents)
+    monkeypatch.setattr(recipes, "LAYOUT", 1)
+    assert stamp_of(interpreter, requirements) != now
+    assert folder_name(interpreter, contents) == folder
+
+
+def test_a_wheel_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"Package file .*none\.whl cannot be read \(No such file"):
+        stamp(interpreter, Contents(wheels=(tmp_path / "none.whl",)))
+
+
+def test_folders_are_built_anew_by_name_or_everything_is(tmp_path: Path, requirements: Path) -> None:
+    write_project(tmp_path / "shop", value=1)
+    (tmp_path / "old").mkdir()
+    requirements.write_text(f"{tmp_path}/shop\nsome\n")
+    assert build_anew(Contents(requirements_file=requirements)) == ["--reinstall-package", "shop"]
+    requirements.write_text(f"{tmp_path}/shop\n-e {tmp_path}/old\n")
+    assert build_anew(Contents(requirements_file=requirements)) == ["--reinstall"]
+    requirements.write_text("some\n")
+    assert build_anew(Contents(requirements_file=requirements)) == []
+
+
+@pytest.mark.skipif(uv.find() is None, reason="uv was not found")
+def test_a_folder_is_installed_again_in_each_process_and_once_in_one(
+    tmp_path: Path, interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    shop = tmp_path / "shop"
+    write_project(shop, value=1)
+    requirements.write_text(f"{shop}\n")
+
+    def value() -> str:
+        python = environments.environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
+        return subprocess.check_output([python, "-I", "-c", "import shop; print(shop.VALUE)"], text=True).strip()
+
+    assert value() == "1"
+    (shop / "shop.py").write_text("VALUE = 2\n")
+    assert value() == "1"
+    monkeypatch.setattr(environments, "_MADE_HERE", set())
+    assert value() == "2"

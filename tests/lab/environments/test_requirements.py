@@ -1,0 +1,117 @@
+"""Requirements files, taken apart."""
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from lab.environments.requirements import Requirements, constraint_files, listed, local_path, name_of, read
+
+FILE = """\
+# what the shop needs
+--index-url=https://packages.example/simple
+-c limits.txt
+Flask==3.1.3 \\
+    --hash=sha256:00 \\
+    --hash=sha256:01
+numpy>=2 ; python_version >= "3.11"  # fast
+-r more.txt
+"""
+
+
+def test_options_hold_for_all_and_an_entry_keeps_its_hashes(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text(FILE)
+    (tmp_path / "more.txt").write_text("--find-links wheels\nrpyc\nrpyc\n")
+    found = read(tmp_path / "requirements.txt")
+    assert found.options == (
+        "--index-url=https://packages.example/simple",
+        f"-c {tmp_path}/limits.txt",
+        f"--find-links {tmp_path}/wheels",
+    )
+    assert found.entries == (
+        "Flask==3.1.3 --hash=sha256:00 --hash=sha256:01",
+        'numpy>=2 ; python_version >= "3.11"',
+        "rpyc",
+    )
+    assert found.hashed
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ("Flask==3.1.3 --hash=sha256:00", "flask"),
+        ("ruamel.yaml", "ruamel-yaml"),
+        ("uvicorn[standard]>=0.30", "uvicorn"),
+        ("shop @ file:///home/me/shop", "shop"),
+        ("./wheels/my_shop-1.0-py3-none-any.whl", "my-shop"),
+        ("https://example.org/my_shop-1.0.tar.gz", "my-shop"),
+        ("./shop", "./shop"),
+    ],
+)
+def test_an_entry_says_which_package_it_asks_for(entry: str, name: str) -> None:
+    assert name_of(entry) == name
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"none\.txt cannot be read \(No such file or directory\)"):
+        read(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize("given", ["", "--index-url=x", "a\nb"])
+def test_a_package_that_is_an_option_or_nothing_is_refused(given: str) -> None:
+    with pytest.raises(BadInput, match="is not a package; name one"):
+        listed([given])
+
+
+def test_packages_may_be_named_one_by_one() -> None:
+    assert listed(["numpy", "numpy", "rpyc==6.0.2"]) == Requirements(entries=("numpy", "rpyc==6.0.2"))
+
+
+@pytest.mark.parametrize("text", ["-r requirements.txt", "-r ../x/requirements.txt", "-r more.txt"])
+def test_a_file_that_names_itself_is_refused_with_the_way_round(tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "requirements.txt").write_text(f"flask\n{text}\n")
+    (folder / "more.txt").write_text("--requirement requirements.txt\n")
+    with pytest.raises(BadInput, match=r"requirements\.txt names itself with -r: requirements\.txt -> "):
+        read(folder / "requirements.txt")
+
+
+def test_a_file_may_be_named_twice(tmp_path: Path) -> None:
+    (tmp_path / "base.txt").write_text("flask\n")
+    (tmp_path / "requirements.txt").write_text("-r base.txt\n-r base.txt\n-r https://example.org/more.txt\n")
+    found = read(tmp_path / "requirements.txt")
+    assert (found.entries, found.options) == (("flask",), ("-r https://example.org/more.txt",))
+
+
+def test_constraints_are_the_files_of_this_machine() -> None:
+    wanted = Requirements(options=("-c /a/limits.txt", "--constraint=/b.txt", "-c https://example.org/c.txt", "--pre"))
+    assert constraint_files(wanted) == [Path("/a/limits.txt"), Path("/b.txt")]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "./lib",
+        "lib/",
+        "-e ./lib",
+        "--editable=./lib[fast]",
+        "shop @ file://{here}/lib ; python_version > '3'",
+        "{here}/lib",
+    ],
+)
+def test_an_entry_may_be_a_folder_of_this_machine(entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lib").mkdir()
+    monkeypatch.chdir(tmp_path)
+    found = local_path(entry.format(here=tmp_path))
+    assert found is not None
+    assert found.resolve() == tmp_path / "lib"
+
+
+@pytest.mark.parametrize(
+    "entry", ["lib", "flask==3.1.3", "shop @ https://example.org/lib", "./none", "-e git+https://x/y"]
+)
+def test_other_entries_are_no_folder(entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lib").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert local_path(entry) is None

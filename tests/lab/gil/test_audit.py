@@ -1,0 +1,231 @@
+"""The audit, of tiny packages that are made here: nothing is downloaded."""
+
+import base64
+import hashlib
+import io
+import subprocess
+import sysconfig
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from lab.gil.audit import GIL, IMPORT_FAILS, NO_WHEEL, NOT_INSTALLABLE, WARNS, Finding, audit, document, exit_status
+from lab.python import uv
+from lab.python.interpreters import Interpreter
+from tests.conftest import runtime_or_skip
+
+HAVE_UV = uv.find() is not None
+pytestmark = pytest.mark.skipif(not HAVE_UV, reason="audit installs with uv, which was not found; make setup has it")
+EXTENSION = """
+#include <Python.h>
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "%(name)s", NULL, 0, NULL, %(slots)s};
+PyMODINIT_FUNC PyInit_%(name)s(void) { return PyModuleDef_Init(&definition); }
+"""
+SUPPORTED = """
+#include <Python.h>
+static PyModuleDef_Slot slots[] = {{Py_mod_gil, Py_MOD_GIL_NOT_USED}, {0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "%(name)s", NULL, 0, NULL, slots};
+PyMODINIT_FUNC PyInit_%(name)s(void) { return PyModuleDef_Init(&definition); }
+"""
+BACKEND = """
+import base64, hashlib, zipfile
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    name = "sourced-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel_directory + "/" + name, "w") as wheel:
+        wheel.writestr("sourced.py", "x = 1\\n")
+        wheel.writestr("sourced-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: sourced\\nVersion: 1.0\\n")
+        kind = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+        wheel.writestr("sourced-1.0.dist-info/WHEEL", kind)
+        wheel.writestr("sourced-1.0.dist-info/RECORD", "sourced.py,,\\n")
+    return name
+"""
+BROKEN = "def build_wheel(*_, **__):\n    raise RuntimeError('it needs a compiler of 1999')\n"
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+@pytest.fixture(scope="module")
+def free_threaded() -> Interpreter:
+    return runtime_or_skip("3.14t").interpreter
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory, free_threaded: Interpreter) -> Path:
+    """A folder of packages, as an index would have them."""
+    folder = tmp_path_factory.mktemp("shelf")
+    wheel(folder, "plain", {"plain/__init__.py": b"import plain.inner\n", "plain/inner.py": b"x = 1\n"})
+    wheel(folder, "raising", {"raising.py": b"import nothing_of_that_name\n"})
+    wheel(folder, "dying", {"dying.py": b"import os\nos._exit(7)\n"})
+    wheel(folder, "warning", {"warning.py": b"import warnings\nwarnings.warn('old', DeprecationWarning)\n"})
+    held, free = (
+        extension(free_threaded, folder, "_held", EXTENSION),
+        extension(free_threaded, folder, "_free", SUPPORTED),
+    )
+    wheel(folder, "holding", {"holding/__init__.py": b"from holding import _held\n", "holding/_held.so": held})
+    wheel(folder, "leaning", {"leaning.py": b"import holding\n"}, needs="holding")
+    wheel(folder, "freed", {"freed/__init__.py": b"from freed import _free\n", "freed/_free.so": free})
+    source(folder, "sourced", BACKEND)
+    source(folder, "broken", BROKEN)
+    return folder
+
+
+def wheel(folder: Path, name: str, files: Mapping[str, bytes], needs: str = "") -> None:
+    """A wheel of version 1.0 in *folder*. Source: packaging.python.org, binary distribution format."""
+    info = f"{name}-1.0.dist-info"
+    need = f"Requires-Dist: {needs}\n" if needs else ""
+    all_files = {
+        **files,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{need}".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{path},{digest(data)},{len(data)}\n" for path, data in all_files.items())
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as archive:
+        for path, data in {**all_files, f"{info}/RECORD": f"{record}{info}/RECORD,,\n".encode()}.items():
+            archive.writestr(path, data)
+
+
+def digest(data: bytes) -> str:
+    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def source(folder: Path, name: str, backend: str) -> None:
+    """A source distribution of version 1.0, built by a backend of its own."""
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+    with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
+        for path, text in {"backend.py": backend, "pyproject.toml": PROJECT, "PKG-INFO": metadata}.items():
+            entry = tarfile.TarInfo(f"{name}-1.0/{path}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+
+
+def extension(interpreter: Interpreter, folder: Path, name: str, code: str) -> bytes:
+    """A compiled extension module; the test is skipped where there is no compiler or no header."""
+    built = folder / "built" / f"{name}.so"
+    built.parent.mkdir(exist_ok=True)
+    built.with_suffix(".c").write_text(code % {"name": name, "slots": "NULL"})
+    ask = [str(interpreter.executable), "-c", "import sysconfig; print(sysconfig.get_path('include'))"]
+    include = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
+    compiler = str(sysconfig.get_config_var("CC") or "cc").split()[0]
+    command = [compiler, "-shared", "-fPIC", f"-I{include}", str(built.with_suffix(".c")), "-o", str(built)]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+    except OSError as error:
+        pytest.skip(f"{compiler} does not run: {error.strerror}")
+    if done.returncode:
+        pytest.skip(f"{compiler} cannot compile against {include}: {done.stderr.strip()[-200:]}")
+    return built.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def findings(shelf: Path, free_threaded: Interpreter, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finding]:
+    """What is found of everything on the shelf, and of a package that is nowhere."""
+    names = ["plain", "raising", "dying", "warning", "holding", "leaning", "freed", "sourced", "broken", "nowhere"]
+    file = tmp_path_factory.mktemp("asked") / "requirements.txt"
+    file.write_text("\n".join(["--no-index", f"--find-links {shelf}", *names]) + "\n")
+    return {one.package: one for one in audit(file, free_threaded)}
+
+
+def kinds(finding: Finding) -> list[str]:
+    return [problem.kind for problem in finding.problems]
+
+
+@pytest.mark.parametrize("name", ["plain", "freed"])
+def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, Finding], name: str) -> None:
+    assert findings[name] == Finding(package=name, version="1.0", modules=(name,))
+    assert findings[name].passes
+
+
+def test_a_package_that_switches_the_gil_on_is_named_with_the_module_that_did_it(findings: dict[str, Finding]) -> None:
+    (problem,) = findings["holding"].problems
+    assert (problem.kind, problem.module, problem.culprit) == (GIL, "holding", "holding._held")
+    assert str(problem.detail) == "importing holding switches the GIL on, by holding._held"
+
+
+def test_a_package_that_does_so_by_what_it_needs_is_told_whose_module_it_is(findings: dict[str, Finding]) -> None:
+    (problem,) = findings["leaning"].problems
+    assert (problem.kind, problem.culprit) == (GIL, "holding._held")
+
+
+def test_a_package_that_raises_when_imported_fails_with_its_error(findings: dict[str, Finding]) -> None:
+    (problem,) = findings["raising"].problems
+    assert problem.kind == IMPORT_FAILS
+    assert str(problem.detail) == (
+        "importing raising fails: ModuleNotFoundError: No module named 'nothing_of_that_name'"
+    )
+
+
+def test_a_package_that_ends_the_interpreter_fails_and_the_others_are_looked_at(findings: dict[str, Finding]) -> None:
+    (problem,) = findings["dying"].problems
+    assert (problem.kind, str(problem.detail)) == (
+        IMPORT_FAILS,
+        "importing dying fails: the interpreter exited with status 7",
+    )
+
+
+def test_a_package_that_warns_is_quoted(findings: dict[str, Finding]) -> None:
+    (problem,) = findings["warning"].problems
+    assert (problem.kind, str(problem.detail)) == (WARNS, "DeprecationWarning: old")
+
+
+def test_a_package_without_a_wheel_is_built_and_says_so(findings: dict[str, Finding]) -> None:
+    assert findings["sourced"].modules == ("sourced",)
+    assert kinds(findings["sourced"]) == [NO_WHEEL]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("broken", "Failed to build `broken==1.0`: RuntimeError: it needs a compiler of 1999"),
+        ("nowhere", "Because nowhere was not found in the provided package locations"),
+    ],
+)
+def test_a_package_that_cannot_be_had_says_why_and_the_others_go_on(
+    findings: dict[str, Finding], name: str, why: str
+) -> None:
+    (problem,) = findings[name].problems
+    assert problem.kind == NOT_INSTALLABLE
+    assert str(problem.detail).startswith(why)
+    assert findings[name].version == ""
+
+
+def test_the_exit_status_is_3_when_one_does_not_pass(findings: dict[str, Finding]) -> None:
+    assert exit_status([findings["plain"], findings["freed"]]) == 0
+    assert exit_status(list(findings.values())) == 3
+
+
+def test_the_document_has_the_runtime_and_every_finding(
+    findings: dict[str, Finding], free_threaded: Interpreter
+) -> None:
+    made = document([findings["plain"], findings["holding"]], free_threaded)
+    assert made["schema"] == 1
+    assert made["runtime"]["name"] == "3.14t"
+    assert [(one["package"], one["passes"]) for one in made["packages"]] == [("plain", True), ("holding", False)]
+
+
+def test_packages_may_be_given_by_the_path_of_a_wheel(shelf: Path, free_threaded: Interpreter) -> None:
+    (found,) = audit([str(shelf / "warning-1.0-py3-none-any.whl")], free_threaded)
+    assert (found.package, found.version, kinds(found)) == ("warning", "1.0", [WARNS])
+
+
+def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
+    free_threaded: Interpreter, tmp_path: Path
+) -> None:
+    for name, text in {"backend.py": BACKEND, "pyproject.toml": PROJECT}.items():
+        (tmp_path / name).write_text(text)
+    (found,) = audit([str(tmp_path)], free_threaded)
+    assert found == Finding(package="sourced", version="1.0", modules=("sourced",))
+
+
+def test_a_build_that_always_has_its_gil_is_refused() -> None:
+    default = runtime_or_skip("3.14").interpreter
+    with pytest.raises(BadInput, match=r"Runtime 3\.14 always has its GIL; audit needs a free-threaded build"):
+        audit(["plain"], default)
+
+
+def test_a_list_without_a_package_is_refused(free_threaded: Interpreter, tmp_path: Path) -> None:
+    (tmp_path / "none.txt").write_text("# nothing yet\n")
+    with pytest.raises(BadInput, match="names no package"):
+        audit(tmp_path / "none.txt", free_threaded)

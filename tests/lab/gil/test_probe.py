@@ -1,0 +1,113 @@
+"""The GIL of real processes, seen from outside."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lab.gil import probe as gilprobe
+from lab.gil.memory import gil_in_memory
+from lab.gil.probe import gil_answered, python_process, version_label
+from lab.python import interpreters
+from lab.python.interpreters import Interpreter
+from lab.run.runtimes import Runtime
+from tests.conftest import runtime_or_skip
+
+WAITING = "import sys; print(1, flush=True); sys.stdin.readline()"
+BUSY = "print(1, flush=True)\nwhile True: pass"
+pytestmark = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="processes are looked at by /proc")
+
+
+@contextmanager
+def running(runtime: Runtime, code: str) -> Iterator[int]:
+    """The pid of a Python process that runs *code* and has said so."""
+    command = [str(runtime.interpreter.executable), *runtime.name.options, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"1\n"
+        yield process.pid
+        process.kill()
+
+
+def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known(runtime: Runtime) -> None:
+    with running(runtime, WAITING) as pid:
+        found = python_process(pid)
+    assert found is not None
+    assert found.gil_enabled is runtime.name.gil_enabled
+
+
+def test_the_interpreter_of_a_process_is_known(runtime: Runtime) -> None:
+    facts = runtime.interpreter.facts
+    with running(runtime, WAITING) as pid:
+        found = python_process(pid, may_ask=False)
+    assert found is not None
+    assert (found.version, found.free_threaded) == (facts["version"], facts["gil_disabled_build"])
+    assert found.label == facts["version"] + ("t" if runtime.name.free_threaded else "")
+    assert version_label("3.14.7", free_threaded=False) == "3.14.7"
+
+
+def test_an_interpreter_is_asked_once_for_all_processes_that_run_it(
+    any_runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def ask(source: str, executable: Path) -> Interpreter | None:
+        asked.append(executable)
+        return interpreters.ask(source, executable)
+
+    monkeypatch.setattr(gilprobe, "_INTERPRETERS", {})
+    monkeypatch.setattr(gilprobe, "ask", ask)
+    with running(any_runtime, WAITING) as one, running(any_runtime, WAITING) as other:
+        assert python_process(one) == python_process(other) != None  # noqa: E711 - and neither is
+    assert asked == [any_runtime.interpreter.executable]
+
+
+def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = runtime_or_skip("3.14t")
+    monkeypatch.setattr(gilprobe, "gil_in_memory", lambda pid: None)
+    monkeypatch.setattr(gilprobe, "gil_answered", None)
+    with running(runtime, WAITING) as pid:
+        found = python_process(pid, may_ask=False)
+    assert found is not None
+    assert found.gil_enabled is None
+
+
+@pytest.mark.parametrize("name", ["3.14t", "3.14t+gil"])
+def test_the_memory_of_a_free_threaded_process_says_whether_its_gil_is_on(name: str) -> None:
+    runtime = runtime_or_skip(name)
+    with running(runtime, WAITING) as pid:
+        assert gil_in_memory(pid) is runtime.name.gil_enabled
+
+
+@pytest.mark.parametrize("name", ["3.14t", "3.14t+gil"])
+def test_a_process_that_runs_python_says_so_itself_when_it_is_asked(name: str) -> None:
+    runtime = runtime_or_skip(name)
+    with running(runtime, BUSY) as pid:
+        assert gil_answered(pid, runtime.interpreter.executable, deadline_s=10.0) is runtime.name.gil_enabled
+
+
+def test_a_process_that_waits_in_the_kernel_does_not_answer_and_is_not_waited_for_longer() -> None:
+    runtime = runtime_or_skip("3.14t")
+    with running(runtime, WAITING) as pid:
+        assert gil_answered(pid, runtime.interpreter.executable, deadline_s=0.2) is None
+
+
+def test_the_memory_of_another_version_is_not_read() -> None:
+    with running(runtime_or_skip("3.11"), WAITING) as pid:
+        assert gil_in_memory(pid) is None
+
+
+def test_of_a_program_that_is_no_python_nothing_is_known() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        assert python_process(process.pid) is None
+        process.kill()
+
+
+def test_of_a_process_that_has_ended_nothing_is_known() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        pass
+    assert python_process(process.pid) is None
+    assert gil_in_memory(process.pid) is None

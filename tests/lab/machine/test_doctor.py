@@ -1,0 +1,113 @@
+"""What facts of the machine are judged to mean."""
+
+from typing import Any
+
+import pytest
+
+from core.messages import NOTHING
+from lab.machine.doctor import Finding, disturbances, findings
+
+QUIET: dict[str, Any] = {
+    "cores": 8,
+    "virtual": False,
+    "load_1m": 0.4,
+    "governors": ["performance"],
+    "turbo": False,
+    "throttles": 0,
+    "smt": False,
+    "swap_used_bytes": 0,
+    "cpu_pressure": 0.01,
+    "memory_pressure": 0.0,
+    "cores_quota": "unlimited",
+    "aslr": 2,
+    "window": {
+        "window_ns": 500_000_000,
+        "steal": 0.001,
+        "others_cores": 0.1,
+        "swapped_pages": 0,
+        "throttles": 0,
+        "quota_stalled_ns": 0,
+        "idle": 0.99,
+    },
+}
+
+HELD_BACK = "the CPU quota held threads back for 50 ms in 0.5 s"
+
+
+def found(name: str, **changes: Any) -> Finding:
+    window = {**QUIET["window"], **changes.pop("window", {})}
+    (one,) = [one for one in findings({**QUIET, **changes, "window": window}) if str(one.name) == name]
+    return one
+
+
+def test_a_quiet_machine_has_findings_that_are_all_good_and_ask_for_nothing() -> None:
+    assert {one.good for one in findings(QUIET)} == {True}
+    assert {one.remedy for one in findings(QUIET)} == {NOTHING}
+
+
+def test_a_machine_that_tells_nothing_has_findings_that_are_all_unknown() -> None:
+    assert {(one.good, one.value, one.remedy) for one in findings({})} == {(None, NOTHING, NOTHING)}
+
+
+def test_the_same_things_are_looked_at_whatever_is_known() -> None:
+    assert [one.code for one in findings({})] == [one.code for one in findings(QUIET)]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "value", "advice"),
+    [
+        ("load", {"load_1m": 1.7}, "1.70 on 8 cores", "top"),
+        ("load", {"load_1m": 0.3, "cores": 1}, "0.30 on 1 core", "top"),
+        ("CPU pressure", {"cpu_pressure": 0.2}, "20.0 % of the last 10 s", "measure later"),
+        ("other processes", {"window": {"others_cores": 0.5}}, "other processes used 0.50 of 8 cores", "top"),
+        ("CPU steal", {"window": {"steal": 0.034}}, "the host took 3.4 % of the CPU time", "dedicated cores"),
+        ("swapping", {"window": {"swapped_pages": 1}}, "1 page was swapped", "NUM_CLIENTS"),
+        ("throttling", {"window": {"throttles": 2}}, "heat slowed a core 2 times", "cooling"),
+        (
+            "held by the quota",
+            {"window": {"quota_stalled_ns": 50_000_000}},
+            "the CPU quota held threads back for 50 ms in 0.5 s",
+            "quota",
+        ),
+        ("memory pressure", {"memory_pressure": 0.02}, "2.0 % of the last 10 s", "memory"),
+        ("swap in use", {"swap_used_bytes": 3 << 20}, "3 MiB", "swapoff"),
+        ("frequency governor", {"governors": ["performance", "powersave"]}, "performance, powersave", "cpupower"),
+        ("turbo", {"turbo": True}, "on", "no_turbo"),
+        ("throttled since start", {"throttles": 1}, "heat slowed a core 1 time", "cooling"),
+        ("SMT", {"smt": True}, "on: two threads share a core", "--pin"),
+        ("CPU quota", {"cores_quota": 1.5}, "1.5 of 8 cores", "--cpuset-cpus"),
+        ("address randomisation", {"aslr": 0}, "off", "randomize_va_space=2"),
+        ("address randomisation", {"aslr": 1}, "partial", "randomize_va_space=2"),
+    ],
+)
+def test_what_disturbs_is_found_with_its_value_and_what_to_do(
+    name: str, changes: dict[str, Any], value: str, advice: str
+) -> None:
+    one = found(name, **changes)
+    assert (one.good, str(one.value)) == (False, value)
+    assert advice in str(one.remedy)
+
+
+def test_a_quota_of_all_cores_is_good() -> None:
+    assert found("CPU quota", cores_quota=8.0).good is True
+
+
+def test_a_virtual_machine_is_named_as_the_reason_for_what_its_host_hides() -> None:
+    hidden = {"virtual": True, "turbo": None, "governors": None, "window": {"throttles": None}}
+    for name in ("turbo", "frequency governor", "throttling"):
+        one = found(name, **hidden)
+        assert (one.good, str(one.value)) == (None, "a virtual machine does not show it")
+    assert found("swap in use", virtual=True, swap_used_bytes=None).value == NOTHING
+
+
+def test_a_run_is_not_blamed_for_its_own_load_or_pressure() -> None:
+    window = {**QUIET["window"], "cpu_pressure": 0.99, "memory_pressure": 0.5, "idle": 0.0}
+    assert disturbances(window, 8) == []
+
+
+def test_a_run_in_which_others_ran_is_disturbed() -> None:
+    disturbed = disturbances({**QUIET["window"], "others_cores": 1.0, "steal": 0.2}, 8)
+    assert [(one.code, one.args["count" if one.plural else "percent"]) for one in disturbed] == [
+        ("other_processes", 8),
+        ("steal", 20.0),
+    ]

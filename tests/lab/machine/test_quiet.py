@@ -1,0 +1,231 @@
+"""How quiet the machine is, read from /proc and /sys trees that the tests write."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.machine import quiet
+from lab.machine.kernelfiles import Reader
+from lab.machine.quiet import Snapshot, between, facts, snapshot
+
+CPU = "sys/devices/system/cpu"
+PRESSURE = "some avg10={} avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+WORKSTATION = {
+    "proc/stat": "cpu  100 5 50 1000 20 1 2 3 40 4\n"
+    "cpu0 50 2 25 500 10 0 1 1 20 2\ncpu1 50 3 25 500 10 1 1 2 20 2\nintr 1 2 3\nctxt 5\n",
+    "proc/loadavg": "1.50 0.70 0.30 3/512 12345\n",
+    "proc/vmstat": "nr_free_pages 10\npswpin 7\npswpout 8\n",
+    "proc/meminfo": "MemTotal:  1000 kB\nSwapTotal:    2048 kB\nSwapFree:     1024 kB\n",
+    "proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu vme sse2\n\nprocessor\t: 1\nflags\t\t: fpu vme sse2\n",
+    "proc/pressure/cpu": PRESSURE.format("12.50", 4_000_000),
+    "proc/pressure/memory": PRESSURE.format("0.25", 9_000),
+    "proc/self/cgroup": "0::/user.slice/shell.scope\n",
+    "proc/sys/kernel/randomize_va_space": "2\n",
+    f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave\n",
+    f"{CPU}/cpu1/cpufreq/scaling_governor": "performance\n",
+    f"{CPU}/cpu0/thermal_throttle/core_throttle_count": "2\n",
+    f"{CPU}/cpu0/thermal_throttle/package_throttle_count": "3\n",
+    f"{CPU}/cpu1/thermal_throttle/core_throttle_count": "0\n",
+    f"{CPU}/intel_pstate/no_turbo": "0\n",
+    f"{CPU}/smt/active": "1\n",
+    "sys/fs/cgroup/cpu.stat": "usage_usec 9\n",
+    "sys/fs/cgroup/user.slice/cpu.stat": "usage_usec 9\nnr_throttled 2\nthrottled_usec 50\n",
+    "sys/fs/cgroup/user.slice/cpu.max": "150000 100000\n",
+    "sys/fs/cgroup/user.slice/shell.scope/cpu.stat": "usage_usec 9\nnr_throttled 1\nthrottled_usec 40\n",
+    "sys/fs/cgroup/user.slice/shell.scope/cpu.max": "max 100000\n",
+}
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Reader:
+    return Reader(root=tmp_path)
+
+
+def write(reader: Reader, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (reader.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (reader.root / path).write_text(text)
+
+
+def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
+    write(reader, WORKSTATION)
+    known = facts(0, reader)
+    del known["window"]
+    assert known == {
+        "cores": 2,
+        "virtual": False,
+        "load_1m": 1.5,
+        "governors": ["performance", "powersave"],
+        "turbo": True,
+        "throttles": 5,
+        "smt": True,
+        "swap_used_bytes": 1024 * 1024,
+        "cpu_pressure": 0.125,
+        "memory_pressure": 0.0025,
+        "cores_quota": 1.5,
+        "aslr": 2,
+    }
+
+
+def test_a_machine_that_tells_nothing_has_facts_that_are_all_none(reader: Reader) -> None:
+    known = facts(0, reader)
+    window = known.pop("window")
+    assert set(known.values()) == {None}
+    assert {value for name, value in window.items() if name != "window_ns"} == {None}
+
+
+@pytest.mark.parametrize("path", sorted(WORKSTATION))
+def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader, path: str) -> None:
+    write(reader, WORKSTATION)
+    (reader.root / path).write_text("odd: : avg10=x\ncpu a b c d e f g h\nsome avg10=x total=\n")
+    facts(0, reader)
+    (reader.root / path).unlink()
+    facts(0, reader)
+
+
+def test_the_facts_of_this_machine_can_be_written_as_json() -> None:
+    known = json.loads(json.dumps(facts(0)))
+    assert set(known) >= {"cores", "load_1m", "window", "cores_quota"}
+
+
+@pytest.mark.parametrize(
+    ("files", "turbo"),
+    [
+        ({"intel_pstate/no_turbo": "1"}, False),
+        ({"cpufreq/boost": "1"}, True),
+        ({"cpufreq/boost": "0"}, False),
+        ({"cpufreq/policy0/boost": "0", "cpufreq/policy1/boost": "1"}, True),
+    ],
+)
+def test_turbo_is_found_in_the_files_of_every_driver(reader: Reader, files: dict[str, str], turbo: bool) -> None:
+    write(reader, {f"{CPU}/{name}": text for name, text in files.items()})
+    assert facts(0, reader)["turbo"] is turbo
+
+
+@pytest.mark.parametrize(("siblings", "smt"), [("0", False), ("0,8", True), ("0-1", True)])
+def test_siblings_tell_of_smt_where_the_kernel_does_not(reader: Reader, siblings: str, smt: bool) -> None:
+    write(reader, {f"{CPU}/cpu0/topology/thread_siblings_list": siblings})
+    assert facts(0, reader)["smt"] is smt
+
+
+def test_a_virtual_machine_is_known_by_its_processor_flags(reader: Reader) -> None:
+    write(reader, {"proc/cpuinfo": "flags\t: fpu hypervisor sse2\n"})
+    assert facts(0, reader)["virtual"] is True
+
+
+CONTAINER = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.stat": "usage_usec 9\n"}
+OLD_CONTAINER = {
+    "proc/self/cgroup": "7:cpu,cpuacct:/docker/4f\n3:cpuset:/\n0::/\n",
+    "sys/fs/cgroup/cpu,cpuacct/cpu.stat": "nr_throttled 3\nthrottled_time 1500\n",
+    "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "50000\n",
+    "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "quota"),
+    [
+        ({}, None),
+        (OLD_CONTAINER, 0.5),
+        ({**OLD_CONTAINER, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1"}, "unlimited"),
+        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "200000 100000\n"}, 2.0),
+        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "max 100000\n"}, "unlimited"),
+        ({"proc/self/cgroup": "3:cpuset:/\n", "sys/fs/cgroup/cpu.stat": ""}, None),
+    ],
+)
+def test_the_quota_is_read_from_either_version_of_control_groups(
+    reader: Reader, files: dict[str, str], quota: float | str | None
+) -> None:
+    write(reader, files)
+    assert facts(0, reader)["cores_quota"] == quota
+
+
+def test_time_held_back_by_the_quota_is_in_nanoseconds_in_either_version(reader: Reader) -> None:
+    write(reader, WORKSTATION)
+    assert snapshot(reader).quota_stalled_ns == 40_000
+    write(reader, OLD_CONTAINER)
+    assert snapshot(reader).quota_stalled_ns == 1_500
+
+
+def test_a_snapshot_holds_the_counters(reader: Reader) -> None:
+    write(reader, WORKSTATION)
+    taken = snapshot(reader)
+    assert taken.cores == 2
+    assert taken.ticks == dict(zip(quiet.TICKS, (100, 5, 50, 1000, 20, 1, 2, 3), strict=True))
+    assert (taken.swapped_pages, taken.throttles) == (15, 5)
+    assert (taken.cpu_stalled_us, taken.memory_stalled_us) == (4_000_000, 9_000)
+
+
+BEFORE = Snapshot(
+    at_ns=10_000_000_000,
+    cores=2,
+    own_ns=0,
+    ticks=dict.fromkeys(quiet.TICKS, 1000),
+    swapped_pages=10,
+    throttles=0,
+    cpu_stalled_us=1_000,
+    memory_stalled_us=0,
+    quota_stalled_ns=5,
+)
+
+
+def two_seconds_later(**changes: Any) -> Snapshot:
+    """On 2 cores at 100 ticks a second there are 400 ticks: 220 used, 20 for interrupts, 100 + 40 idle, 20 stolen."""
+    grown = {"user": 100, "nice": 20, "system": 100, "idle": 100, "iowait": 40, "irq": 5, "softirq": 15, "steal": 20}
+    later: dict[str, Any] = {
+        "at_ns": BEFORE.at_ns + 2_000_000_000,
+        "own_ns": 1_200_000_000,
+        "ticks": {kind: 1000 + more for kind, more in grown.items()},
+        "swapped_pages": 14,
+        "throttles": 3,
+        "cpu_stalled_us": 501_000,
+        "memory_stalled_us": 20_000,
+        "quota_stalled_ns": 1_005,
+    }
+    return replace(BEFORE, **{**later, **changes})
+
+
+def test_a_window_holds_shares_and_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sysconf", lambda name: 100)
+    assert between(BEFORE, two_seconds_later()) == {
+        "window_ns": 2_000_000_000,
+        "steal": 0.05,
+        "iowait": 0.1,
+        "idle": 0.25,
+        "others_cores": 0.5,  # 2.2 s of CPU less our own 1.2 s, in 2 s
+        "swapped_pages": 4,
+        "throttles": 3,
+        "quota_stalled_ns": 1_000,
+        "cpu_pressure": 0.25,
+        "memory_pressure": 0.01,
+    }
+
+
+def test_others_never_use_less_than_nothing() -> None:
+    assert between(BEFORE, two_seconds_later(own_ns=9_000_000_000))["others_cores"] == 0
+
+
+def test_a_counter_that_runs_backwards_counts_as_still() -> None:
+    ticks = {**two_seconds_later().ticks, "iowait": 990}  # type: ignore[dict-item]
+    assert between(BEFORE, two_seconds_later(ticks=ticks))["iowait"] == 0
+
+
+def test_what_only_one_snapshot_knows_is_none() -> None:
+    window = between(BEFORE, two_seconds_later(ticks=None, swapped_pages=None, cpu_stalled_us=None))
+    assert window["steal"] is window["others_cores"] is window["swapped_pages"] is window["cpu_pressure"] is None
+    assert window["throttles"] == 3
+
+
+def test_a_window_of_no_length_has_no_shares() -> None:
+    window = between(BEFORE, BEFORE)
+    assert window["steal"] is window["others_cores"] is window["cpu_pressure"] is None
+    assert window["swapped_pages"] == 0
+
+
+def test_our_own_cpu_time_is_in_a_snapshot() -> None:
+    before = snapshot()
+    sum(range(3_000_000))
+    assert snapshot().own_ns > before.own_ns

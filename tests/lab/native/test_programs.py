@@ -1,0 +1,232 @@
+"""Native programs: what builds each, how each is started, and why one is not there. Nothing is compiled here."""
+
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from core.system import CLIENT, SERVICE, Program
+from lab.native import programs
+from lab.native.programs import BUILDS, PEERS, Build, ProgramMissing, command, make, missing
+from lab.places import NATIVE_SOURCES
+from lab.run.runtimes import Native
+from systems import every
+
+NEEDS = "gilscope-test-compiler"
+
+
+class Workshop:
+    """A folder with a source, a compiler that is a shell script, and a table of one program that it builds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sources = folder / "native"
+        self.bin = self.sources / "bin"
+        self.tools = folder / "tools"
+        for made in (self.sources / "one", self.tools):
+            made.mkdir(parents=True)
+        self.source = self.sources / "one" / "main.rs"
+        self.source.write_text("fn main() {}")
+
+    def build(self, name: str = "one") -> Build:
+        """How the program is built."""
+        made = self.sources / "target" / name
+        return Build(name=name, tools=(NEEDS,), commands=((NEEDS, str(made)),), made=made, folder=self.sources)
+
+    def has_compiler(self, script: str = 'mkdir -p "${1%/*}" && echo built >> "$1"') -> None:
+        """From now on the tool is there, and this is what it does."""
+        tool = self.tools / NEEDS
+        tool.write_text(f"#!/bin/sh\n{script}\n")
+        tool.chmod(0o755)
+
+    @property
+    def times_built(self) -> int:
+        """How often the compiler has run."""
+        return len((self.sources / "target" / "one").read_text().splitlines())
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    """A workshop in place of the repository's native folder."""
+    shop = Workshop(tmp_path)
+    monkeypatch.setattr(programs, "BIN", shop.bin)
+    monkeypatch.setattr(programs, "BUILDS", {"one": shop.build()})
+    monkeypatch.setenv("PATH", f"{shop.tools}{os.pathsep}{os.environ['PATH']}")
+    return shop
+
+
+def made(*names: str) -> list[tuple[str, str]]:
+    return [(name, str(reason)) for name, reason in make(names)]
+
+
+def test_a_program_is_built_put_into_its_place_and_started_from_there(workshop: Workshop) -> None:
+    workshop.has_compiler()
+    assert str(missing("one")) == "not built: try make native"
+    assert made("one") == [("one", "")]
+    assert (workshop.bin / "one").read_text() == "built\n"
+    assert str(missing("one")) == ""
+    assert command(Program(name="one", arguments=("--child",))) == [str(workshop.bin / "one"), "--child"]
+
+
+def test_a_program_whose_tools_are_missing_says_which(workshop: Workshop) -> None:
+    reason = f"not built: needs {NEEDS}"
+    assert str(missing("one")) == reason
+    assert made("one") == [("one", reason)]
+    with pytest.raises(ProgramMissing, match=f"^{reason}$"):
+        command(Program(name="one"))
+
+
+def test_a_program_is_built_again_only_if_a_source_is_newer(workshop: Workshop) -> None:
+    workshop.has_compiler()
+    for _ in range(2):
+        assert made("one") == [("one", "")]
+    assert workshop.times_built == 1
+    newer_s = (workshop.bin / "one").stat().st_mtime + 10
+    os.utime(workshop.source, (newer_s, newer_s))
+    assert made("one") == [("one", "")]
+    assert workshop.times_built == 2
+
+
+def test_what_a_build_leaves_behind_is_no_source(workshop: Workshop) -> None:
+    workshop.has_compiler()
+    list(make(["one"]))
+    newer_s = (workshop.bin / "one").stat().st_mtime + 10
+    for folder in ("target", "build", "bin", "wheels"):
+        left = workshop.sources / folder / "left.rs"
+        left.parent.mkdir(exist_ok=True)
+        left.write_text("")
+        os.utime(left, (newer_s, newer_s))
+    list(make(["one"]))
+    assert workshop.times_built == 1
+
+
+def test_a_build_that_fails_says_its_last_words_then_and_later(workshop: Workshop) -> None:
+    workshop.has_compiler("echo error: no such crate; exit 101")
+    ((_, reason),) = make(["one"])
+    assert str(reason).startswith(f"not built, though its tools are here: {NEEDS} ")
+    assert str(reason).endswith("failed: error: no such crate")
+    assert missing("one") == reason
+    workshop.has_compiler()
+    assert made("one") == [("one", "")]
+    assert str(missing("one")) == ""
+
+
+def test_a_program_that_an_earlier_build_left_is_not_measured_after_one_that_failed(workshop: Workshop) -> None:
+    workshop.has_compiler()
+    list(make(["one"]))
+    workshop.has_compiler("echo error: expected one of; exit 101")
+    newer_s = (workshop.bin / "one").stat().st_mtime + 10
+    os.utime(workshop.source, (newer_s, newer_s))
+    list(make(["one"]))
+    assert (workshop.bin / "one").exists()
+    assert str(missing("one")).endswith("failed: error: expected one of")
+    os.utime(workshop.source, (0, 0))
+    workshop.has_compiler()
+    assert made("one") == [("one", "")]
+    assert workshop.times_built == 2
+
+
+def test_a_compiler_may_say_bytes_that_are_no_utf_8_and_finds_nothing_on_its_standard_input(workshop: Workshop) -> None:
+    workshop.has_compiler("cat; printf 'caf\\351'; exit 1")
+    ((_, reason),) = make(["one"])
+    assert str(reason).endswith("failed: caf\N{REPLACEMENT CHARACTER}")
+
+
+def test_a_compiler_that_cannot_be_started_is_a_reason(workshop: Workshop) -> None:
+    tool = workshop.tools / NEEDS
+    tool.write_text("#!/no/such/shell\n")
+    tool.chmod(0o755)
+    assert made("one") == [
+        ("one", f"not built, though its tools are here: {NEEDS} could not be started: No such file or directory")
+    ]
+
+
+OLD_RUST = "not built: needs Rust 1.95 or newer"
+NO_CRATES = "not built, though its tools are here: cargo could not download the crates (no network?)"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("error: package `mio v1.2.4` cannot be built because it requires rustc 1.79 or newer, while ...", OLD_RUST),
+        ("error: rustc 1.85.0 is not supported by the following packages:\n  loadgen@0.1.0 requires ...", OLD_RUST),
+        ("  feature `edition2024` is required", OLD_RUST),
+        ("  this version of Cargo is older than the `2024` edition, and only supports `2015` and ...", OLD_RUST),
+        ("error: failed to download from `https://...`\n  [6] Could not resolve host: ...", NO_CRATES),
+        ("error: failed to get `mio` as a dependency of package ...\n  Couldn't resolve host name", NO_CRATES),
+    ],
+)
+def test_a_cargo_that_can_build_nothing_says_what_it_needs(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, said: str, reason: str
+) -> None:
+    (workshop.sources / "Cargo.toml").write_text('[workspace.package]\nrust-version = "1.95"\n')
+    cargo = workshop.tools / "cargo"
+    cargo.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{said}\nEND\nexit 101\n")
+    cargo.chmod(0o755)
+    build = replace(workshop.build(), tools=("cargo",), commands=(("cargo", "build"),))
+    monkeypatch.setattr(programs, "BUILDS", {"one": build})
+    monkeypatch.setattr(programs, "NATIVE_SOURCES", workshop.sources)
+    assert made("one") == [("one", reason)]
+
+
+def test_netty_needs_a_compiler_of_java_and_not_only_what_runs_it() -> None:
+    assert BUILDS["echo-netty"].tools == ("java", "javac", "mvn")
+
+
+def test_a_library_that_the_build_names_is_the_reason(workshop: Workshop) -> None:
+    said = "-- one: not built: needs libuv (libuv1-dev)"
+    workshop.has_compiler(f"echo '{said}'; echo '-- other: not built: needs boost'; exit 1")
+    assert made("one") == [("one", "not built: needs libuv (libuv1-dev)")]
+
+
+def test_a_name_that_is_no_program_is_refused_with_those_there_are(workshop: Workshop) -> None:
+    with pytest.raises(BadInput, match="'two' is not a native program; accepted are one"):
+        list(make(["two"]))
+
+
+def test_a_jar_is_started_by_java(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = workshop.sources / "one" / "target" / "one.jar"
+    build = Build(name="one", tools=(), commands=(), made=jar, folder=workshop.sources)
+    monkeypatch.setattr(programs, "BUILDS", {"one": build})
+    workshop.bin.mkdir()
+    (workshop.bin / "one.jar").write_text("")
+    assert command(Program(name="one", arguments=("--child",))) == [
+        *["java", "-jar", str(workshop.bin / "one.jar")],
+        "--child",
+    ]
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_another_load_generator_is_what_path_has_and_is_run_by_a_client_of_ours(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("PATH", str(workshop.tools))
+    assert str(missing(name)) == f"not installed: needs {name} on PATH (try: make native-peers)"
+    (workshop.tools / name).write_text("#!/bin/sh\n")
+    (workshop.tools / name).chmod(0o755)
+    assert str(missing(name)) == ""
+    assert command(Program(name=name, arguments=(name,))) == [sys.executable, "-s", "-m", "clients.peers", name]
+
+
+def test_every_program_that_a_system_names_is_in_the_table() -> None:
+    named = {program.name for system in every() for role in (SERVICE, CLIENT) if (program := system.program(role))}
+    assert named <= {*BUILDS, *PEERS}
+    assert set(BUILDS) <= named | {"loadgen"}
+
+
+def test_every_program_has_sources_of_its_own_and_goes_into_one_folder() -> None:
+    assert {build.place.parent for build in BUILDS.values()} == {programs.BIN}
+    assert len({build.place for build in BUILDS.values()}) == len(BUILDS)
+    manifest = (NATIVE_SOURCES / "Cargo.toml").read_text()
+    assert re.search(r"\bloadgen\b", manifest)
+    assert (NATIVE_SOURCES / "CMakeLists.txt").is_file()
+    assert (BUILDS["echo-netty"].folder / "pom.xml").is_file()
+
+
+def test_a_system_without_a_program_for_a_role_says_so() -> None:
+    (uvloop,) = (system for system in every() if system.name == "echo-uvloop")
+    with pytest.raises(ProgramMissing, match="echo-uvloop has no native service"):
+        Native().command(uvloop, SERVICE)

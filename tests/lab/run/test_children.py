@@ -1,0 +1,277 @@
+"""Children and their lines: heard in any pieces, never waited for without a deadline, never left behind."""
+
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from core.errors import ChildFailed
+from core.messages import message, verbatim
+from lab.python.interpreters import scrubbed_environment
+from lab.run.children import READY, RESULT, Child, Children
+from lab.run.sandbox import Sandbox
+
+DEADLINE_S = 20.0
+BEFORE, AT_END = message("before it was ready", code="early"), message("at the end")
+WAIT_FOR_END = "import sys; sys.stdin.read()"
+
+
+@pytest.fixture
+def children(sandbox: Sandbox, tmp_path: Path) -> Iterator[Children]:
+    """All of them end with the test."""
+    with Children(sandbox, str(tmp_path)) as children:
+        yield children
+
+
+def start(children: Children, program: str, name: str = "Service 1 of 1") -> Child:
+    """A child that runs *program*, in this test's own Python."""
+    return children.start(verbatim(name), "3.14", [sys.executable, "-c", program])
+
+
+def says(*lines: object, then: str = WAIT_FOR_END) -> str:
+    """A program that prints these lines, JSON or text, and goes on with *then*."""
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    return f"for line in {texts!r}: print(line, flush=True)\n{then}"
+
+
+def failure(children: Children, *speakers: Child, key: str = READY, deadline_s: float = DEADLINE_S) -> str:
+    """Why hear_all failed."""
+    with pytest.raises(ChildFailed) as caught:
+        children.hear_all(speakers, key, BEFORE, deadline_s)
+    return str(caught.value)
+
+
+# ---- lines ---------------------------------------------------------------------------------------------------------
+
+
+def test_one_line_of_each_is_heard_in_the_order_of_the_children(children: Children) -> None:
+    slow = start(children, says({"ready": 1}, then=WAIT_FOR_END))
+    fast = start(children, says({"ready": 2}))
+    assert children.hear_all([fast, slow], READY, BEFORE, DEADLINE_S) == [{"ready": 2}, {"ready": 1}]
+
+
+def test_lines_that_come_together_are_heard_one_after_the_other(children: Children) -> None:
+    child = start(children, says('{"ready": true}\n{"result": 1}'))
+    assert children.hear_all([child], READY, BEFORE, DEADLINE_S) == [{"ready": True}]
+    start_s = monotonic()
+    assert children.hear_all([child], RESULT, AT_END, 4.0) == [{"result": 1}]
+    assert monotonic() - start_s < 3.0
+
+
+def test_a_line_that_comes_in_pieces_is_heard_whole(children: Children) -> None:
+    pieces = 'import sys\nfor c in \'{"ready": "a b"}\\n\': sys.stdout.write(c); sys.stdout.flush()\nsys.stdin.read()'
+    child = start(children, pieces)
+    assert children.hear_all([child], READY, BEFORE, DEADLINE_S) == [{"ready": "a b"}]
+
+
+def test_a_long_line_is_heard_whole(children: Children) -> None:
+    child = start(children, "print('{\"ready\": \"' + 'x' * 3_000_000 + '\"}', flush=True)\n" + WAIT_FOR_END)
+    (line,) = children.hear_all([child], READY, BEFORE, DEADLINE_S)
+    assert len(line["ready"]) == 3_000_000
+
+
+def test_a_child_is_told_lines_of_json_and_words_and_the_end(children: Children) -> None:
+    child = start(children, "import sys, json\nprint(json.dumps({'result': sys.stdin.read()}), flush=True)")
+    child.tell({"cell": "一"})
+    child.tell("go")
+    child.end_of_file()
+    (line,) = children.hear_all([child], RESULT, AT_END, DEADLINE_S)
+    first, second, rest = line["result"].split("\n")
+    assert (json.loads(first), second, rest) == ({"cell": "一"}, "go", "")
+
+
+def test_a_long_line_is_told_whole(children: Children) -> None:
+    child = start(children, "import sys, json\nprint(json.dumps({'result': len(sys.stdin.readline())}), flush=True)")
+    child.tell("x" * 1_000_000)
+    assert children.hear_all([child], RESULT, AT_END, DEADLINE_S) == [{"result": 1_000_001}]
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[1, 2]", "17", '"text"', "null", "{", "\udcff"])
+def test_a_line_that_is_no_json_object_fails_the_child_and_is_shown(children: Children, line: str) -> None:
+    program = f"import sys\nsys.stdout.buffer.write({line.encode(errors='surrogateescape')!r} + b'\\n')\n"
+    child = start(children, program + "sys.stdout.flush(); sys.stdin.read()")
+    reason = failure(children, child)
+    assert reason.startswith(f"Service 1 of 1 (3.14, pid {child.process.pid}) wrote b")
+    assert "the child contract requires one JSON object a line" in reason
+
+
+def test_another_line_than_the_one_that_is_due_fails_the_child(children: Children) -> None:
+    child = start(children, says({"result": {}}))
+    assert re.search(r"wrote \{'result': \{\}\} before it was ready; .* requires 'ready'", failure(children, child))
+
+
+# ---- ends ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_child_that_exits_too_early_fails_with_its_status_and_its_last_words(children: Children) -> None:
+    child = start(children, "import sys; sys.exit('out of cheese')")
+    assert failure(children, child) == (
+        f"Service 1 of 1 (3.14, pid {child.process.pid}) exited with status 1 before it was ready. "
+        "Its last lines: out of cheese"
+    )
+
+
+def test_a_child_that_was_killed_fails_with_the_name_of_the_signal(children: Children) -> None:
+    child = start(children, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    assert failure(children, child) == (
+        f"Service 1 of 1 (3.14, pid {child.process.pid}) was killed by SIGKILL before it was ready. "
+        "It wrote nothing to stderr."
+    )
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="needs real-time signals")
+def test_a_signal_without_a_name_of_its_own_is_told_by_its_number(children: Children) -> None:
+    child = start(children, "import os, signal; os.kill(os.getpid(), signal.SIGRTMIN + 3)")
+    assert re.search(rf"was killed by \S*{int(signal.SIGRTMIN) + 3}\S* before it was ready", failure(children, child))
+
+
+def test_only_the_tail_of_a_long_stderr_is_kept(children: Children) -> None:
+    child = start(children, "import sys\nfor n in range(9999): print('line', n, file=sys.stderr)\nsys.exit(2)")
+    reason = failure(children, child)
+    assert reason.endswith("line 9998")
+    assert 1000 < len(reason) < 3000
+
+
+def test_a_child_that_says_why_it_gives_up_is_quoted_and_the_failure_has_the_code_of_its_phase(
+    children: Children,
+) -> None:
+    why = message("{port} is taken.", port=80)
+    child = start(children, says({"failed": why.to_json()}, then="raise SystemExit(1)"))
+    with pytest.raises(ChildFailed, match=r"exited with status 1 before it was ready\. 80 is taken\.$") as caught:
+        children.hear_all([child], READY, BEFORE, DEADLINE_S)
+    assert (caught.value.message.code, caught.value.message.args["end"]) == (BEFORE.code, why)
+
+
+def test_a_child_that_ends_while_another_is_awaited_fails_at_once(children: Children) -> None:
+    start(children, "raise SystemExit(7)", name="Service 1 of 1")
+    client = start(children, WAIT_FOR_END, name="Client 1 of 1")
+    assert re.match(r"Service 1 of 1 \(3\.14, pid \d+\) exited with status 7", failure(children, client))
+
+
+def test_a_line_that_was_said_before_the_end_still_counts(children: Children) -> None:
+    child = start(children, says({"result": 1}, then=""))
+    assert children.hear_all([child], RESULT, AT_END, DEADLINE_S) == [{"result": 1}]
+
+
+def test_a_child_that_has_said_its_result_may_end(children: Children) -> None:
+    client = start(children, says({"result": 1}, then=""), name="Client 1 of 1")
+    service = start(children, "import sys; sys.stdin.read(); print('{\"result\": 2}')")
+    assert children.hear_all([client], RESULT, message("while the clients were calling"), DEADLINE_S) == [{"result": 1}]
+    service.end_of_file()
+    assert children.hear_all([service], RESULT, AT_END, DEADLINE_S) == [{"result": 2}]
+
+
+def test_a_last_line_without_its_end_is_no_line(children: Children) -> None:
+    child = start(children, "print('{\"ready\": 1}', end='')")
+    assert "exited with status 0 before it was ready" in failure(children, child)
+
+
+def test_silence_fails_the_child_at_the_deadline(children: Children) -> None:
+    noisy = start(children, says({"ready": 1}))
+    silent = start(
+        children, "import sys; print('busy', file=sys.stderr, flush=True); sys.stdin.read()", name="Client 2 of 3"
+    )
+    third = start(children, WAIT_FOR_END)
+    children.hear_all([noisy], READY, BEFORE, DEADLINE_S)
+    reason = failure(children, silent, third, deadline_s=0.3)
+    assert re.match(r"Client 2 of 3 \(3\.14, pid \d+\) and 1 more said nothing for \S+ s before it was ready\.", reason)
+
+
+def test_telling_a_child_that_has_gone_is_no_error(children: Children) -> None:
+    child = start(children, "")
+    child.process.wait(DEADLINE_S)
+    child.tell({"cell": 1})
+    child.tell("go")
+    child.end_of_file()
+    assert "exited with status 0" in failure(children, child)
+
+
+def test_a_program_that_cannot_be_started_fails_with_its_name(children: Children) -> None:
+    with pytest.raises(ChildFailed, match=r"Client 1 of 1 \(3\.14\) could not be started: /no/such/python: No such"):
+        children.start(verbatim("Client 1 of 1"), "3.14", ["/no/such/python"])
+
+
+DEAF = "import signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\n"
+
+
+def deaf_children(children: Children) -> list[Child]:
+    """Children that only SIGKILL ends."""
+    deaf = [start(children, DEAF + says({"ready": 1}, then="signal.pause()")) for _ in range(3)]
+    children.hear_all(deaf, READY, BEFORE, DEADLINE_S)
+    return deaf
+
+
+def test_no_child_is_left_when_the_block_ends(sandbox: Sandbox, tmp_path: Path) -> None:
+    with Children(sandbox, str(tmp_path)) as children:
+        deaf = deaf_children(children)
+    assert [child.process.returncode for child in deaf] == [-signal.SIGKILL] * 3
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_no_child_is_left_when_the_block_ends_with_an_error(
+    sandbox: Sandbox, tmp_path: Path, error: type[BaseException]
+) -> None:
+    deaf: list[Child] = []
+
+    def fail() -> None:
+        with Children(sandbox, str(tmp_path)) as children:
+            deaf.extend(deaf_children(children))
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert [child.process.returncode for child in deaf] == [-signal.SIGKILL] * 3
+
+
+# ---- what a child is given -----------------------------------------------------------------------------------------
+
+
+def test_a_child_gets_no_variable_that_changes_how_python_runs(
+    children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PYTHONPATH", "PYTHON_GIL", "PYTHONHASHSEED", "VIRTUAL_ENV"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("GILSCOPE_TEST", "kept")
+    child = start(children, "import os, json; print(json.dumps({'result': dict(os.environ)}), flush=True)")
+    (line,) = children.hear_all([child], RESULT, AT_END, DEADLINE_S)
+    assert [name for name in line["result"] if name.startswith("PYTHON") or name == "VIRTUAL_ENV"] == []
+    assert line["result"]["GILSCOPE_TEST"] == "kept"
+    assert scrubbed_environment()["GILSCOPE_TEST"] == "kept"
+
+
+def test_a_child_joins_the_sandbox_process_group_and_starts_where_it_is_told(
+    children: Children, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    child = start(children, "import os, json; print(json.dumps({'result': [os.getpgrp(), os.getcwd()]}), flush=True)")
+    (line,) = children.hear_all([child], RESULT, AT_END, DEADLINE_S)
+    assert line["result"] == [sandbox.process_group, str(tmp_path)]
+
+
+# ---- serving until the input ends ----------------------------------------------------------------------------------
+
+
+def test_watching_ends_with_the_input(children: Children, tmp_path: Path) -> None:
+    start(children, WAIT_FOR_END)
+    reader, writer = os.pipe()
+    with open(reader) as source:
+        os.write(writer, b"a line\n" * 1000)
+        os.close(writer)
+        children.watch_until_end_of(source)
+    (tmp_path / "input").write_text("a line\n" * 1000)
+    for path in (tmp_path / "input", Path(os.devnull)):
+        with open(path) as source:
+            children.watch_until_end_of(source)
+
+
+def test_a_child_that_ends_while_its_crew_watches_fails(children: Children) -> None:
+    start(children, "raise SystemExit(3)")
+    reader, writer = os.pipe()
+    status = pytest.raises(ChildFailed, match="exited with status 3 while it was serving")
+    with open(reader) as source, open(writer, "w"), status:
+        children.watch_until_end_of(source)

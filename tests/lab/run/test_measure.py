@@ -1,0 +1,146 @@
+"""One cell: what its children say becomes a result."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.run.sandbox import Sandbox
+from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, service_says
+
+
+def test_a_cell_whose_requests_were_all_answered_is_ok(scripted: Scripted) -> None:
+    result = scripted()
+    assert (result.status, str(result.reason)) == ("ok", "")
+    assert (result.system, result.runtime, result.arm, result.block) == ("2", "3.14", "3.14", 3)
+    assert re.fullmatch(r"2-3\.14-[0-9a-f]{8}", result.cell_id)
+    assert result.params["NUM_REQUESTS_PER_CLIENT"] == 20
+    assert (result.requests, result.answered, result.wrong, result.errors) == (20, 20, 0, {})
+    assert (result.latency["count"], result.latency["min_ns"], result.latency["max_ns"]) == (20, 1, 20)
+    assert result.connect == {}
+    (client,), (service,) = result.clients, result.services
+    assert (client["client_id"], client["completion_ns"], client["cpu_user_ns"]) == (0, 1000, 5)
+    assert "latency" not in client
+    assert (service["service_id"], service["requests"], service["max_rss_bytes"]) == (0, 20, 7)
+
+
+def test_the_wall_time_ends_with_the_last_client(scripted: Scripted) -> None:
+    late, early = client_says(finished_ns=10**18 + 5_000), client_says(finished_ns=10**18)
+    result = scripted(clients=(late,), NUM_CLIENTS=1)
+    assert result.wall_ns > 9 * 10**17
+    assert 0 < result.wall_ns + result.overhead_ns < 10**12
+    assert early["finished_ns"] < late["finished_ns"]
+
+
+def test_what_clients_and_services_say_is_added_up(scripted: Scripted) -> None:
+    result = scripted(
+        service=service_says(requests=1),
+        clients=(client_says(latency=latency(1, 2), connect=latency(7), errors={"closed": 1}),),
+        NUM_CLIENTS=3,
+        NUM_API_SERVICES=2,
+    )
+    assert (result.requests, result.answered) == (60, 60)
+    assert (result.latency["count"], result.latency["mean_ns"]) == (6, 1)
+    assert (result.connect["count"], result.connect["max_ns"]) == (3, 7)
+    assert result.errors == {"closed": 3}
+    assert [client["client_id"] for client in result.clients] == [0, 1, 2]
+    assert [service["service_id"] for service in result.services] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ({"answered": 13}, "7 of 20 requests were not answered"),
+        ({"wrong": 2}, "2 answers were wrong"),
+        ({"errors": {"reset": 1, "503": 4}}, "errors: 4 x 503, 1 x reset"),
+        (
+            {"answered": 19, "wrong": 2, "errors": {"closed": 1}},
+            "1 of 20 requests was not answered; 2 answers were wrong; errors: 1 x closed",
+        ),
+    ],
+)
+def test_answers_that_are_missing_wrong_or_errors_fail_the_cell_and_stay_counted(
+    scripted: Scripted, said: dict[str, Any], reason: str
+) -> None:
+    result = scripted(clients=(client_says(**said),))
+    assert (result.status, str(result.reason)) == ("failed", reason)
+    assert {name: getattr(result, name) for name in said} == said
+
+
+def test_more_answers_than_requests_fail_the_cell(scripted: Scripted) -> None:
+    assert scripted(clients=(client_says(answered=21),)).status == "failed"
+
+
+def test_a_missing_answer_of_one_client_is_not_made_good_by_an_extra_one_of_another(scripted: Scripted) -> None:
+    result = scripted(clients=(client_says(answered=19),), NUM_CLIENTS=2)
+    assert (result.status, str(result.reason)) == ("failed", "2 of 40 requests were not answered")
+
+
+@pytest.mark.parametrize(
+    ("service", "client", "reason"),
+    [
+        (GIL_ON, GIL_OFF, r"the GIL of Service 1 of 1 \(3\.14t, pid \d+\) was on when ready and at the end"),
+        (GIL_OFF, GIL_ON, r"the GIL of Client 1 of 1 \(3\.14t, pid \d+\) was on when ready and at the end"),
+        (GIL_OFF, {**GIL_OFF, "gil_enabled_end": True}, r"the GIL of Client 1 of 1 .* was on at the end"),
+        (GIL_ON, GIL_ON, r"the GIL of Service 1 .*; the GIL of Client 1 .*"),
+    ],
+)
+def test_a_gil_that_is_not_what_the_runtime_says_makes_the_cell_invalid(
+    scripted: Scripted, service: dict[str, bool], client: dict[str, bool], reason: str
+) -> None:
+    result = scripted(service=service_says(**service), clients=(client_says(**client),), runtime_name="3.14t")
+    assert result.status == "invalid"
+    assert re.fullmatch(reason, str(result.reason))
+
+
+def test_the_import_that_turned_the_gil_on_is_named(scripted: Scripted) -> None:
+    warning = (
+        "<frozen importlib._bootstrap>:491: RuntimeWarning: The global interpreter lock (GIL) has been enabled to "
+        "load module 'hdrh.codec', which has not declared that it can run safely without the GIL.\n"
+    )
+    off = client_says(**GIL_OFF)
+    result = scripted(service=service_says(), clients=(off,), complaint=warning, runtime_name="3.14t")
+    assert str(result.reason).endswith("was on when ready and at the end: it was enabled to load module 'hdrh.codec'")
+
+
+@pytest.mark.parametrize(
+    ("turns_gil_on", "service", "client", "status", "reason"),
+    [
+        (True, GIL_OFF, GIL_ON, "ok", ""),
+        (False, GIL_OFF, GIL_ON, "invalid", "the GIL of Client 1 of 1 .* was on when ready and at the end"),
+        (True, GIL_OFF, GIL_OFF, "invalid", "the GIL of Client 1 of 1 .* was off when ready and at the end"),
+        (True, GIL_ON, GIL_ON, "invalid", "the GIL of Service 1 of 1 .* was on when ready and at the end"),
+    ],
+)
+def test_a_system_that_is_to_turn_its_clients_gil_on_must_do_so_and_no_other_may(
+    scripted: Scripted,
+    turns_gil_on: bool,
+    service: dict[str, bool],
+    client: dict[str, bool],
+    status: str,
+    reason: str,
+) -> None:
+    said = {"service": service_says(**service), "clients": (client_says(**client),)}
+    result = scripted(**said, runtime_name="3.14t", turns_gil_on=turns_gil_on)
+    assert result.status == status
+    assert re.fullmatch(reason, str(result.reason))
+
+
+def test_a_gil_that_is_off_where_it_was_to_be_on_makes_the_cell_invalid(scripted: Scripted) -> None:
+    result = scripted(clients=(client_says(**GIL_OFF),), runtime_name="3.14t+gil")
+    assert result.status == "invalid"
+    assert "was off when ready and at the end" in str(result.reason)
+
+
+def test_a_cell_with_wrong_answers_is_failed_even_if_its_gil_is_wrong_too(scripted: Scripted) -> None:
+    assert scripted(clients=(client_says(wrong=1),), runtime_name="3.14t").status == "failed"
+
+
+def test_nothing_of_a_cell_is_left_in_the_sandbox_but_an_empty_folder(
+    scripted: Scripted, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sandbox, "folder", tmp_path)
+    scripted()
+    (folder,) = tmp_path.iterdir()
+    assert list(folder.iterdir()) == []

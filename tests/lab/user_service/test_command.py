@@ -1,0 +1,32 @@
+"""The command of a user's own service: where it is to listen, and what it cannot be asked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.user_service.command import CommandFailed, check_requests, place_for
+
+
+def asked(protocol: str, **request: Any) -> dict[str, Any]:
+    """What a service child is told of one request."""
+    plan = {"requests": [{"method": "POST", **request}], "think_time_s": 0.0, "rate": 0}
+    return {"protocol": protocol, "prefix": "", "requests": plan}
+
+
+def test_a_port_above_the_last_is_refused() -> None:
+    own = {"command": "{python} {port}", "first_port": 65535}
+    with pytest.raises(CommandFailed, match=r"65536 is not a port \(1-65535\)"):
+        place_for(own, 1, "/tmp")
+
+
+def test_a_body_that_is_no_object_is_refused_in_frames_alone() -> None:
+    check_requests(asked("http", body="hello"))
+    check_requests(asked("framed", body='{"target": 3}'))
+    with pytest.raises(CommandFailed, match="The body of POST / is hello; in a frame it is the params"):
+        check_requests(asked("framed", body="hello"))
+
+
+def test_a_body_whose_file_has_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandFailed, match=r"The body of POST /, .*/gone\.json: No such file or directory"):
+        check_requests(asked("http", body_file=str(tmp_path / "gone.json")))

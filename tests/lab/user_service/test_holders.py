@@ -1,0 +1,85 @@
+"""Who serves an address, found from outside."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lab.user_service import holders
+from lab.user_service.holders import serving
+
+LISTENER = """
+import os, socket, sys
+family, host, port = sys.argv[1:]
+listener = socket.socket(getattr(socket, family))
+listener.bind(host if family == "AF_UNIX" else (host, int(port)))
+listener.listen()
+child = os.fork()
+if child:
+    print(child, *([] if family == "AF_UNIX" else [listener.getsockname()[1]]), flush=True)
+sys.stdin.readline()
+"""
+pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="sockets are found by /proc")
+
+
+@contextmanager
+def listening(family: str, host: str) -> Iterator[tuple[set[int], str]]:
+    """A process that listens, and its child with the same socket: their pids, and the port."""
+    command = [sys.executable, "-c", LISTENER, family, host, "0"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        child, *port = process.stdout.readline().split()
+        yield {process.pid, int(child)}, "".join(port)
+        process.communicate("\n")
+
+
+@pytest.mark.parametrize(
+    ("family", "bound", "asked"),
+    [
+        ("AF_INET", "127.0.0.1", "127.0.0.1"),
+        ("AF_INET", "127.0.0.1", "localhost"),
+        ("AF_INET", "0.0.0.0", "127.0.0.1"),
+        ("AF_INET6", "::1", "[::1]"),
+        ("AF_INET6", "::", "127.0.0.1"),
+    ],
+)
+def test_all_processes_with_the_listening_socket_serve_a_port(family: str, bound: str, asked: str) -> None:
+    if family == "AF_INET6" and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this machine has no IPv6")
+    with listening(family, bound) as (pids, port):
+        assert {*serving(f"{asked}:{port}")} == pids
+
+
+def test_all_processes_with_the_listening_socket_serve_a_path(short_folder: Path) -> None:
+    with listening("AF_UNIX", str(short_folder / "a b.sock")) as (pids, _):
+        assert {*serving(f"{short_folder}/a b.sock")} == pids
+        assert serving(f"{short_folder}/other.sock") == []
+
+
+def test_a_host_elsewhere_is_not_taken_for_this_one() -> None:
+    with listening("AF_INET", "0.0.0.0") as (_, port):
+        assert serving(f"192.0.2.1:{port}") == []  # RFC 5737: nobody's
+
+
+def test_what_started_this_process_holds_the_socket_for_somebody_else() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert os.getpid() not in serving("{}:{}".format(*listener.getsockname()))
+
+
+def test_who_only_passes_connections_on_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    with listening("AF_INET", "127.0.0.1") as (pids, port):
+        names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in pids}
+        monkeypatch.setattr(holders, "_FORWARDERS", tuple(names))
+        assert serving(f"127.0.0.1:{port}") == []
+
+
+def test_where_nobody_listens_nobody_serves() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        assert serving("{}:{}".format(*bound.getsockname())) == []
+    assert serving("no.such.host.invalid:80") == []

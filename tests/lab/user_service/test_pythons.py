@@ -1,0 +1,56 @@
+"""What is made of the processes of a service that were looked at."""
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from lab.gil.probe import PythonProcess
+from lab.user_service import pythons as module
+from lab.user_service.pythons import Pythons, expect_proc, pythons_in
+
+ON = PythonProcess(version="3.11.2", free_threaded=False, gil_enabled=True)
+OFF = PythonProcess(version="3.14.7", free_threaded=True, gil_enabled=False)
+BACK = PythonProcess(version="3.14.7", free_threaded=True, gil_enabled=True)
+SILENT = PythonProcess(version="3.14.7", free_threaded=True, gil_enabled=None)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "pythons", "gil_enabled"),
+    [
+        ([], "3.14.7t", (), None),
+        ([None, None], "3.14.7t", (), None),
+        ([OFF, None], "3.14.7t", ("3.14.7t",), False),
+        ([OFF, BACK], "3.14.7t", ("3.14.7t",), True),
+        ([OFF, SILENT], "3.14.7t", ("3.14.7t",), None),
+        ([BACK, SILENT], "3.14.7t", ("3.14.7t",), True),
+        ([ON, OFF], "3.14.7t", ("3.11.2", "3.14.7t"), False),  # a supervisor under another Python
+        ([ON], "3.14.7t", ("3.11.2",), True),
+        ([ON, OFF], "", ("3.11.2", "3.14.7t"), True),
+    ],
+)
+def test_the_gil_is_that_of_the_measured_python_and_unknown_where_one_does_not_tell(
+    monkeypatch: pytest.MonkeyPatch,
+    found: list[PythonProcess | None],
+    expected: str,
+    pythons: tuple[str, ...],
+    gil_enabled: bool | None,
+) -> None:
+    monkeypatch.setattr(module, "python_process", lambda pid, deadline_s, may_ask: found[pid])
+    assert pythons_in(range(len(found)), expected) == Pythons(labels=pythons, gil_enabled=gil_enabled)
+
+
+@pytest.mark.parametrize(("first", "gil_enabled"), [(OFF, None), (BACK, True)])
+def test_a_process_that_was_not_reached_in_time_leaves_it_unknown(
+    monkeypatch: pytest.MonkeyPatch, first: PythonProcess, gil_enabled: bool | None
+) -> None:
+    clock = iter([0.0, 0.1, 9.0])
+    monkeypatch.setattr(module, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(module, "python_process", lambda pid, deadline_s, may_ask: first)
+    assert pythons_in([1, 2, 3]).gil_enabled is gil_enabled
+
+
+def test_a_platform_without_proc_is_refused_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PROC_STAT", Path("/no/such/stat"))
+    with pytest.raises(BadInput, match=r"by /proc, which .*start the service yourself and name it with --target"):
+        expect_proc()
