@@ -1,10 +1,11 @@
 """The command audit: is a package ready for the free-threaded build?"""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from commands.output import output_for
+from commands.output import Output, output_for
 from config.flags import Parser
 from config.options import Option
 from config.plan_options import JSON
@@ -26,19 +27,24 @@ RUNTIME = Option("--runtime NAME", message("a free-threaded build (default: 3.14
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, or 3 where a package is not ready."""
-    from reports.terminal.audit import audit_json, audit_markdown
+    from reports.render.markdown import markdown
+    from reports.terminal.audit import audit_document
 
-    flags = _flags(arguments)
+    output = output_for(arguments)
+    flags = _flags(arguments, output)
     interpreter = _interpreter(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
     file = flags["requirement"]
     findings = audit(flags["package"] if file is None else Path(file), interpreter)
     audited = document(findings, interpreter)
-    print(audit_json(audited) if flags["json"] else audit_markdown(audited).rstrip("\n"))
+    if flags["json"]:
+        print(json.dumps(audited, indent=1))
+    else:
+        print(markdown(audit_document(audited), output.language).rstrip("\n"))
     return exit_status(findings)
 
 
-def _flags(arguments: Sequence[str]) -> Mapping[str, Any]:
-    parser = Parser("audit", SUMMARY, output_for(arguments).language)
+def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
+    parser = Parser("audit", SUMMARY, output.language)
     parser.add(message("what to audit"), *PACKAGES, exclusive=True)
     parser.add(message("how"), RUNTIME, JSON)
     flags = parser.parse(arguments)

@@ -15,15 +15,17 @@ SUMMARY = message("Show what disturbs measurements on this machine, and what to 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, whatever there is."""
+    from reports.render.terminal import print_section
     from reports.terminal.console import terminal
-    from reports.terminal.doctor import print_findings
+    from reports.terminal.doctor import findings_section
 
-    parser = Parser("doctor", SUMMARY, output_for(arguments).language)
+    language = output_for(arguments).language
+    parser = Parser("doctor", SUMMARY, language)
     parser.add(message("what to print"), JSON)
     as_json = parser.parse(arguments)["json"]
     facts = quiet.facts()
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
-        print_findings(findings(facts), terminal())
+        print_section(findings_section(findings(facts)), terminal(), language)
     return 0

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from commands.output import output_for
 from config.flags import Parser
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import Message, listed, message
 from lab.native import programs, wheels
 from lab.python import interpreters
 
@@ -27,13 +27,13 @@ def main(arguments: Sequence[str]) -> int:
             )
     broken = False
     for what, why_not in _built(names):
-        print(f"{what}: {output.text(why_not or message('built'))}", flush=True)
-        broken |= why_not.startswith(programs.BROKEN)
+        output.line(message("{what}: {outcome}", what=what, outcome=why_not or message("built")))
+        broken |= why_not.code == programs.BROKEN
     return 1 if broken else 0
 
 
-def _built(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    programs = [name for name in names if name in programs.BUILDS]
+def _built(names: Iterable[str]) -> Iterator[tuple[str | Message, Message]]:
+    native = [name for name in names if name in programs.BUILDS]
     extensions = [name for name in names if name in wheels.EXTENSIONS]
     if native:
         yield from programs.make(native)

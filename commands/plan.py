@@ -16,6 +16,7 @@ from config.plan import Plan
 from config.plan_options import JSON
 from core.cell import Cell
 from core.messages import Arg, message, plural
+from lab.machine import host
 
 SUMMARY = message("Print the cells that a run with these flags would measure, and about how long; run nothing.")
 GAP = 2
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 def _print(plan: Plan, output: Output) -> None:
     from reports.terminal.console import terminal
 
-    console, cores = terminal(), machine.facts()["cores_usable"] or 1
+    console, cores = terminal(), host.facts()["cores_usable"] or 1
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP, 0, 0))
     shown = fitting(columns(plan, cores, output), console.width)
     for column in shown:

@@ -11,6 +11,7 @@ from config import flags
 from core.errors import BadInput
 from core.messages import message
 from lab.places import REPOSITORY
+from lab.run.children import Children
 from lab.run.measure import Bench, start_services
 from lab.run.sandbox import Sandbox
 
@@ -33,9 +34,9 @@ def main(arguments: Sequence[str]) -> int:
             "--system 4 --runtime 3.14t --num-multi-socket 1",
             count=len(entries),
         )
-    with Sandbox() as sandbox, Crew(sandbox, str(REPOSITORY)) as crew:
+    with Sandbox() as sandbox, Children(sandbox, str(REPOSITORY)) as children:
         bench = Bench(sandbox=sandbox, runtimes=runtimes)
-        for addresses in start_services(entries[0].cell, entries[0].system, crew, bench):
+        for addresses in start_services(entries[0].cell, entries[0].system, children, bench):
             print(*addresses, sep="\n", flush=True)
         try:
             children.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115

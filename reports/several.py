@@ -130,9 +130,8 @@ def _run(member: Member) -> Line:
 
 
 def _runtimes(member: Member) -> Section:
-    return Section(
-        key=f"runtimes-{member.letter}", title=verbatim(member.name), tables=(machine.runtime_table(member.view),)
-    )
+    table = machine.runtime_table(member.view.run.runtimes)
+    return Section(key=f"runtimes-{member.letter}", title=verbatim(member.name), tables=(table,))
 
 
 def _verdicts(members: Sequence[Member]) -> Section:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import AND, Listed, listed
+from core.messages import AND, Message, listed
 from lab.environments.requirements import Requirements, constraint_files, local_path, read
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
@@ -29,7 +29,7 @@ class Contents:
     wheels: tuple[Path, ...] = ()
 
     @property
-    def label(self) -> Listed:
+    def label(self) -> Message:
         """What messages call it: the names of the files, of ours with the folder."""
         files = [self.requirements_file] if self.requirements_file else []
         return listed(map(_name, (*files, *self.wheels)), AND)

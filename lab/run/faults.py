@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.messages import AND, Listed, Message, listed, message
+from core.messages import AND, Message, listed, message
 from core.system import System
 from lab.gil.audit import switching
 from lab.gil.notice import switching_modules
@@ -62,7 +62,7 @@ def gil_faults(promised: bool, children: Iterable[Child], results: Iterable[Mapp
     return faults
 
 
-def _gil_fault(promised: bool, child: Child, when: Listed) -> Message:
+def _gil_fault(promised: bool, child: Child, when: Message) -> Message:
     if promised:
         return message("the GIL of {child} was off {when}", child=child.label, when=when)
     fault = message("the GIL of {child} was on {when}", child=child.label, when=when)

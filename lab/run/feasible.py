@@ -6,7 +6,7 @@ from dataclasses import replace
 from config.plan import Plan
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE, System
@@ -40,7 +40,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
 
 def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> Message:
     if system.no_forced_gil and RuntimeName.parse(runtime).gil_forced:
-        return verbatim(system.no_forced_gil)
+        return system.no_forced_gil
     for role in (SERVICE, CLIENT):
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)

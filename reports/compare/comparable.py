@@ -80,8 +80,9 @@ def _unlike_interpreters(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Mes
     """Version, compiler and flags; the build's own name where these are alike; packages."""
     build = _unlike(message("build"), _value(a.get("build")), _value(b.get("build")))
     in_a, in_b = packages(a), packages(b)
+    builds: list[Message | None] = [*differences({"A": a, "B": b})] or [build]
     unlike = [
-        *(differences({"A": a, "B": b}) or [build]),
+        *builds,
         *(_unlike(verbatim(name), verbatim(in_a[name]), verbatim(in_b[name])) for name in sorted({*in_a} & {*in_b})),
     ]
     return [line for line in unlike if line]

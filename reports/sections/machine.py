@@ -37,7 +37,7 @@ def section(view: View) -> Section:
     return Section(
         key="machine",
         title=message("Machine and runtimes"),
-        tables=(_machine(view.machine), _runtimes(view.run.runtimes)),
+        tables=(_machine(view.machine), runtime_table(view.run.runtimes)),
         parts=(
             Section(key="plan", title=message("Plan, seed and command"), tables=(_plan(view),)),
             Section(key="parameters", title=message("Parameters"), tables=parameters),
@@ -107,7 +107,7 @@ def cores_text(machine: Machine) -> str | None:
     )
 
 
-def _runtimes(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
+def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
     """Every interpreter, and how it was built."""
     return plain_table(
         message("Runtimes"),

@@ -45,9 +45,12 @@ def summary(audit: Mapping[str, Any]) -> Message:
     ]
     if failing:
         return plural(
-            "{count} of {total} packages is not ready: {failing}.", "{count} of {total} packages are not ready: {failing}.",
-            count=len(failing), total=len(packages), failing=listed(failing),
-        )  # fmt: skip
+            "{count} of {total} packages is not ready: {failing}.",
+            "{count} of {total} packages are not ready: {failing}.",
+            count=len(failing),
+            total=len(packages),
+            failing=listed(failing),
+        )
     if len(packages) == 1:
         name = packages[0]["package"]
         return message("{package} is ready: imported without the GIL, from a wheel, without a warning.", package=name)
