@@ -18,7 +18,7 @@ class Message:
     """A sentence, a label or a part of one, before it is put into words.
 
     msgid: English, with a {name} for each argument; `plural` is that for counts other than 1, told by args["count"]
-    args: values as they were measured, with their unit in the name; other messages; lists of these
+    args: values as they were measured, with their unit in the name; other messages
     code: what a program decides by, where one does; prose is never read
     stored: English text from a file that an earlier version wrote; shown where the msgid is not known any more
     """
@@ -27,13 +27,13 @@ class Message:
     args: Mapping[str, Arg] = field(default_factory=dict)
     plural: str = ""
     code: str = ""
-    stored: str = ""
+    stored: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return self.stored or formatted(self.template, self.args)
 
     def __hash__(self) -> int:
-        return hash((self.msgid, str(self)))
+        return hash((self.msgid, frozenset(self.args.items())))
 
     def __bool__(self) -> bool:
         return bool(self.msgid or self.stored)
@@ -54,8 +54,10 @@ class Message:
         """Of to_json(), or of plain text, as older files have it."""
         if not isinstance(stored, Mapping):
             return verbatim(str(stored))
+        if not stored.get("msgid"):
+            return verbatim(str(stored.get("text", "")))
         return cls(
-            msgid=str(stored.get("msgid", "")),
+            msgid=str(stored["msgid"]),
             args={str(name): _arg_from_json(value) for name, value in stored.get("args", {}).items()},
             plural=str(stored.get("plural", "")),
             code=str(stored.get("code", "")),

@@ -217,7 +217,7 @@ def _remarks(members: Sequence[Member]) -> list[Message]:
 
 def _unlike(facts: Mapping[Message, Mapping[str, Message]]) -> list[Message]:
     """A line for each fact that is not the same in all runs that have it."""
-    lines = (by_value(label, values) for label, values in facts.items())
+    lines = (by_value(label, values, SEMICOLON) for label, values in facts.items())
     return [line for line in lines if line]
 
 

@@ -59,7 +59,7 @@ def _checked(stored: Any, path: Path) -> Saved:
         raise BadInput("{path} has no benchmarks; it must be a file that pyperf wrote with --output.", path=str(path))
     if stored.get("version") not in VERSIONS:
         raise BadInput(
-            "{path} has version {version!r} of pyperf's format; accepted are 6 and 1.0. Convert it with: "
+            "{path} has version {version} of pyperf's format; accepted are 6 and 1.0. Convert it with: "
             "python -m pyperf convert --output NEW.json",
             path=str(path),
             version=str(stored.get("version")),

@@ -1,5 +1,6 @@
 """A document as one HTML page that needs nothing else. The templates know tables, figures and sentences, no topic."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from markupsafe import Markup, escape
 from core.languages import Language
 from core.messages import Arg, Message, message
 from reports.document.looks import COUNT, DARK, LIGHT
-from reports.document.model import Datum, Document, Figure, Strip, Table, Traced
+from reports.document.model import Column, Datum, Document, Figure, Table, Traced
 from reports.render.figures import page_panels
 from reports.render.strips import drawn
 
@@ -105,9 +106,10 @@ class _Words:
         }
         return Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in pairs.items() if value)
 
-    def heading(self, strip: Strip) -> Markup:
+    def heading(self, column: Column) -> Markup:
         """The scale above the strips of a column."""
-        return drawn(strip)
+        assert column.strip is not None
+        return drawn(replace(column.strip, tip=column.strip.tip or self.language.text(column.head)))
 
     def choices(self, table: Table, column: int) -> list[str]:
         """The different texts of a column, to choose from."""

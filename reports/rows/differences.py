@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.messages import SEMICOLON, Message, listed, message, verbatim
+from core.messages import COMMA, Message, listed, message, verbatim
 from core.runtime import NATIVE
 
 YES, NO, UNKNOWN = message("yes"), message("no"), message("unknown")
@@ -33,7 +33,7 @@ FACTS: Mapping[str, tuple[Message, Callable[[Mapping[str, Any]], Message]]] = {
 }
 
 
-def by_value(label: Message, values: Mapping[str, Message]) -> Message | None:
+def by_value(label: Message, values: Mapping[str, Message], joint: Message = COMMA) -> Message | None:
     """'PGO: yes (3.11), no (3.14t)', where *values* by name are not all the same."""
     names: dict[Message, list[str]] = {}
     for name, value in values.items():
@@ -41,7 +41,7 @@ def by_value(label: Message, values: Mapping[str, Message]) -> Message | None:
     if len(names) < 2:
         return None
     each = [message("{value} ({names})", value=value, names=", ".join(who)) for value, who in names.items()]
-    return message("{label}: {values}", label=label, values=listed(each, SEMICOLON))
+    return message("{label}: {values}", label=label, values=listed(each, joint))
 
 
 def differences(facts: Mapping[str, Mapping[str, Any]]) -> list[Message]:

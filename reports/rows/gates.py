@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from statistics import median
-from typing import Any
 
-from core.messages import NOTHING, Message, listed, message, verbatim
-from core.result import CellResult, Run
+from core.messages import NOTHING, Message, listed, message
+from core.result import DISTURBANCES, CellResult, Run
 from reports.rows.costs import saturation
 from reports.rows.summary import as_message, reasons
 
@@ -68,6 +67,6 @@ def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> M
     )  # fmt: skip
 
 
-def _kind(disturbance: Any) -> Message:
-    """What disturbed a cell, without how much. Files of schema 1 hold it as text before a colon."""
-    return verbatim(str(disturbance).partition(":")[0])
+def _kind(disturbance: Message) -> Message:
+    """What disturbed a cell, without how much."""
+    return DISTURBANCES.get(disturbance.code, disturbance)

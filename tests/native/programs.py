@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.messages import verbatim
+from lab.native.programs import BUILDS
 from lab.places import REPOSITORY
 from lab.run.children import READY, Children
 from lab.run.sandbox import Sandbox

@@ -8,8 +8,9 @@ from time import process_time
 import pytest
 
 from core.cell import Value
+from core.messages import verbatim
 from core.method import Method
-from core.result import CellResult, Run
+from core.result import CellResult, Run, RunFile, load
 from reports.render.html import soft
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
@@ -163,8 +164,8 @@ def test_whatever_a_run_holds_there_is_a_page(run: Run, lang: str) -> None:
 
 def test_a_run_as_result_json_has_it_gives_the_same_page(tmp_path: Path) -> None:
     run = small()
-    again = replace(run, cells=[CellResult(**json.loads(json.dumps(vars(cell)))) for cell in run.cells])
-    assert page_of(again) == page_of(run)
+    RunFile(tmp_path).save(run)
+    assert page_of(load(tmp_path)) == page_of(run)
 
 
 def test_names_may_break_behind_an_underscore_and_stay_text() -> None:

@@ -36,7 +36,7 @@ def test_the_record_with_its_native_runtime_has_every_file(lang: str, tmp_path: 
     paths = write_all(View(record_run(), TITLES), tmp_path, language(lang))
     assert {path.name for path in paths if path.parent == tmp_path} == FILES
     record = (tmp_path / "record.md").read_text(encoding="utf-8")
-    (line,) = [line for line in record.splitlines() if line.startswith("| native ")]
+    line = next(line for line in record.splitlines() if line.startswith("| native "))
     assert [cell.strip() for cell in line.split("|")[2:-1]] == ["-", "-", "-", "-"]
 
 
@@ -49,6 +49,6 @@ def test_a_file_that_cannot_be_made_loses_no_other(tmp_path: Path, monkeypatch: 
     with pytest.raises(PartsLost) as lost:
         write_all(View(record_run(), TITLES), tmp_path)
     cause = " could not be made (KeyError: 'pgo', in test_write.py:"
-    assert [reason.partition(cause)[0] for reason in lost.value.reasons] == ["report.html", "table.csv"]
+    assert [str(reason).partition(cause)[0] for reason in lost.value.reasons] == ["report.html", "table.csv"]
     assert {path.name for path in lost.value.paths if path.parent == tmp_path} == FILES - {"report.html", "table.csv"}
     assert all(path.is_file() for path in lost.value.paths)

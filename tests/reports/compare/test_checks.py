@@ -8,12 +8,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from core.errors import BadInput
+from core.languages import ENGLISH
 from core.messages import verbatim
 from core.result import CellResult, Run
 from reports.compare.checks import Check, checks
 from reports.compare.github import SUMMARY_VARIABLE, add_summary, annotations
 from reports.compare.junit import junit, write_junit
 from reports.compare.runs import Compared, compare_runs
+from reports.compare.section import document
+from reports.render.markdown import markdown
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
 
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -44,8 +47,8 @@ def only(a: Run, b: Run, share: float | None = 0.05) -> Check:
 
 def test_a_cell_that_is_slower_beyond_the_threshold_fails() -> None:
     check = only(run(cells()), run(cells(1.2)))
-    assert (check.name, check.outcome) == ("system 1 (3.14t)", "slower")
-    assert check.sentence.startswith("slower: 2.001 s -> 2.401 s, ratio 0.833 [")
+    assert (str(check.name), check.outcome) == ("system 1 (3.14t)", "slower")
+    assert str(check.sentence).startswith("slower: 2.001 s -> 2.401 s, ratio 0.833 [")
 
 
 def test_a_cell_that_is_alike_passes() -> None:
@@ -55,13 +58,13 @@ def test_a_cell_that_is_alike_passes() -> None:
 def test_a_block_of_b_that_failed_does_not_pass_however_fast_the_others_are() -> None:
     check = only(run(cells()), run([*cells(0.5), faulty(CELL, 11, "failed", "1 answers were wrong")]))
     assert check.outcome == "open"
-    assert check.sentence.endswith("in B 1 of 11 blocks failed: 1 answers were wrong.")
+    assert str(check.sentence).endswith("in B 1 of 11 blocks failed: 1 answers were wrong.")
 
 
 def test_a_cell_of_b_without_a_good_block_does_not_pass() -> None:
     check = only(run(cells()), run([faulty(CELL, 1, "invalid", "the GIL was on")]))
     assert check.outcome == "open"
-    assert "(2.001 s -> -): in B 1 of 1 blocks invalid: the GIL was on." in check.sentence
+    assert "(2.001 s -> -): in B 1 of 1 block invalid: the GIL was on." in str(check.sentence)
 
 
 def test_a_block_of_a_that_failed_leaves_the_others_to_judge_by() -> None:
@@ -71,7 +74,7 @@ def test_a_block_of_a_that_failed_leaves_the_others_to_judge_by() -> None:
 def test_too_few_blocks_for_slower_do_not_pass_and_say_how_many_it_takes() -> None:
     check = only(run(cells(blocks=3, spread=30)), run(cells(1.2, blocks=3, spread=30)))
     assert check.outcome == "open"
-    assert check.sentence.endswith("A has 3 and B 3 blocks; `slower` takes 4 in each for so many cells.")
+    assert str(check.sentence).endswith("A has 3 and B 3 blocks; `slower` takes 4 in each for so many cells.")
 
 
 def test_few_blocks_that_are_equivalent_all_the_same_pass() -> None:
@@ -84,7 +87,7 @@ def test_blocks_enough_that_are_inconclusive_pass() -> None:
 
 
 def test_a_window_that_is_too_short_does_not_pass() -> None:
-    assert "it was timed for" in only(run(cells(0.1)), run(cells(0.1))).sentence
+    assert "it was timed for" in str(only(run(cells(0.1)), run(cells(0.1))).sentence)
 
 
 def test_without_a_threshold_nothing_fails() -> None:
@@ -104,7 +107,7 @@ def example() -> tuple[Compared, list[Check]]:
 
 
 def test_junit_has_a_case_for_each_cell_with_failures_and_errors(example: tuple[Compared, list[Check]]) -> None:
-    suites = ET.fromstring(junit(*example).encode())
+    suites = ET.fromstring(junit(*example, ENGLISH).encode())
     (suite,) = suites
     assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
         "tests": "3",
@@ -125,20 +128,20 @@ def test_junit_has_a_case_for_each_cell_with_failures_and_errors(example: tuple[
 
 
 def test_signs_that_xml_cannot_hold_are_replaced(example: tuple[Compared, list[Check]]) -> None:
-    error = next(ET.fromstring(junit(*example).encode()).iter("error"))
+    error = next(ET.fromstring(junit(*example, ENGLISH).encode()).iter("error"))
     assert "<50 % &" in error.get("message", "")
     assert "\x1b" not in error.get("message", "")
 
 
 def test_junit_is_written_where_it_is_told(example: tuple[Compared, list[Check]], tmp_path: Path) -> None:
-    write_junit(*example, tmp_path / "deep" / "junit.xml")
+    write_junit(*example, tmp_path / "deep" / "junit.xml", ENGLISH)
     assert ET.parse(tmp_path / "deep" / "junit.xml").getroot().tag == "testsuites"
     with pytest.raises(BadInput, match="--junit"):
-        write_junit(*example, tmp_path)
+        write_junit(*example, tmp_path, ENGLISH)
 
 
 def test_annotations_are_workflow_commands_with_their_signs_escaped(example: tuple[Compared, list[Check]]) -> None:
-    lines = annotations(example[1])
+    lines = annotations(example[1], ENGLISH)
     assert [line.partition("::")[2].partition("::")[0] for line in lines] == [
         "notice title=Compared%3A system 1 (3.14)",
         "error title=Slower%3A system 1 (3.14t)",
@@ -149,18 +152,15 @@ def test_annotations_are_workflow_commands_with_their_signs_escaped(example: tup
 
 
 @pytest.mark.parametrize("environment", [{}, {SUMMARY_VARIABLE: ""}])
-def test_without_a_summary_there_is_nothing_to_add_to(
-    example: tuple[Compared, list[Check]], environment: Mapping[str, str], tmp_path: Path
-) -> None:
-    add_summary(example[0], TITLES, environment)
-    assert list(tmp_path.iterdir()) == []
+def test_without_a_summary_there_is_nothing_to_add_to(environment: Mapping[str, str]) -> None:
+    add_summary("# Comparison", environment)
 
 
 def test_the_table_is_added_to_the_summary_of_the_job(example: tuple[Compared, list[Check]], tmp_path: Path) -> None:
-    file = tmp_path / "summary.md"
+    file, page = tmp_path / "summary.md", markdown(document(example[0], TITLES), ENGLISH)
     file.write_text("before\n")
-    add_summary(example[0], TITLES, {SUMMARY_VARIABLE: str(file)})
+    add_summary(page, {SUMMARY_VARIABLE: str(file)})
     assert file.read_text().startswith("before\n# Comparison\n")
     assert "| slower " in file.read_text()
     with pytest.raises(BadInput, match="GITHUB_STEP_SUMMARY is"):
-        add_summary(example[0], TITLES, {SUMMARY_VARIABLE: str(tmp_path)})
+        add_summary(page, {SUMMARY_VARIABLE: str(tmp_path)})

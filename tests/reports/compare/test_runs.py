@@ -2,17 +2,21 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from reports.compare.text import compared_page, print_compared, time_text
 
 from core.cell import Value
 from core.errors import BadInput
+from core.languages import ENGLISH
+from core.messages import Message
 from core.method import Method, Warmup
 from core.result import CellResult, Run
 from reports.compare.runs import CellComparison, Compared, compare_runs, parse_share, slower_cells
+from reports.compare.section import document, time_text
+from reports.render.markdown import markdown
+from reports.render.terminal import print_section
 from reports.terminal.console import terminal
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
 
@@ -35,6 +39,10 @@ def run(*some: Sequence[CellResult], method: Method | None = None, **machine: An
     made.plan["method"] = (method or Method()).to_json()
     made.machine |= machine
     return made
+
+
+def texts(messages: Sequence[Message]) -> list[str]:
+    return [str(line) for line in messages]
 
 
 def only(compared: Compared) -> CellComparison:
@@ -101,7 +109,8 @@ def test_another_machine_or_method_is_refused_unless_told_to(
         compare_runs(a, b, NAMES)
     assert told in str(error.value)
     assert "before (A) and after (B)" in str(error.value)
-    assert compare_runs(a, b, NAMES, anyway=True).troubles == (f"Compared only because of --anyway: {told}.",)
+    troubles = compare_runs(a, b, NAMES, anyway=True).troubles
+    assert texts(troubles) == [f"Compared only because of --anyway: {told}."]
 
 
 def test_a_run_from_before_there_was_a_method_compares_with_one_that_has_none() -> None:
@@ -116,9 +125,9 @@ def test_other_interpreters_are_compared_and_named() -> None:
     b.runtimes["3.14t"]["flags"]["lto"] = True
     compared = compare_runs(a, b, NAMES)
     assert only(compared).verdict.verdict == "equivalent"
-    assert compared.notes[0] == (
+    assert str(compared.notes[0]) == (
         "3.14t is not the same in both, which may be what is compared: "
-        "version 3.14.2 (A), 3.14.3 (B); LTO no (A), yes (B)."
+        "version: 3.14.2 (A), 3.14.3 (B); LTO: no (A), yes (B)."
     )
 
 
@@ -127,19 +136,19 @@ def test_another_build_of_the_same_version_and_another_package_are_named() -> No
     a.runtimes["3.14t"] |= {"build": "one", "packages": {"x.txt": {"tornado": "6.5"}}}
     b.runtimes["3.14t"] |= {"build": "two", "packages": {"x.txt": {"tornado": "6.6"}}}
     b.machine["kernel"] = "Linux 6.2"
-    notes = compare_runs(a, b, NAMES).notes
+    notes = texts(compare_runs(a, b, NAMES).notes)
     assert notes[0].endswith("build is one in A and two in B; tornado is 6.5 in A and 6.6 in B.")
-    assert notes[1] == "The kernel is Linux 6.1 in A and Linux 6.2 in B."
+    assert notes[1] == "Also, the kernel is Linux 6.1 in A and Linux 6.2 in B."
 
 
 def test_cells_that_only_one_run_has_are_named() -> None:
     sweep = [cells(BEFORE_MS, system="4", NUM_MULTI_SOCKET=sockets) for sockets in (1, 5)]
     compared = compare_runs(run(*sweep), run(sweep[0], cells(BEFORE_MS, "3.14")), NAMES)
     assert only(compared).sample.params["NUM_MULTI_SOCKET"] == 1
-    assert compared.troubles == (
+    assert texts(compared.troubles) == [
         "Only in A, so not compared: system 4, NUM_MULTI_SOCKET 5 (3.14t).",
         "Only in B, so not compared: system 1 (3.14).",
-    )
+    ]
 
 
 def test_blocks_that_are_not_ok_are_not_used_and_named() -> None:
@@ -147,22 +156,23 @@ def test_blocks_that_are_not_ok_are_not_used_and_named() -> None:
     bad = faulty(cell_of("1", "3.14t", ONE), 11, "failed", "1 answers were wrong")
     compared = compare_runs(run(good), run([*good, bad]), NAMES)
     assert only(compared).verdict.ratio == 1
-    assert compared.troubles == ("Not used of B: system 1 (3.14t): 1 of 11 blocks failed: 1 answers were wrong.",)
-    assert "A, B: medians of 10 blocks." in compared.notes
+    (trouble,) = texts(compared.troubles)
+    assert trouble == "Not used of B: system 1 (3.14t): 1 of 11 blocks failed: 1 answers were wrong."
+    assert "A, B: medians of 10 blocks." in texts(compared.notes)
 
 
 def test_a_cell_without_a_good_block_is_invalid() -> None:
     bad = faulty(cell_of("1", "3.14t", ONE), 1, "invalid", "the GIL was on")
     one = only(compare_runs(run(cells(BEFORE_MS)), run([bad]), NAMES))
     assert (one.verdict.verdict, one.verdict.ratio) == ("invalid", None)
-    assert one.verdict.why == "in B 1 of 1 blocks invalid: the GIL was on"
+    assert str(one.verdict.why) == "in B 1 of 1 block invalid: the GIL was on"
     assert slower_cells([one], 0.05) == []
 
 
 def test_a_cell_that_was_timed_for_less_than_a_second_has_no_verdict() -> None:
     one = only(compare_runs(run(cells([900] * 10)), run(cells(BEFORE_MS)), NAMES))
     assert one.verdict.verdict == "invalid"
-    assert one.verdict.why == "in A it was timed for 0.9 s; a verdict takes 1 s: more requests, or --duration 1"
+    assert str(one.verdict.why) == "in A it was timed for 0.9 s; a verdict takes 1 s: more requests, or --duration 1"
 
 
 def test_other_parameters_are_refused_and_otherwise_compared_per_request() -> None:
@@ -174,9 +184,9 @@ def test_other_parameters_are_refused_and_otherwise_compared_per_request() -> No
     assert f"{unlike} for system 1 (3.14t). Measure the same cells in both" in str(error.value)
     compared = compare_runs(a, b, NAMES, anyway=True)
     assert only(compared).verdict.ratio == pytest.approx(1, rel=1e-3)
-    assert only(compared).to_json()["why"].endswith(f"; {unlike}")
-    assert compared.troubles == (f"Compared only because of --anyway: {unlike} for system 1 (3.14t).",)
-    assert any(line.startswith("Time per request: ") for line in compared.notes)
+    assert only(compared).to_json()["why"]["text"].endswith(f"; {unlike}")
+    assert texts(compared.troubles) == [f"Compared only because of --anyway: {unlike} for system 1 (3.14t)."]
+    assert any(line.startswith("Time per request: ") for line in texts(compared.notes))
 
 
 def test_nothing_in_common_is_refused_even_then() -> None:
@@ -213,7 +223,7 @@ def test_a_second_arm_of_a_runtime_is_compared_with_itself() -> None:
 def test_a_run_that_is_not_whole_is_bad_input(spoil: Callable[[Run], object]) -> None:
     good, bad = run(cells(BEFORE_MS)), run(cells(BEFORE_MS))
     spoil(bad)
-    with pytest.raises(BadInput, match="is not whole"):
+    with pytest.raises(BadInput, match="is incomplete"):
         compare_runs(good, bad, NAMES)
 
 
@@ -246,8 +256,9 @@ def printed(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> str:
     for name in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
     stream = io.StringIO()
-    print_compared(compared, TITLES, terminal(stream))
-    return stream.getvalue()
+    (section,) = document(compared, TITLES).sections
+    print_section(section, terminal(stream), ENGLISH)
+    return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
 
 
 def test_a_comparison_prints_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,22 +269,20 @@ EXPECTED = """\
 A: before
 B: after
 
-  runtime       A       B ratio       interval      p      verdict
-
+  runtime        A        B          ratio [95 %]       p  verdict
 System 1: Single socket, no connection cache
-  3.14    2.001 s 2.002 s 1.000 0.996 to 1.003   0.72   equivalent
-  3.14t   2.001 s 2.401 s 0.833 0.831 to 0.836 0.0006       slower
-
+  3.14     2.001 s  2.002 s  1.000 [0.996, 1.003]    0.72  equivalent
+  3.14t    2.001 s  2.401 s  0.833 [0.831, 0.836]  0.0006  slower
 System 2: Single socket, connection cache
-  3.14t   2.000 s 2.398 s 0.834 0.821 to 0.852    0.2 inconclusive
-    3 blocks cannot bring p to 0.04 adjusted for 3 comparisons; about 2 more are
-    needed, 5 blocks in all
-
-Completion time: what a client took for all of its requests, median over the
+  3.14t    2.000 s  2.398 s  0.834 [0.821, 0.852]     0.2  inconclusive
+No verdict: 3 blocks cannot bring p to 0.04 adjusted for 3 comparisons; about 2
+more are needed, 5 blocks in all.
+Completion time: how long a client took for all of its requests, median over the
 clients.
 A, B: medians of 3 to 10 blocks.
 Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below
-1 slower. p is adjusted for 3 cells.
+1 slower.
+p is adjusted for 3 cells.
 """
 
 
@@ -285,21 +294,21 @@ def test_the_widest_line_fits_into_80_columns(monkeypatch: pytest.MonkeyPatch) -
         verdict=replace(one.verdict, p=0.00012, verdict="inconclusive"),
     )
     text = printed(Compared(names=NAMES, comparisons=(wide,), troubles=(), notes=()), monkeypatch)
-    assert "3.14t+gil again 2.001 s 2.401 s 0.833 0.831 to 0.836 0.00012 inconclusive\n" in text
+    assert "3.14t+gil again  2.001 s  2.401 s  0.833 [0.831, 0.836]  0.00012  inconclusive\n" in text
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
 def test_as_markdown_it_has_every_figure_and_says_why() -> None:
-    page = compared_page(example(), TITLES)
-    row = next(line for line in page.splitlines() if "Single socket, no" in line and "3.14t " in line)
-    words = [word.strip() for word in row.strip("|").split("|")]
-    assert words[:3] == ["System 1: Single socket, no connection cache", "", "3.14t"]
-    assert words[3:6] == ["2.001 s", "2.401 s", "0.833"]
-    assert words[8] == "slower"
-    assert words[9].startswith("the interval ")
-    assert "- B: after" in page
+    page = markdown(document(example(), TITLES), ENGLISH)
+    table = page.partition("**System 1: Single socket, no connection cache**")[2]
+    words = [word.strip() for word in table.splitlines()[5].strip("|").split("|")]
+    assert words[:4] == ["3.14t", "2.001 s", "2.401 s", "0.833 \\[0.831, 0.836]"]
+    assert words[5] == "slower"
+    assert words[6].startswith("the interval ")
+    assert "B: after" in page
 
 
 def test_the_verdicts_are_those_of_result_json() -> None:
     one = example().comparisons[0]
-    assert one.to_json().items() >= asdict(one.verdict).items()
+    told = one.to_json()
+    assert {name: told[name] for name in one.verdict.to_json()} == {**one.verdict.to_json(), "why": told["why"]}

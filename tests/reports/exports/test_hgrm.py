@@ -85,7 +85,7 @@ def test_there_is_a_file_for_each_row_and_a_line_for_each_without_latencies(tmp_
         "4-NUM_MULTI_SOCKET=5-3.14t.hgrm",
     ]
     assert "Total count    =           40]" in done.paths[0].read_text()
-    assert [str(line) for line in done.left_out] == ["3 3.11 has no latencies"]
+    assert "3 3.11 has no latencies" in map(str, done.left_out)
 
 
 def test_a_run_without_latencies_is_bad_input(tmp_path: Path) -> None:
