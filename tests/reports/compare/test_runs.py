@@ -268,7 +268,6 @@ def test_a_comparison_prints_as_expected(monkeypatch: pytest.MonkeyPatch) -> Non
 EXPECTED = """\
 A: before
 B: after
-
   runtime        A        B          ratio [95 %]       p  verdict
 System 1: Single socket, no connection cache
   3.14     2.001 s  2.002 s  1.000 [0.996, 1.003]    0.72  equivalent
