@@ -21,7 +21,7 @@ def enter_environment() -> None:
     python = VENV / "bin" / "python"
     if python.exists():
         os.execv(python, [str(python), *sys.argv])
-    missing = [name for name in ("yaml", "rich", "numpy", "scipy", "matplotlib") if not find_spec(name)]
+    missing = [name for name in ("yaml", "rich", "jinja2", "numpy", "scipy", "matplotlib") if not find_spec(name)]
     if missing or sys.version_info < (3, 11):
         sys.stderr.write(f"error: there is no {VENV} to run in. Make it with: make setup\n")
         raise SystemExit(2)
