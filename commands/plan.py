@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _print(plan: Plan, output: Output) -> None:
-    from reports.terminal.console import terminal
+    from reports.render.console import terminal
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP - RULE, 0, 0))

@@ -13,9 +13,9 @@ from rich.text import Text
 from core.languages import Language
 from core.messages import Message
 from reports.document.model import Column, Datum, Group, Section, Strip, Table
+from reports.render.console import shows_unicode, wrapped
 from reports.render.strips import place
-from reports.terminal.console import shows_unicode, wrapped
-from reports.terminal.textbars import bar
+from reports.render.textbars import bar
 
 GAPS = (2, 1)
 LEAST_BAR, MOST_BAR = 8, 24

@@ -15,10 +15,10 @@ from core.errors import BadInput
 from core.languages import Language
 from core.messages import Message, message
 from core.result import FILE_NAME, Run, load
+from reports.render.console import wrapped
 from reports.render.terminal import printable
 from reports.rows.comparisons import Comparison
 from reports.sections.verdict import answered, clause
-from reports.terminal.console import wrapped
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))

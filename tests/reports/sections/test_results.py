@@ -11,10 +11,10 @@ from core.languages import ENGLISH
 from core.messages import verbatim
 from core.result import Run
 from reports.document.model import Document
+from reports.render.console import terminal
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
 from reports.sections.results import readings, section, table
-from reports.terminal.console import terminal
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, facts, faulty, measured, run_of, seed_run
 

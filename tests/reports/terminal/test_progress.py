@@ -12,7 +12,7 @@ from rich.console import Console
 
 from core.messages import verbatim
 from core.result import CellResult, Status
-from reports.terminal.console import terminal
+from reports.render.console import terminal
 from reports.terminal.pace import Pace
 from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display
 from tests.reports.sample import MS, cell_of, faulty, measured
