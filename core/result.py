@@ -12,9 +12,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
+from core import result_shape
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
-from core.result_shape import RUN
 from core.schema import SCHEMA, upgraded
 from core.shape import Misfit, shown
 
@@ -282,7 +282,7 @@ def _not_json(path: Path, error: Exception) -> BadInput:
 def _run_from(stored: dict[str, Any], text: str, path: Path) -> Run:
     try:
         content = upgraded(stored, path)
-        RUN(content)
+        result_shape.run(content)
         if stored["schema"] >= FIRST_WITH_CHECKSUMS or CHECKSUM in stored:
             _unsealed(stored, text, path)
     except Misfit as misfit:

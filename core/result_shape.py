@@ -9,13 +9,13 @@ from typing import Any
 from core.messages import message
 from core.saved import SavedPlan
 from core.shape import (
-    Kind,
     Misfit,
     array,
     by_name,
     choice,
     flag,
     histogram,
+    inside,
     mapping,
     nullable,
     number,
@@ -178,7 +178,20 @@ def moment(value: Any) -> None:
         raise Misfit(shown(value), message("a time such as 2026-08-01T10:15:00+00:00, or empty")) from error
 
 
-RUN: Kind = record(
+def run(value: Any) -> None:
+    """The whole file. Of cells that are timed for a duration, the time of 1000 requests is reckoned: it must be one."""
+    _RUN(value)
+    if value["plan"].get("method", {}).get("duration_s") or (value["plan"].get("own") or {}).get("targets"):
+        inside("cells", array(_timed), value["cells"])
+
+
+def _timed(cell: Any) -> None:
+    if cell["status"] == "ok" and cell.get("clients"):
+        inside("wall_ns", whole(1), cell.get("wall_ns"))
+        inside("answered", whole(1, 1000 * cell["wall_ns"]), cell.get("answered"))
+
+
+_RUN = record(
     {
         "run_id": text,
         "started_at": moment,

@@ -1,4 +1,4 @@
-"""What a value of a JSON file must be: kinds with bounds. A misfit names its place, the value seen and what is accepted.
+"""What a value of a JSON file must be: kinds with bounds. A misfit names place, value seen and what is accepted.
 
 A kind is a function that raises Misfit, so that kinds are put together from kinds.
 """
@@ -62,7 +62,8 @@ def _require(fits: bool, value: Any, accepted: Message) -> None:
         raise Misfit(shown(value), accepted)
 
 
-def _inside(key: str | int, kind: Kind, value: Any) -> None:
+def inside(key: str | int, kind: Kind, value: Any) -> None:
+    """Check *value* of an object or a list, which stands there under *key*."""
     try:
         kind(value)
     except Misfit as misfit:
@@ -114,7 +115,7 @@ def array(kind: Kind, length: int | None = None) -> Kind:
     def check(value: Any) -> None:
         _require(type(value) is list and length in (None, len(value)), value, message("a list"))
         for position, item in enumerate(value):
-            _inside(position, kind, item)
+            inside(position, kind, item)
 
     return check
 
@@ -125,7 +126,7 @@ def by_name(kind: Kind) -> Kind:
     def check(value: Any) -> None:
         mapping(value)
         for key, item in value.items():
-            _inside(key, kind, item)
+            inside(key, kind, item)
 
     return check
 
@@ -143,7 +144,7 @@ def record(must: Mapping[str, Kind] | None = None, may: Mapping[str, Kind] | Non
                 raise misfit
         for key, kind in known.items():
             if key in value:
-                _inside(key, kind, value[key])
+                inside(key, kind, value[key])
 
     return check
 
@@ -183,7 +184,9 @@ def histogram(value: Any) -> None:
         _SUMMARY(value)
 
 
-_SUMMARY = record(dict.fromkeys(("mean_ns", "p50_ns"), whole()))
+_SUMMARY = record(
+    dict.fromkeys(("mean_ns", "p50_ns"), whole()), dict.fromkeys(("p90_ns", "p99_ns", "p999_ns"), whole())
+)
 
 
 def parameters(value: Any) -> None:
@@ -192,7 +195,7 @@ def parameters(value: Any) -> None:
     for name, given in value.items():
         known = PARAMETERS.get(name)
         if known is None:
-            _inside(name, _plain, given)
+            inside(name, _plain, given)
         elif not (given is None and (known.optional or known.same_as)) and not known.accepts(given):
             misfit = Misfit(shown(given), known.accepted)
             misfit.place.append(name)
