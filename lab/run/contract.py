@@ -182,8 +182,8 @@ def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]],
 def check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]) -> None:
     """Raises ChildFailed if the services have answered fewer requests than clients have answers, or more.
 
-    It must hold where services count, every request was answered right, and the clients are ours: another load generator
-    may stop with requests under way.
+    It must hold where services count, every request was answered right, and the clients are ours: another load
+    generator may stop with requests under way.
     """
     if not clients or not all(service.get("counted", True) for service in services):
         return

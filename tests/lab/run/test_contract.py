@@ -94,10 +94,11 @@ def test_a_client_ends_between_its_release_and_its_last_line(times: dict[str, in
 
 
 def test_services_answered_what_clients_were_answered() -> None:
-    two = {"answered": 2, "requests": 2, "errors": {}}
+    two = {"answered": 2, "requests": 2, "wrong": 0, "errors": {}}
     for services in ([{"requests": 1}, {"requests": 1}], [{"requests": 0, "counted": False}]):
         check_sums([two], services)
     check_sums([{**two, "errors": {"timeout": 1}}], [{"requests": 5}])
+    check_sums([{**two, "wrong": 1}], [{"requests": 0}])
     check_sums([{**two, "said": {}}], [{"requests": 3}])
     for requests in (1, 3):
         with pytest.raises(ChildFailed, match=f"answered {requests} requests; clients say that they had 2 answers"):
