@@ -64,14 +64,15 @@ class Parameter:
         if self.same_as and given is None:
             return None
         value = _from_text(given) if isinstance(given, str) and not self.choices else given
-        if not self._accepts(value):
+        if not self.accepts(value):
             shown = given if isinstance(given, str) else json.dumps(given, default=str)
             raise BadInput(
                 "{name} is {value}; it must be {accepted}.", name=self.name, value=shown, accepted=self.accepted
             )
         return value
 
-    def _accepts(self, value: Any) -> bool:
+    def accepts(self, value: Any) -> bool:
+        """Whether it takes *value*, which is no text for another type."""
         if type(value) is not self.kind:
             return False
         if self.choices:

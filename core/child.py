@@ -116,7 +116,7 @@ class Usage:
             "cpu_system_ns": round((now.ru_stime - start.ru_stime) * 1e9),
             "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
             "involuntary_switches": now.ru_nivcsw - start.ru_nivcsw,
-            "run_queue_ns": run_queue_ns() - self._run_queue_ns,
+            "run_queue_ns": max(0, run_queue_ns() - self._run_queue_ns),  # threads that have ended are counted no more
             "max_rss_bytes": own_peak_memory_bytes(),
             "pss_bytes": proportional_memory_bytes("self"),
         }

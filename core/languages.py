@@ -36,7 +36,7 @@ class Language:
             return value.stored or formatted(value.template, value.args, self.text)
         try:
             return formatted(template, value.args, self.text)
-        except (KeyError, ValueError):
+        except (KeyError, ValueError, TypeError, IndexError):
             return str(value)
 
     def _template(self, value: Message) -> str | None:

@@ -5,6 +5,7 @@
 The msgid is the English text. `make messages` collects all of them for the translators (docs/architecture.md).
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
@@ -112,6 +113,12 @@ class _PlainFields(Formatter):
         if not field_name.isidentifier():
             raise KeyError(field_name)
         return kwargs[field_name], field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """A width of a file's template must not fill the memory."""
+        if any(len(number) > 2 for number in re.findall("[0-9]+", format_spec)):
+            raise ValueError(format_spec)
+        return str(super().format_field(value, format_spec))
 
 
 _FORMATTER = _PlainFields()

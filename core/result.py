@@ -5,17 +5,24 @@ The keys are DESIGN section 10's; docs/result.md lists them.
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from hashlib import blake2b
+from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, NoReturn
 
+from core import result_shape
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
 from core.schema import SCHEMA, upgraded
+from core.shape import Misfit, shown
 
 FILE_NAME = "result.json"
-PLAN_KEYS = ("name", "blocks", "scale", "runtimes", "rows")
+CHECKSUM = "checksum"
+CHECKSUM_BYTES = 8
+FIRST_WITH_CHECKSUMS = 3
+DAMAGED = message("Take the file from a copy, or measure again.")
 
 # What can disturb a measurement, by the code of the messages in CellResult.disturbances.
 DISTURBANCES: dict[str, Message] = {
@@ -100,25 +107,34 @@ class Run:
         return [cell for cell in self.cells if cell.status != "ok"]
 
 
+class Sealed(NamedTuple):
+    """A cell's JSON text with its checksum as the last key, and that checksum."""
+
+    text: str
+    checksum: str
+
+
 class RunFile:
     """result.json in a run's folder. Keeps every cell's JSON text, so that a save encodes only what is new."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
-        self._cells: list[str] = []
+        self._cells: list[Sealed] = []
 
     def __repr__(self) -> str:
         return f"RunFile({str(self.path)!r}, {len(self._cells)} cells)"
 
     def save(self, run: Run) -> None:
         """Write *run* beside the file, flush it to disk, and put it in the file's place. Raises BadInput."""
-        self._cells += [_compact(_cell_to_json(cell)) for cell in run.cells[len(self._cells) :]]
-        _put(self.path, _file_parts(_head_to_json(run), self._cells))
+        self._cells += [_sealed(_cell_to_json(cell)) for cell in run.cells[len(self._cells) :]]
+        _put(self.path, _file_text(_head_to_json(run), self._cells))
 
 
 def to_json(run: Run) -> dict[str, Any]:
     """*run* as its file holds it."""
-    return {**_head_to_json(run), "cells": [_cell_to_json(cell) for cell in run.cells]}
+    cells = [_sealed(_cell_to_json(cell)) for cell in run.cells]
+    whole: dict[str, Any] = json.loads(_file_text(_head_to_json(run), cells))
+    return whole
 
 
 def _head_to_json(run: Run) -> dict[str, Any]:
@@ -138,25 +154,46 @@ def keep_comparisons(where: Path, run: Run) -> None:
     Raises BadInput.
     """
     path = _path(where)
-    stored = _stored(path)
-    cells = stored.pop("cells")
-    if stored["schema"] != SCHEMA or stored.get("comparisons") == run.comparisons or len(cells) != len(run.cells):
+    text = _text(path)
+    stored = _parsed(text, path)
+    if stored["schema"] != SCHEMA or stored.get("comparisons") == run.comparisons:
         return
-    _put(path, _file_parts({**stored, "comparisons": run.comparisons}, map(_compact, cells)))
+    cells = _unsealed(stored, text, path)
+    if len(cells) == len(run.cells):
+        _put(path, _file_text({**stored, "comparisons": run.comparisons}, cells))
 
 
-def _file_parts(head: Mapping[str, Any], cells: Iterable[str]) -> list[str]:
+def _sealed(cell: Mapping[str, Any]) -> Sealed:
+    """*cell* in the one text that it has in a file."""
+    content = _compact({name: value for name, value in cell.items() if name != CHECKSUM})
+    checksum = _checksum(content)
+    return Sealed(f'{content[:-1]},"{CHECKSUM}":"{checksum}"}}', checksum)
+
+
+def _file_text(head: Mapping[str, Any], cells: Sequence[Sealed]) -> str:
     """The text of a file, each cell on its own line."""
-    return [_compact(head)[:-1], ',"cells":[\n', ",\n".join(cells), "\n]}\n"]
+    content, checksum = _head_text(head, cells)
+    lines = ",\n".join(cell.text for cell in cells)
+    return f'{content[:-1]},"{CHECKSUM}":"{checksum}","cells":[\n{lines}\n]}}'
 
 
-def _put(path: Path, parts: Iterable[str]) -> None:
+def _head_text(head: Mapping[str, Any], cells: Sequence[Sealed]) -> tuple[str, str]:
+    """The head's JSON and its checksum, which covers the cells' too: none can be taken out, put in or moved."""
+    content = _compact({name: value for name, value in head.items() if name not in ("cells", CHECKSUM)})
+    return content, _checksum(content, *(cell.checksum for cell in cells))
+
+
+def _checksum(*texts: str) -> str:
+    return blake2b("\n".join(texts).encode(), digest_size=CHECKSUM_BYTES).hexdigest()
+
+
+def _put(path: Path, text: str) -> None:
     """Write beside *path*, flush to disk, put it in its place, and flush that too. Raises BadInput."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(beside, "w", encoding="utf-8") as file:
-            file.writelines(parts)
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
@@ -177,51 +214,124 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    """JSON of *value* without spaces; null for a number that JSON does not have, such as NaN."""
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), separators=(",", ":"), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def load(where: Path) -> Run:
-    """The run saved in *where*: its folder, or the file itself. Raises BadInput.
+    """The run saved in *where*: its folder, or the file itself. Raises BadInput, also for a file that was damaged.
 
     A key that this version does not know is left out, as a reader must accept it; an older schema is brought up to
     this one.
     """
     path = _path(where)
-    return _run_from(_stored(path), path)
+    text = _text(path)
+    try:
+        return _run_from(_parsed(text, path), text, path)
+    except RecursionError as error:
+        raise BadInput("{path} is not a whole result.json: it is nested too deep.", path=str(path)) from error
 
 
 def _path(where: Path) -> Path:
     return where / FILE_NAME if where.is_dir() else where
 
 
-def _stored(path: Path) -> Any:
-    """What *path* holds. Raises BadInput if it is not JSON."""
+def _text(path: Path) -> str:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise BadInput(
             "{path} cannot be read: {error}; name a run's folder (they are under reports/out).",
             path=str(path),
             error=error.strerror,
         ) from error
+    except ValueError as error:
+        raise _not_json(path, error) from error
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    """What *text* holds, an object if it has a schema. Raises BadInput if it is not JSON."""
+    try:
+        stored = json.loads(text, parse_constant=_no_constant)
+        return stored if isinstance(stored, dict) else {}
     except (ValueError, RecursionError) as error:
-        raise BadInput(
-            "{path} is not JSON ({error}); it must be a result.json that a run wrote.", path=str(path), error=str(error)
-        ) from error
+        raise _not_json(path, error) from error
 
 
-def _run_from(stored: Any, path: Path) -> Run:
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _not_json(path: Path, error: Exception) -> BadInput:
+    return BadInput(
+        "{path} is not JSON ({error}); it must be a result.json that a run wrote.", path=str(path), error=str(error)
+    )
+
+
+def _run_from(stored: dict[str, Any], text: str, path: Path) -> Run:
     try:
         content = upgraded(stored, path)
-        cells = [_cell_from(cell) for cell in content["cells"]]
-        missing = {name: Message.from_json(remedy) for name, remedy in content.get("missing", {}).items()}
-        run = Run(**{**_known(Run, content), "cells": cells, "missing": missing})
-        lacking = [key for key in PLAN_KEYS if key not in run.plan]
-        if lacking:
-            raise KeyError(f"plan lacks {', '.join(lacking)}")
-        return run
-    except (KeyError, TypeError, AttributeError) as error:
-        raise BadInput("{path} is not a whole result.json: {error}.", path=str(path), error=str(error)) from error
+        result_shape.run(content)
+        if stored["schema"] >= FIRST_WITH_CHECKSUMS or CHECKSUM in stored:
+            _unsealed(stored, text, path)
+    except Misfit as misfit:
+        raise BadInput(
+            "{path} is not a whole result.json: {key} is {value}; it must be {accepted}. {remedy}",
+            path=str(path),
+            key=misfit.key,
+            value=misfit.value,
+            accepted=misfit.accepted,
+            remedy=DAMAGED,
+        ) from misfit
+    except (KeyError, TypeError, AttributeError, ValueError) as error:  # of an older schema, before it is today's
+        raise BadInput("{path} is not a whole result.json: {error}.", path=str(path), error=shown(error)) from error
+    cells = [_cell_from(cell) for cell in content["cells"]]
+    missing = {name: Message.from_json(remedy) for name, remedy in content.get("missing", {}).items()}
+    return Run(**{**_known(Run, content), "cells": cells, "missing": missing})
+
+
+def _unsealed(stored: Mapping[str, Any], text: str, path: Path) -> list[Sealed]:
+    """The cells as their file holds them. Raises BadInput where a checksum does not fit, or *text* was changed.
+
+    What says the same in other spaces or line breaks is accepted: a copy that some tool has laid out anew.
+    """
+    cells = [_sealed(cell) for cell in stored["cells"]]
+    for number, (cell, sealed) in enumerate(zip(stored["cells"], cells, strict=True)):
+        _compare(path, f"cells[{number}]", cell, sealed.checksum)
+    _compare(path, "", stored, _head_text(stored, cells)[1])
+    written = _file_text(stored, cells)
+    if len(text) == len(written) and text != written:
+        place = next(place for place, (here, there) in enumerate(zip(text, written, strict=True)) if here != there)
+        raise BadInput("{path} was damaged at byte {place}. {remedy}", path=str(path), place=place, remedy=DAMAGED)
+    return cells
+
+
+def _compare(path: Path, place: str, stored: Mapping[str, Any], checksum: str) -> None:
+    if stored.get(CHECKSUM) == checksum:
+        return
+    what = message("its head")
+    if place:
+        what = message("cell {id}, block {block}", id=str(stored.get("cell_id")), block=shown(stored.get("block")))
+    raise BadInput(
+        "{path} was damaged or edited: {what}: {key} is {value}, by its content {checksum}. {remedy}",
+        path=str(path),
+        what=what,
+        key=f"{place}.{CHECKSUM}".removeprefix("."),
+        value=shown(stored.get(CHECKSUM)),
+        checksum=checksum,
+        remedy=DAMAGED,
+    )
 
 
 def _cell_from(stored: Mapping[str, Any]) -> CellResult:

@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import BadInput
 from core.messages import verbatim
 
-SCHEMA = 2
+SCHEMA = 3
 
 # What schema 1 called what disturbs a cell (`other processes: use 1.36 of 2 cores`), and its code now.
 _DISTURBANCES_OF_1 = {
@@ -35,8 +35,13 @@ def _disturbance(text: str) -> dict[str, Any]:
     return replace(verbatim(text), code=_DISTURBANCES_OF_1.get(text.partition(":")[0], "")).to_json()
 
 
+def _without_checksums(old: dict[str, Any]) -> dict[str, Any]:
+    """Schema 2 had none; what such a file holds is checked by its shape alone."""
+    return old
+
+
 # What makes a file of schema n one of schema n + 1.
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _messages_for_texts}
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _messages_for_texts, 2: _without_checksums}
 
 
 def upgraded(stored: Any, path: Path) -> dict[str, Any]:

@@ -28,6 +28,7 @@ OWN = {
 }
 LIBRARIES = {
     "config": {"yaml"},
+    "lab": {"msgspec"},
     "commands": {"rich"},
     "reports": {"numpy", "scipy", "matplotlib", "rich", "jinja2", "markupsafe"},
 }

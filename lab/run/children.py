@@ -11,8 +11,11 @@ from dataclasses import replace
 from time import monotonic
 from typing import IO, Any
 
+import msgspec
+
 from core.errors import ChildFailed
 from core.messages import NOTHING, SENTENCES, Message, chained, message
+from core.shape import Misfit, sentence, shown, whole
 from lab.processes import ending, tail
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
@@ -22,6 +25,8 @@ END_DEADLINE_S = 10.0
 WHILE_SERVING = message("while it was serving")
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
 _READ_BYTES = 1 << 20
+LONGEST_LINE_BYTES = 16 << 20
+LONGEST_FAILURE_BYTES = 64 << 10
 
 
 class Child:
@@ -85,6 +90,13 @@ class Child:
         data = os.read(self.fileno(), _READ_BYTES)
         self._unread += data
         self.at_end = not data
+        if len(self._unread) > LONGEST_LINE_BYTES:
+            fault = message(
+                "wrote {size} bytes that were not asked for, or a line of as many; the child contract accepts {limit}.",
+                size=len(self._unread),
+                limit=LONGEST_LINE_BYTES,
+            )
+            raise failed(self, fault)
 
     def line(self) -> dict[str, Any] | None:
         """The next whole line that it has written, or None. Raises ChildFailed if it is not a JSON object."""
@@ -94,12 +106,13 @@ class Child:
         text = bytes(self._unread[:end])
         del self._unread[: end + 1]
         try:
-            line: dict[str, Any] = json.loads(text)
-            self._failure = Message.from_json(line[FAILED]) if line.keys() & {FAILED} else NOTHING
-            return None if str(self._failure) else line
-        except (ValueError, TypeError, AttributeError, KeyError):
-            fault = message("wrote {text}; the child contract requires one JSON object a line.", text=repr(text[:200]))
+            line = msgspec.json.decode(text, type=dict[str, Any])
+            self._failure = _failure(line[FAILED], len(text)) if FAILED in line else NOTHING
+        except (ValueError, RecursionError, Misfit):
+            start = repr(text[:200])
+            fault = message("wrote {text}; the child contract requires one JSON object a line.", text=start)
             raise failed(self, fault) from None
+        return None if self._failure else line
 
     def stderr_tail(self) -> str:
         """The last lines of its stderr, without control codes."""
@@ -132,6 +145,13 @@ class Child:
         self._stdin.close()
         self._stdout.close()
         self._stderr.close()
+
+
+def _failure(told: Any, size_bytes: int) -> Message:
+    """The reason that a child gives. Raises Misfit if it is no message, or a long one."""
+    whole(0, LONGEST_FAILURE_BYTES)(size_bytes)
+    sentence(told)
+    return Message.from_json(told)
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:
@@ -200,7 +220,7 @@ class Children:
             if key not in lines[child]:
                 fault = message(
                     "wrote {line} {when}; the child contract requires {key} there.",
-                    line=str(lines[child]),
+                    line=shown(lines[child]),
                     when=when,
                     key=repr(key),
                 )

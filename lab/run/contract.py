@@ -1,26 +1,127 @@
-"""What children must send, checked before it is used. Source: docs/child-contract.md."""
+"""What children must send, checked before it is used: one table of keys, types and bounds for each line.
+
+Children are other people's programs. What is not as docs/child-contract.md says it fails their cell, by name, and
+nothing of it reaches result.json.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypedDict
+
+import msgspec
+from msgspec import Meta
 
 from core.errors import ChildFailed
 from core.histogram import Histogram
-from core.messages import Arg, message
+from core.messages import Arg, Message, message
+from core.shape import LARGEST, shown, shown_key
 from lab.run.children import RESULT, Child, failed
 from lab.run.runtimes import AnyRuntime
 
-PROGRAM_KINDS = {"program": str, "version": str, "compiler": str, "java": str, "packages": dict}
-GIL_KINDS = {"gil_enabled_ready": bool, "gil_enabled_end": bool}
-COUNTS = ("finished_ns", "completion_ns", "requests", "answered", "wrong")
-CLIENT_KINDS = {**dict.fromkeys(COUNTS, int), "errors": dict, "latency": dict, **GIL_KINDS}
-SERVICE_KINDS = {"requests": int, **GIL_KINDS}
+DEEPEST = 16
+MOST_CHARACTERS = 4096
+CLOCK_SLACK_NS = 10_000_000  # other load generators round their seconds
+
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+Text = Annotated[str, Meta(max_length=MOST_CHARACTERS)]
+Code = Annotated[str, Meta(max_length=60, pattern="^[ -~]*$")]
+Figure = Annotated[float, Meta(ge=0, le=1e100)]
+
+
+class FirstWrong(TypedDict):
+    """The first wrong answer, in words."""
+
+    request: Text
+    got: Text
+    expected: Text
+
+
+class Said(TypedDict, total=False):
+    """What another load generator printed."""
+
+    seconds: Figure
+    percentiles_ms: dict[Text, Figure]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What a key's value must be: for msgspec, and for whoever reads the error."""
+
+    type: Any
+    accepted: Message
+
+
+WHOLE = message("a whole number from {low} to {high}", low=0, high=LARGEST)
+COUNT = Kind(type=Count, accepted=WHOLE)
+DURATION = Kind(
+    type=Annotated[int, Meta(ge=1, le=LARGEST)],
+    accepted=message("a whole number from {low} to {high}", low=1, high=LARGEST),
+)
+FLAG = Kind(type=bool, accepted=message("true or false"))
+TRUE = Kind(type=Literal[True], accepted=message("true"))
+TEXT = Kind(type=Text, accepted=message("text of at most {characters} characters", characters=MOST_CHARACTERS))
+TEXTS = Kind(type=list[Text], accepted=message("a list of texts"))
+COUNTS = Kind(type=list[Count], accepted=message("a list of whole numbers, none below 0"))
+COUNT_BY_NAME = Kind(type=dict[Text, Count], accepted=message("an object of whole numbers, none below 0"))
+TEXT_BY_NAME = Kind(type=dict[Text, Text], accepted=message("an object of texts"))
+OBJECT = Kind(type=dict[str, Any], accepted=message("an object"))
+Address = Annotated[str, Meta(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^(/[^\0]+|[^\0/]+:[0-9]{1,5})$")]
+ADDRESSES = Kind(
+    type=Annotated[list[Address], Meta(min_length=1)],
+    accepted=message("a list of addresses, each a Unix path or host:port"),
+)
+
+READY_KINDS = {"ready": TRUE, "pid": COUNT}
+RUNTIME_KINDS = {"implementation": TEXT, "version": TEXT}
+PROGRAM_KINDS = {**dict.fromkeys(("program", "version", "compiler", "java"), TEXT), "packages": TEXT_BY_NAME}
+GIL_KINDS = dict.fromkeys(("gil_enabled_ready", "gil_enabled_end"), FLAG)
+USAGE_KINDS = dict.fromkeys(
+    (
+        *("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns"),
+        *("max_rss_bytes", "pss_bytes", "processes"),
+    ),
+    COUNT,
+)
+CLIENT_KINDS = {  # which it must send
+    **dict.fromkeys(("finished_ns", "requests", "answered", "wrong"), COUNT),
+    "completion_ns": DURATION,
+    "errors": Kind(type=dict[Code, Count], accepted=message("an object of whole numbers by code, none below 0")),
+    "latency": OBJECT,
+    **GIL_KINDS,
+}
+MORE_CLIENT_KINDS = {  # which it may send
+    **USAGE_KINDS,
+    **dict.fromkeys(("calc_ns", "started_ns", "bench_ns"), COUNT),
+    **dict.fromkeys(("connect", "waiting"), OBJECT),
+    "workers_ns": COUNTS,
+    "worker": TEXT,
+    "timeline": Kind(type=list[list[tuple[Count, Count]]], accepted=message("lists of [start, end]")),
+    "first_wrong": Kind(type=FirstWrong, accepted=message("an object of request, got and expected, all texts")),
+    "said": Kind(type=Said, accepted=message("an object of seconds and percentiles_ms, numbers")),
+}
+SERVICE_KINDS = {"requests": COUNT, **GIL_KINDS}
+MORE_SERVICE_KINDS = {
+    **USAGE_KINDS,
+    **dict.fromkeys(("counted", "gil_known"), FLAG),
+    "pythons": TEXTS,
+    **dict.fromkeys(("requests_by_worker", "requests_by_socket"), COUNTS),
+    "connections_by_requests": COUNT_BY_NAME,
+}
+OURS = ("client_id", "service_id", "program")  # what the orchestrator itself puts beside a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting")
+HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
 
 
 def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
     """The addresses in a service's ready line. Raises ChildFailed."""
-    listening: list[str] = _checked(line, child, {"addresses": list})["addresses"]
+    listening: list[str] = _checked(line, child, {"addresses": ADDRESSES})["addresses"]
     return listening
+
+
+def check_done(lines: Sequence[Mapping[str, Any]], children: Sequence[Child], word: str) -> None:
+    """Raises ChildFailed if a child answers `warm` or `reset` with anything but that it is done."""
+    for line, child in zip(lines, children, strict=True):
+        _checked(line, child, {word: TRUE})
 
 
 def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
@@ -30,65 +131,140 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
     """
     expected = runtime.version
     for child, line in zip(children, lines, strict=True):
-        facts = _checked(line, child, {"runtime": dict})["runtime"]
+        told = _checked(line, child, {"runtime": OBJECT}, READY_KINDS)["runtime"]
+        facts = _checked(told, child, {}, RUNTIME_KINDS)
         if expected and facts.get("implementation") == "cpython" and facts.get("version") != expected:
-            version = str(facts.get("version"))
+            version = shown_key(str(facts.get("version")))
             raise failed(
                 child,
                 message("runs under version {version}; {expected} was expected.", version=version, expected=expected),
             )
         if "program" in facts:
-            kinds = {key: kind for key, kind in PROGRAM_KINDS.items() if key in facts}
-            checked = _checked(facts, child, kinds)
-            child.program = {key: checked[key] for key in kinds}
+            program = _checked(facts, child, {}, PROGRAM_KINDS)
+            child.program = {key: program[key] for key in PROGRAM_KINDS if key in program}
 
 
 def client_results(lines: Sequence[Mapping[str, Any]], clients: Sequence[Child]) -> list[dict[str, Any]]:
     """What the clients' last lines say. Raises ChildFailed."""
-    results = [_result(line, child, CLIENT_KINDS) for line, child in zip(lines, clients, strict=True)]
+    results = [
+        _result(line, child, CLIENT_KINDS, MORE_CLIENT_KINDS) for line, child in zip(lines, clients, strict=True)
+    ]
     for result, child in zip(results, clients, strict=True):
-        _check_counts(result["errors"], child)
         for name in HISTOGRAMS:
             if name in result:
                 _check_histogram(name, result[name], child)
+        _check_counts(result, child)
     return results
 
 
 def service_results(lines: Sequence[Mapping[str, Any]], services: Sequence[Child]) -> list[dict[str, Any]]:
     """What the services' last lines say. Raises ChildFailed."""
-    return [_result(line, child, SERVICE_KINDS) for line, child in zip(lines, services, strict=True)]
+    return [
+        _result(line, child, SERVICE_KINDS, MORE_SERVICE_KINDS) for line, child in zip(lines, services, strict=True)
+    ]
 
 
-def _result(line: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) -> dict[str, Any]:
-    result = _checked(_checked(line, child, {RESULT: dict})[RESULT], child, kinds)
-    return {**result, "program": child.program} if child.program else result
+def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], start_ns: int, end_ns: int) -> None:
+    """Raises ChildFailed for a client whose times do not lie in the window, from its release to its last line.
+
+    start_ns, end_ns: on the host's monotonic clock
+    """
+    for result, child in zip(results, clients, strict=True):
+        for key, low, high in (
+            ("finished_ns", start_ns + 1, end_ns + CLOCK_SLACK_NS),
+            ("completion_ns", 1, end_ns - start_ns + CLOCK_SLACK_NS),
+        ):
+            if not low <= result[key] <= high:
+                accepted = message("a whole number from {low} to {high}", low=low, high=high)
+                raise _unlike(child, key, result[key], accepted)
 
 
-def _checked(line: Mapping[str, Any], child: Child, kinds: Mapping[str, type]) -> dict[str, Any]:
-    missing = [key for key in kinds if key not in line]
+def check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]) -> None:
+    """Raises ChildFailed if the services have answered fewer requests than clients have answers, or more.
+
+    It must hold where services count, every request was answered right, and the clients are ours: another load
+    generator may stop with requests under way.
+    """
+    if not clients or not all(service.get("counted", True) for service in services):
+        return
+    if any(client["errors"] or client["wrong"] or client["answered"] != client["requests"] for client in clients):
+        return  # the cell fails by that
+    answered = sum(client["answered"] for client in clients)
+    requests = sum(service["requests"] for service in services)
+    if requests < answered or (requests > answered and not any("said" in client for client in clients)):
+        raise ChildFailed(
+            "Services say that they answered {requests} requests; clients say that they had {answered} answers. "
+            "One of them miscounts.",
+            requests=requests,
+            answered=answered,
+        )
+
+
+def _result(line: Mapping[str, Any], child: Child, must: Mapping[str, Kind], may: Mapping[str, Kind]) -> dict[str, Any]:
+    result = _checked(_checked(line, child, {RESULT: OBJECT})[RESULT], child, must, may)
+    for key, value in result.items():
+        if key not in must and key not in may and not _is_plain(value, DEEPEST):
+            accepted = message("a JSON value of at most {levels} levels, its whole numbers of 64 bits", levels=DEEPEST)
+            raise _unlike(child, key, value, accepted)
+    kept = {key: value for key, value in result.items() if key not in OURS}
+    return {**kept, "program": child.program} if child.program else kept
+
+
+def _is_plain(value: Any, levels: int) -> bool:
+    if isinstance(value, dict):
+        return levels > 0 and all(_is_plain(item, levels - 1) for item in value.values())
+    if isinstance(value, list):
+        return levels > 0 and all(_is_plain(item, levels - 1) for item in value)
+    return not isinstance(value, int) or abs(value) <= LARGEST
+
+
+def _checked(
+    line: Mapping[str, Any], child: Child, must: Mapping[str, Kind], may: Mapping[str, Kind] | None = None
+) -> dict[str, Any]:
+    """*line* with the values of these keys as they are declared; the others as they are."""
+    missing = [key for key in must if key not in line]
     if missing:
         raise failed(child, message("did not send {keys}, which the child contract requires.", keys=", ".join(missing)))
-    for key, kind in kinds.items():
-        if type(line[key]) is not kind:
-            raise _unlike(child, key, line[key], kind.__name__)
-    return dict(line)
+    kinds = {**must, **(may or {})}
+    return {key: _converted(child, key, value, kinds[key]) if key in kinds else value for key, value in line.items()}
+
+
+def _converted(child: Child, key: str, value: Any, kind: Kind) -> Any:
+    try:
+        return msgspec.convert(value, kind.type)
+    except (msgspec.ValidationError, RecursionError):
+        raise _unlike(child, key, value, kind.accepted) from None
 
 
 def _unlike(child: Child, key: str, value: Any, kind: Arg) -> ChildFailed:
     return failed(
         child,
-        message("sent {value} as {key}; the child contract requires {kind}.", value=repr(value), key=key, kind=kind),
+        message(
+            "sent {value} as {key}; the child contract requires {kind}.",
+            value=shown(value),
+            key=shown_key(key),
+            kind=kind,
+        ),
     )
 
 
-def _check_counts(errors: Mapping[Any, Any], child: Child) -> None:
-    if not all(type(code) is str and type(number) is int for code, number in errors.items()):
-        raise _unlike(child, "errors", errors, message("a number for each code"))
-
-
-def _check_histogram(name: str, summary: Any, child: Child) -> None:
+def _check_histogram(name: str, summary: Mapping[str, Any], child: Child) -> None:
+    """Of what is read of it, that is: percentiles and the mean are worked out again."""
     try:
-        Histogram.from_json(summary)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        cause = f"{type(error).__name__} {error}"
-        raise failed(child, message("sent {key} that is not a histogram: {error}.", key=name, error=cause)) from error
+        Histogram.check({key: summary[key] for key in HISTOGRAM_KEYS if key in summary})
+    except ValueError as error:
+        fault = message("sent {key} that is not a histogram: {error}.", key=name, error=str(error))
+        raise failed(child, fault) from error
+
+
+def _check_counts(result: Mapping[str, Any], child: Child) -> None:
+    """A client's own counts fit together. After errors a time may be missing or may have come too late."""
+    answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
+    if answered > requests:
+        raise _unlike(child, "answered", answered, message("at most its {requests} requests", requests=requests))
+    if result["wrong"] > answered:
+        raise _unlike(child, "wrong", result["wrong"], message("at most its {answered} answers", answered=answered))
+    if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
+        raise _unlike(
+            child, "latency.count", timed, message("a time for each of its {answered} answers", answered=answered)
+        )

@@ -17,7 +17,16 @@ from core.result import CellResult, Status
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
-from lab.run.contract import HISTOGRAMS, addresses, check_runtime, client_results, service_results
+from lab.run.contract import (
+    HISTOGRAMS,
+    addresses,
+    check_done,
+    check_runtime,
+    check_sums,
+    check_window,
+    client_results,
+    service_results,
+)
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, service_faults
 from lab.run.runtimes import AnyRuntime, runtime_of
@@ -96,6 +105,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Ob
             client.tell("go")
         calling = message("while the clients were calling")
         client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
+        heard_ns = perf_counter_ns()
     for service in services:
         service.end_of_file()
     service_lines = children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
@@ -103,6 +113,8 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Ob
         for service in services:
             service.let_end(END_DEADLINE_S)
     by_client, by_service = client_results(client_lines, clients), service_results(service_lines, services)
+    check_window(clients, by_client, released_ns, heard_ns)
+    check_sums(by_client, by_service)
     faults = [
         *service_faults(runtime, system, services, by_service),
         *client_faults(client_runtime, system, clients, by_client),
@@ -127,7 +139,7 @@ def _do(children: Children, doers: Sequence[Child], word: str, when: Message, de
     """Send *doers* a word, and wait until each has done it."""
     for child in doers:
         child.tell(word)
-    children.hear_all(doers, word, when, deadline_s)
+    check_done(children.hear_all(doers, word, when, deadline_s), doers, word)
 
 
 def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, bench: Bench) -> dict[str, Any]:

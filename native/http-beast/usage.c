@@ -73,6 +73,7 @@ struct usage usage_since(const struct usage *start) {
   now.voluntary_switches -= start->voluntary_switches;
   now.involuntary_switches -= start->involuntary_switches;
   now.run_queue_ns -= start->run_queue_ns;
+  if (now.run_queue_ns < 0) now.run_queue_ns = 0; /* threads that have ended are counted no more */
   return now;
 }
 

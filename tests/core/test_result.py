@@ -85,6 +85,14 @@ def run(*cells: CellResult, **more: Any) -> Run:
     return Run(**known | more)
 
 
+def of_schema_2(saved: Run) -> dict[str, Any]:
+    """*saved* as a file of schema 2, which had no checksums, held it."""
+    whole = to_json(saved) | {"schema": 2}
+    for part in (whole, *whole["cells"]):
+        del part["checksum"]
+    return whole
+
+
 def written(folder: Path, text: str) -> Path:
     (folder / FILE_NAME).write_text(text, encoding="utf-8")
     return folder
@@ -148,7 +156,7 @@ def test_the_file_has_the_keys_that_everything_else_relies_on(tmp_path: Path) ->
     stored = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
     assert set(stored) >= DESIGN_HEAD
     assert set(stored["cells"][0]) >= DESIGN_CELL
-    assert stored["schema"] == SCHEMA == 2
+    assert stored["schema"] == SCHEMA == 3
 
 
 def test_a_saved_run_leaves_one_file_in_its_folder(tmp_path: Path) -> None:
@@ -247,7 +255,7 @@ def test_bytes_that_are_not_utf8_are_an_error(tmp_path: Path) -> None:
     [("{}", "None"), ('{"schema": 0}', "0"), ('{"schema": "1"}', "'1'"), ('{"schema": []}', "[]"), ("5", "None")],
 )
 def test_an_unknown_schema_is_an_error_that_names_both(tmp_path: Path, text: str, seen: str) -> None:
-    with pytest.raises(BadInput, match=f"has schema {re.escape(seen)}; this version reads schema 1, 2"):
+    with pytest.raises(BadInput, match=f"has schema {re.escape(seen)}; this version reads schema 1, 2, 3"):
         load(written(tmp_path, text))
 
 
@@ -271,8 +279,8 @@ def test_a_file_with_other_values_is_an_error(tmp_path: Path, change: dict[str, 
 
 
 def test_a_newer_schema_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"has schema 3, which a newer gilscope wrote; .* Update gilscope"):
-        load(written(tmp_path, '{"schema": 3}'))
+    with pytest.raises(BadInput, match=r"has schema 4, which a newer gilscope wrote; .* Update gilscope"):
+        load(written(tmp_path, '{"schema": 4}'))
 
 
 def test_a_file_of_an_older_schema_is_brought_up_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,14 +291,14 @@ def test_a_file_of_an_older_schema_is_brought_up_step_by_step(tmp_path: Path, mo
         return {**old, "cells": []}
 
     monkeypatch.setattr(schema, "UPGRADES", {-1: renamed, 0: with_cells, **schema.UPGRADES})
-    old = {**to_json(run()), "schema": -1, "chance": 77}
+    old = {**of_schema_2(run()), "schema": -1, "chance": 77}
     del old["seed"], old["cells"]
     assert load(written(tmp_path, json.dumps(old))) == run(seed=77)
 
 
 def test_a_file_of_schema_1_has_its_texts_as_messages_and_the_codes_of_what_disturbed_it(tmp_path: Path) -> None:
     disturbances = ["load: 3.1", "held by the quota: 5 ms in 0.5 s", "something else: 1"]
-    old = to_json(run(cell())) | {"schema": 1, "missing": {"3.14": "Get it."}}
+    old = of_schema_2(run(cell())) | {"schema": 1, "missing": {"3.14": "Get it."}}
     old["cells"][0] |= {"status": "failed", "reason": "killed {here}", "disturbances": disturbances}
     run_of_1 = load(written(tmp_path, json.dumps(old)))
     (only,) = run_of_1.cells
@@ -300,7 +308,7 @@ def test_a_file_of_schema_1_has_its_texts_as_messages_and_the_codes_of_what_dist
 
 
 @pytest.mark.parametrize("file", ["docs/example-run/result.json", "tests/commands/early-result.json"])
-def test_a_run_that_schema_1_saved_is_read_whole_and_saved_as_schema_2(tmp_path: Path, file: str) -> None:
+def test_a_run_that_schema_1_saved_is_read_whole_and_saved_as_todays_schema(tmp_path: Path, file: str) -> None:
     old, saved = json.loads((REPOSITORY / file).read_text(encoding="utf-8")), load(REPOSITORY / file)
     assert (old["schema"], saved.schema) == (1, SCHEMA)
     texts = [[str(disturbance) for disturbance in cell.disturbances] for cell in saved.cells]
@@ -311,17 +319,19 @@ def test_a_run_that_schema_1_saved_is_read_whole_and_saved_as_schema_2(tmp_path:
 
 
 def test_keys_that_this_version_does_not_know_are_left_out(tmp_path: Path) -> None:
-    whole = to_json(run(cell(1)))
+    whole = of_schema_2(run(cell(1)))
     whole["cells"][0]["later"] = 1
     assert load(written(tmp_path, json.dumps({**whole, "later": {}}))) == run(cell(1))
 
 
 def test_comparisons_are_kept_and_nothing_else_of_the_file_changes(tmp_path: Path) -> None:
-    whole = {**to_json(run(cell(1), cell(2))), "later": 5}
-    written(tmp_path, json.dumps(whole))
-    keep_comparisons(tmp_path / FILE_NAME, run(cell(1), cell(2), seed=1, comparisons=[{"verdict": "faster"}]))
-    stored = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
-    assert stored == {**whole, "comparisons": [{"verdict": "faster"}]}
+    file = RunFile(tmp_path)
+    file.save(run(cell(1), cell(2)))
+    whole = json.loads(file.path.read_text(encoding="utf-8"))
+    keep_comparisons(file.path, run(cell(1), cell(2), seed=1, comparisons=[{"verdict": "faster"}]))
+    stored = json.loads(file.path.read_text(encoding="utf-8"))
+    assert stored | {"checksum": ""} == {**whole, "comparisons": [{"verdict": "faster"}], "checksum": ""}
+    assert load(tmp_path).comparisons == [{"verdict": "faster"}]
 
 
 def test_comparisons_are_not_kept_in_a_file_that_has_more_cells_by_now(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from systems import find
 from tests.contract.serving import small_cell
 
 SCRIPT = """
-import signal, sys
+import signal, sys, time
 role, ready, result, complaint = sys.argv[1:]
 told = sys.stdin.readline()
 if ready:
@@ -34,7 +34,7 @@ else:
     sys.stdin.read()
 if not result:
     signal.pause()
-print(result, flush=True)
+print(result.replace('"NOW"', str(time.perf_counter_ns())), flush=True)
 sys.stdin.read()
 """
 
@@ -43,6 +43,9 @@ GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
 
 GIL_ON = {"gil_enabled_ready": True, "gil_enabled_end": True}
+
+
+NOW = "NOW"  # on the host's monotonic clock, when it says so
 
 
 USAGE = {"cpu_user_ns": 5, "cpu_system_ns": 6, "max_rss_bytes": 7}
@@ -59,8 +62,10 @@ def latency(*values_ns: int) -> dict[str, Any]:
 def client_says(**other: Any) -> dict[str, Any]:
     """The result of a client that had all of its 20 requests answered, but for *other*."""
     counts = {"requests": 20, "answered": 20, "wrong": 0, "errors": {}, "calc_ns": 100}
-    times = {"started_ns": 0, "finished_ns": 10**18, "completion_ns": 1000}
-    return {**counts, **times, "latency": latency(*range(1, 21)), **USAGE, **GIL_ON, **other}
+    times = {"started_ns": 0, "finished_ns": NOW, "completion_ns": 1000}
+    answered = other.get("answered", 20)
+    latencies = latency(*range(1, 1 + (answered if isinstance(answered, int) else 20)))
+    return {**counts, **times, "latency": latencies, **USAGE, **GIL_ON, **other}
 
 
 def service_says(**other: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from core.errors import ChildFailed
 from core.histogram import Histogram
 from lab.run.children import Child
-from lab.run.contract import addresses, check_runtime, client_results, service_results
+from lab.run.contract import addresses, check_runtime, check_sums, check_window, client_results, service_results
 from lab.run.runtimes import Runtime
 
 CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)", program={}))
@@ -18,7 +18,9 @@ GIL = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
 def client(**other: Any) -> dict[str, Any]:
     counts = dict.fromkeys(("finished_ns", "completion_ns", "requests", "answered", "wrong"), 1)
-    return {"result": {**counts, "errors": {}, "latency": Histogram().to_json(), **GIL, **other}}
+    latency = Histogram()
+    latency.record(1)
+    return {"result": {**counts, "errors": {}, "latency": latency.to_json(), **GIL, **other}}
 
 
 def complaint(line: dict[str, Any]) -> str:
@@ -42,21 +44,70 @@ def test_all_that_is_missing_is_named() -> None:
 @pytest.mark.parametrize("name", ["answered", "completion_ns"])
 @pytest.mark.parametrize("value", [True, 1.0, "1", None])
 def test_a_number_is_a_whole_number_and_nothing_like_it(name: str, value: object) -> None:
-    assert complaint(client(**{name: value})) == f" sent {value!r} as {name}; the child contract requires int."
+    assert complaint(client(**{name: value})).startswith(
+        f" sent {value!r} as {name}; the child contract requires a whole number from "
+    )
 
 
 def test_a_gil_state_is_true_or_false() -> None:
-    assert complaint(client(gil_enabled_end=0)) == " sent 0 as gil_enabled_end; the child contract requires bool."
+    assert (
+        complaint(client(gil_enabled_end=0)) == " sent 0 as gil_enabled_end; the child contract requires true or false."
+    )
 
 
-@pytest.mark.parametrize("errors", [{"503": "2"}, {"503": True}, {503: 1}])
+@pytest.mark.parametrize("errors", [{"503": "2"}, {"503": True}, {"503": -1}])
 def test_errors_are_numbers_by_code(errors: dict[Any, Any]) -> None:
-    assert complaint(client(errors=errors)).endswith("the child contract requires a number for each code.")
+    assert complaint(client(errors=errors)).endswith("requires an object of whole numbers by code, none below 0.")
 
 
 @pytest.mark.parametrize("name", ["latency", "connect", "waiting"])
 def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str) -> None:
     assert f" sent {name} that is not a histogram: " in complaint(client(**{name: {"count": 1}}))
+
+
+def test_a_client_without_errors_has_a_time_for_each_answer() -> None:
+    none = Histogram().to_json()
+    assert complaint(client(latency=none)) == (
+        " sent 0 as latency.count; the child contract requires a time for each of its 1 answers."
+    )
+    client_results([client(latency=none, errors={"timeout": 1}), client(latency=none, said={})], [CHILD, CHILD])
+
+
+@pytest.mark.parametrize(
+    ("counts", "complained"),
+    [
+        ({"answered": 2}, " sent 2 as answered; the child contract requires at most its 1 requests."),
+        ({"wrong": 2}, " sent 2 as wrong; the child contract requires at most its 1 answers."),
+    ],
+)
+def test_a_client_has_no_more_answers_than_requests(counts: dict[str, int], complained: str) -> None:
+    assert complaint(client(**counts)) == complained
+
+
+@pytest.mark.parametrize("times", [{"finished_ns": 10}, {"finished_ns": 10**9}, {"completion_ns": 10**9}])
+def test_a_client_ends_between_its_release_and_its_last_line(times: dict[str, int]) -> None:
+    result = {"finished_ns": 20, "completion_ns": 5}
+    check_window([CHILD], [result], 10, 30)
+    ((key, value),) = times.items()
+    with pytest.raises(ChildFailed, match=f"sent {value} as {key}; .* a whole number from "):
+        check_window([CHILD], [result | times], 10, 30)
+
+
+def test_services_answered_what_clients_were_answered() -> None:
+    two = {"answered": 2, "requests": 2, "wrong": 0, "errors": {}}
+    for services in ([{"requests": 1}, {"requests": 1}], [{"requests": 0, "counted": False}]):
+        check_sums([two], services)
+    check_sums([{**two, "errors": {"timeout": 1}}], [{"requests": 5}])
+    check_sums([{**two, "wrong": 1}], [{"requests": 0}])
+    check_sums([{**two, "said": {}}], [{"requests": 3}])
+    for requests in (1, 3):
+        with pytest.raises(ChildFailed, match=f"answered {requests} requests; clients say that they had 2 answers"):
+            check_sums([two], [{"requests": requests}])
+
+
+def test_what_the_orchestrator_itself_says_of_a_child_no_child_says() -> None:
+    line = client(client_id=7, service_id=8, program={"program": "x"})
+    assert client_results([line], [CHILD]) == [client()["result"]]
 
 
 def test_a_service_says_its_requests_and_its_gil() -> None:
@@ -73,7 +124,7 @@ def test_a_last_line_without_a_result_is_refused() -> None:
 
 def test_addresses_are_a_list() -> None:
     assert addresses({"ready": True, "addresses": ["/a", "/b"]}, CHILD) == ["/a", "/b"]
-    with pytest.raises(ChildFailed, match="sent '/a' as addresses; the child contract requires list"):
+    with pytest.raises(ChildFailed, match="sent '/a' as addresses; the child contract requires a list of addresses"):
         addresses({"addresses": "/a"}, CHILD)
 
 
@@ -104,5 +155,5 @@ def test_a_native_child_may_say_less_of_itself_but_nothing_of_another_type() -> 
     assert child.program == {}
     check_runtime(native, [child], [{"runtime": {"program": "mine"}}])
     assert child.program == {"program": "mine"}
-    with pytest.raises(ChildFailed, match="sent 3 as version; the child contract requires str"):
+    with pytest.raises(ChildFailed, match="sent 3 as version; the child contract requires text"):
         check_runtime(native, [child], [{"runtime": {"program": "mine", "version": 3}}])

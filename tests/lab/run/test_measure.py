@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.result import CellResult
 from lab.run.sandbox import Sandbox
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, service_says
 
@@ -26,16 +27,37 @@ def test_a_cell_whose_requests_were_all_answered_is_ok(scripted: Scripted) -> No
 
 
 def test_the_wall_time_ends_with_the_last_client(scripted: Scripted) -> None:
-    late, early = client_says(finished_ns=10**18 + 5_000), client_says(finished_ns=10**18)
-    result = scripted(clients=(late,), NUM_CLIENTS=1)
-    assert result.wall_ns > 9 * 10**17
+    result = scripted(NUM_CLIENTS=2, service=service_says(requests=40))
+    assert result.status == "ok"
+    assert result.wall_ns == max(client["finished_ns"] for client in result.clients) - _released_ns(result)
     assert 0 < result.wall_ns + result.overhead_ns < 10**12
-    assert early["finished_ns"] < late["finished_ns"]
+
+
+def _released_ns(result: CellResult) -> int:
+    """The last client's end less the wall time; before any client's end."""
+    ends_ns = [client["finished_ns"] for client in result.clients]
+    released_ns: int = max(ends_ns) - result.wall_ns
+    assert released_ns < min(ends_ns)
+    return released_ns
+
+
+@pytest.mark.parametrize("wrong", [{"finished_ns": 1}, {"finished_ns": 10**18}, {"completion_ns": 10**18}])
+def test_a_time_outside_the_window_fails_the_cell(scripted: Scripted, wrong: dict[str, int]) -> None:
+    result = scripted(clients=(client_says(**wrong),))
+    ((key, value),) = wrong.items()
+    assert result.status == "failed"
+    assert f"sent {value} as {key}; the child contract requires a whole number from " in str(result.reason)
+
+
+def test_a_service_that_miscounts_fails_the_cell(scripted: Scripted) -> None:
+    reason = "Services say that they answered 19 requests; clients say that they had 20 answers. One of them miscounts."
+    result = scripted(service=service_says(requests=19))
+    assert (result.status, str(result.reason)) == ("failed", reason)
 
 
 def test_what_clients_and_services_say_is_added_up(scripted: Scripted) -> None:
     result = scripted(
-        service=service_says(requests=1),
+        service=service_says(requests=30),
         clients=(client_says(latency=latency(1, 2), connect=latency(7), errors={"closed": 1}),),
         NUM_CLIENTS=3,
         NUM_API_SERVICES=2,
@@ -69,7 +91,9 @@ def test_answers_that_are_missing_wrong_or_errors_fail_the_cell_and_stay_counted
 
 
 def test_more_answers_than_requests_fail_the_cell(scripted: Scripted) -> None:
-    assert scripted(clients=(client_says(answered=21),)).status == "failed"
+    result = scripted(clients=(client_says(answered=21), client_says(answered=19)), NUM_CLIENTS=2)
+    assert result.status == "failed"
+    assert "sent 21 as answered; the child contract requires at most its 20 requests" in str(result.reason)
 
 
 def test_a_missing_answer_of_one_client_is_not_made_good_by_an_extra_one_of_another(scripted: Scripted) -> None:

@@ -1,0 +1,213 @@
+"""What each value of result.json must be for reports to rest on it: docs/result.md in code.
+
+Keys that are not here are left as they are. What an older file may lack is in `may`.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from core.messages import message
+from core.saved import SavedPlan
+from core.shape import (
+    Misfit,
+    array,
+    by_name,
+    choice,
+    flag,
+    histogram,
+    inside,
+    mapping,
+    nullable,
+    number,
+    parameters,
+    record,
+    sentence,
+    shown,
+    text,
+    whole,
+)
+
+COUNT = whole()
+SEED = whole(0, 2**64)
+USAGE = dict.fromkeys(
+    (
+        *("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns"),
+        *("max_rss_bytes", "pss_bytes", "processes"),
+    ),
+    COUNT,
+)
+GIL = dict.fromkeys(("gil_enabled_ready", "gil_enabled_end", "gil_known"), nullable(flag))
+PROGRAM = record(may={**dict.fromkeys(("program", "version", "compiler", "java"), text), "packages": by_name(text)})
+COUNTS = dict.fromkeys(("requests", "answered", "wrong", "calc_ns"), COUNT)
+SAID = record(may={"seconds": number, "percentiles_ms": by_name(number)})
+CLIENT = record(
+    {"completion_ns": whole(1)},
+    {
+        **USAGE,
+        **GIL,
+        **COUNTS,
+        **dict.fromkeys(("client_id", "started_ns", "finished_ns", "bench_ns"), COUNT),
+        "errors": by_name(COUNT),
+        "program": PROGRAM,
+        "said": SAID,
+        "worker": text,
+        "workers_ns": array(COUNT),
+        "timeline": array(array(array(COUNT, 2))),
+    },
+)
+SERVICE = record(
+    may={
+        **USAGE,
+        **GIL,
+        **dict.fromkeys(("service_id", "requests"), COUNT),
+        "program": PROGRAM,
+        "pythons": array(text),
+        "requests_by_worker": array(COUNT),
+        "requests_by_socket": array(COUNT),
+        "connections_by_requests": by_name(COUNT),
+    }
+)
+CELL = record(
+    {
+        **dict.fromkeys(("cell_id", "system", "runtime", "arm"), text),
+        "block": COUNT,
+        "params": parameters,
+        "status": choice("ok", "failed", "invalid"),
+    },
+    {
+        **dict.fromkeys(("wall_ns", "start_ns", "overhead_ns"), COUNT),
+        **COUNTS,
+        **dict.fromkeys(("latency", "connect", "waiting"), histogram),
+        "errors": by_name(COUNT),
+        "reason": sentence,
+        "client_runtime": text,
+        "disturbances": array(sentence),
+        "clients": array(CLIENT),
+        "services": array(SERVICE),
+        "checksum": text,
+    },
+)
+ROW = record({"system": text, "params": parameters}, {"title": text, "runtimes": nullable(array(text))})
+METHOD = record(
+    {
+        "warmup": record({"share": number, "seconds": number}),
+        "duration_s": number,
+        "client_runtime": text,
+        "pin_services": array(COUNT),
+        "pin_clients": array(COUNT),
+    }
+)
+REQUEST = record(may=dict.fromkeys(("method", "path"), text))
+USER_SERVICE = record(
+    {"name": text, "requests": record({"requests": array(REQUEST)}, {"think_time_s": number, "rate": COUNT})},
+    {"protocol": text, "command": text, "targets": array(record({"name": text, "url": text}))},
+)
+
+
+def plan(value: Any) -> None:
+    """The plan, as SavedPlan reads it."""
+    _PLAN(value)
+    try:
+        SavedPlan.from_json(value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Misfit(shown(error), message("a plan")) from error
+
+
+_PLAN = record(
+    {
+        "name": text,
+        "blocks": COUNT,
+        "scale": number,
+        "runtimes": array(text),
+        "rows": array(ROW),
+    },
+    {
+        "description": text,
+        "view": text,
+        "aa": flag,
+        "until": record(may={"width": number, "seconds": number}),
+        "method": METHOD,
+        "own": nullable(USER_SERVICE),
+        "absent": array(record({"system": text, "runtime": text, "reason": sentence})),
+        "outside": by_name(record({"title": text}, {"file": text})),
+    },
+)
+MACHINE = record(
+    may={
+        **dict.fromkeys(("cpu", "architecture", "governor", "os", "kernel", "python", "commit"), nullable(text)),
+        **dict.fromkeys(("cores", "cores_usable", "memory_bytes"), nullable(COUNT)),
+        "cores_quota": nullable(number),
+        "load": nullable(array(number)),
+        "limits": nullable(mapping),
+        "quiet": nullable(mapping),
+    }
+)
+FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")
+RUNTIME = record(
+    may={
+        **dict.fromkeys(("executable", "source", "implementation", "version", "build", "compiler"), text),
+        **dict.fromkeys(("gil_disabled_build", "gil_enabled"), flag),
+        "flags": record(may={**dict.fromkeys(FLAGS, nullable(flag)), "configure": text}),
+        "packages": by_name(by_name(text)),
+    }
+)
+COMPARISON = record(
+    may={
+        **dict.fromkeys(("system", "numerator", "denominator"), text),
+        "step": choice("version", "build", "lock", "whole", "aa", "other"),
+        "verdict": choice("faster", "slower", "equivalent", "inconclusive", "invalid"),
+        "params": parameters,
+        **dict.fromkeys(("ratio", "low", "high", "p", "noise_floor", "saturation", "disturbed"), nullable(number)),
+        **dict.fromkeys(("why", "obstacle"), sentence),
+        **dict.fromkeys(("confounds", "notes"), array(sentence)),
+        "blocks": COUNT,
+        "blocks_needed": nullable(COUNT),
+        "settings": array(record({"system": text, "params": parameters})),
+        "between_services": flag,
+    }
+)
+PROFILE = record({"system": text, "runtime": text, "sentence": sentence}, {"params": parameters})
+
+
+def moment(value: Any) -> None:
+    """A time as datetime.isoformat() writes it; "" for one that has not come."""
+    text(value)
+    try:
+        _ = value and datetime.fromisoformat(value)
+    except ValueError as error:
+        raise Misfit(shown(value), message("a time such as 2026-08-01T10:15:00+00:00, or empty")) from error
+
+
+def run(value: Any) -> None:
+    """The whole file. Of cells that are timed for a duration, the time of 1000 requests is reckoned: it must be one."""
+    _RUN(value)
+    if value["plan"].get("method", {}).get("duration_s") or (value["plan"].get("own") or {}).get("targets"):
+        inside("cells", array(_timed), value["cells"])
+
+
+def _timed(cell: Any) -> None:
+    if cell["status"] == "ok" and cell.get("clients"):
+        inside("wall_ns", whole(1), cell.get("wall_ns"))
+        inside("answered", whole(1, 1000 * cell["wall_ns"]), cell.get("answered"))
+
+
+_RUN = record(
+    {
+        "run_id": text,
+        "started_at": moment,
+        "seed": SEED,
+        "command": array(text),
+        "plan": plan,
+        "machine": MACHINE,
+        "runtimes": by_name(RUNTIME),
+        "cells": array(CELL),
+    },
+    {
+        "missing": by_name(sentence),
+        "finished_at": moment,
+        "spent_ns": by_name(COUNT),
+        "comparisons": array(COMPARISON),
+        "profiles": array(PROFILE),
+        "checksum": text,
+    },
+)

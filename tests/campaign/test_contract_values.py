@@ -1,0 +1,347 @@
+"""Children that say what they like: the cell fails with its reason, nothing raises, and what is saved stays readable.
+
+Everything from a child's bytes to result.json is real but the processes: tests/lab/run has those.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from time import perf_counter_ns
+from types import SimpleNamespace
+from typing import Any, cast
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from core.errors import ChildFailed
+from core.histogram import bucket_of
+from core.messages import Message
+from core.method import Method, Warmup
+from core.result import CellResult, Run, RunFile, load
+from core.runtime import RuntimeName
+from lab.python.interpreters import Interpreter
+from lab.run import contract
+from lab.run import measure as measure_module
+from lab.run.children import RESET, RESULT, WARM, Child
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
+from systems import find
+from tests.campaign.sizes import SEED, size
+from tests.contract.serving import small_cell
+from tests.lab.scripted_children import GIL_ON, latency
+
+LARGEST = 2**63 - 1
+HERE = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for the value that is put in
+NOW = 1 << 80  # stands for the time when a client says it
+
+Lines = dict[str, dict[str, Any]]  # by "service ready" and the like
+Path_ = tuple[str, ...]
+
+USAGE = dict.fromkeys(contract.USAGE_KINDS, 5)
+PROGRAM = {"program": "mine", "version": "1", "compiler": "cc", "java": "21", "packages": {"libuv": "1.2"}}
+FACTS = {"implementation": "cpython", "version": "3.14.0"}
+
+
+def good() -> Lines:
+    """What a service and a client say of 20 requests, with every key that the contract knows."""
+    ready = {"ready": True, "pid": 7, "addresses": ["/nowhere"], "runtime": {**FACTS, **PROGRAM, **FACTS}}
+    service = {
+        "requests": 20,
+        "counted": True,
+        "gil_known": True,
+        "pythons": ["3.14.7"],
+        **USAGE,
+        **GIL_ON,
+        "requests_by_worker": [20, 0],
+        "requests_by_socket": [20],
+        "connections_by_requests": {"20": 1},
+    }
+    client = {
+        "requests": 20,
+        "answered": 20,
+        "wrong": 0,
+        "errors": {},
+        "calc_ns": 100,
+        **USAGE,
+        **GIL_ON,
+        "started_ns": 1,
+        "finished_ns": NOW,
+        "completion_ns": 1000,
+        "bench_ns": 900,
+        "workers_ns": [800, 900],
+        "latency": latency(*range(300, 320)),
+        "connect": latency(7),
+        "waiting": latency(1, 2),
+        "worker": "thread",
+        "timeline": [[[1, 2], [3, 4]]],
+        "mine": {"any": [1.5, None]},
+        "said": {"seconds": 0.5, "percentiles_ms": {"50": 1.5}},
+        "first_wrong": {},
+    }
+    del client["first_wrong"]  # which fails a cell by itself
+    return {
+        "service ready": ready,
+        "client ready": {**ready, "addresses": []},
+        "client warm": {WARM: True},
+        "service reset": {RESET: True},
+        "client result": {RESULT: client},
+        "service result": {RESULT: service},
+    }
+
+
+def paths(value: Any, place: Path_ = ()) -> Iterator[Path_]:
+    """Of every key in *value*, however deep."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield (*place, key)
+            yield from paths(item, (*place, key))
+
+
+def changed(lines: Lines, line: str, place: Path_, raw: str | None) -> dict[str, bytes]:
+    """*lines* as bytes; the value at *place* of *line* is the text *raw*, or its key is not there."""
+    copy = json.loads(json.dumps(lines))
+    owner = copy[line]
+    for key in place[:-1]:
+        owner = owner[key]
+    owner[place[-1]] = HERE
+    if raw is None:
+        del owner[place[-1]]
+    whole = {name: json.dumps(said, ensure_ascii=False) for name, said in copy.items()}
+    return {name: text.replace(f'"{HERE}"', raw or "").encode("utf-8", "replace") for name, text in whole.items()}
+
+
+class Speaker(Child):
+    """A child without a process: it says its lines one after the other."""
+
+    def __init__(self, name: Message, lines: Iterator[bytes]) -> None:
+        self.process = cast(Any, SimpleNamespace(pid=812))
+        self._name, self._runtime, self._unread, self._failure = name, "3.14", bytearray(), Message(msgid="")
+        self.program = {}
+        self.lines = lines
+
+    def tell(self, line: Mapping[str, Any] | str) -> None:
+        """It does not listen."""
+
+    def end_of_file(self) -> None:
+        """Nor to the end."""
+
+    def stderr_tail(self) -> str:
+        return ""
+
+
+class Speakers:
+    """Stands for Children: each says the lines of its role."""
+
+    lines: Mapping[str, bytes] = {}
+
+    def __init__(self, sandbox: Sandbox, cwd: str) -> None:
+        self.started: list[Child] = []
+
+    def __enter__(self) -> "Speakers":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def start(self, name: Message, runtime: str, command: Sequence[str]) -> Child:
+        role = str(name).partition(" ")[0].lower()
+        lines = [text for key, text in self.lines.items() if key.startswith(role)]
+        self.started.append(Speaker(name, iter(lines)))
+        return self.started[-1]
+
+    def hear_all(self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:
+        heard = []
+        for child in speakers:
+            said = next(child.lines).replace(str(NOW).encode(), str(perf_counter_ns()).encode())
+            child._unread += said + b"\n"
+            line = child.line()
+            if line is None or key not in line:
+                raise ChildFailed("{child} said no {key}", child=child.label, key=key)
+            heard.append(line)
+        return heard
+
+
+class Seam:
+    """From lines to a cell, to result.json, and back."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(measure_module, "Children", Speakers)
+        monkeypatch.setattr(measure_module, "mkdtemp", lambda **place: str(place["dir"]))
+        monkeypatch.setattr(Runtime, "command", lambda runtime, system, role: [])
+        monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+        interpreter = Interpreter(name="3.14", executable=Path("/no"), source="given", facts={"version": "3.14.0"})
+        runtime = Runtime(name=RuntimeName.parse("3.14"), interpreter=interpreter)
+        method = Method(warmup=Warmup(share=0.1))
+        self.bench = Bench(sandbox=sandbox, runtimes={"3.14": runtime}, method=method, watch=nullcontext)
+        self.system = find("2")
+        self.cell = small_cell(self.system, runtime)
+        self.folder = folder
+
+    def result(self, lines: Mapping[str, bytes]) -> CellResult:
+        """Of a cell whose children say *lines*; it has been saved, read again and looked at."""
+        Speakers.lines = lines
+        result = measure(self.cell, self.system, 1, self.bench)
+        plan = {"name": "x", "blocks": 1, "scale": 1.0, "runtimes": ["3.14"], "rows": []}
+        run = Run(run_id="x", started_at="", seed=1, command=[], plan=plan, machine={}, runtimes={}, cells=[result])
+        RunFile(self.folder).save(run)
+        (cell,) = load(self.folder).cells
+        assert cell.status == result.status
+        (stored,) = msgspec.json.decode((self.folder / "result.json").read_bytes())["cells"]  # a strict reader
+        check_sound(stored)
+        return result
+
+
+def check_sound(cell: Mapping[str, Any]) -> None:
+    """Independent of the code: what is in a cell of result.json is possible."""
+    check_numbers(cell, depth=0)
+    for name in ("latency", "connect", "waiting"):
+        if cell[name]:
+            check_histogram(cell[name])
+    if cell["status"] == "failed":
+        assert cell["reason"]["text"]
+        return
+    assert cell["answered"] == cell["requests"] > 0
+    assert cell["wall_ns"] > 0
+    assert cell["latency"]["count"] in (0, cell["answered"])
+    assert all(0 < client["completion_ns"] < 10**12 for client in cell["clients"])
+    assert all(type(process[name]) is bool for process in (*cell["clients"], *cell["services"]) for name in GIL_ON)
+
+
+def check_numbers(value: Any, depth: int) -> None:
+    assert depth < 40
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            check_numbers(item, depth + 1)
+    elif isinstance(value, int):
+        assert -LARGEST <= value <= LARGEST
+
+
+def check_histogram(summary: Mapping[str, Any]) -> None:
+    counts = {int(bucket): held for bucket, held in summary["histogram"]["counts"].items()}
+    assert all(held > 0 for held in counts.values())
+    assert summary["count"] == sum(counts.values())
+    if counts:
+        assert summary["min_ns"] <= summary["mean_ns"] <= summary["max_ns"]
+        assert (bucket_of(summary["min_ns"]), bucket_of(summary["max_ns"])) == (min(counts), max(counts))
+
+
+@pytest.fixture
+def seam(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seam:
+    """One for each test."""
+    return Seam(sandbox, tmp_path, monkeypatch)
+
+
+PLAIN: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 19, 21, 2**31, 2**53 + 1, LARGEST, 2**63, 2**64, -(2**63), 10**30, 10**400),
+    *(0.0, 0.5, -0.5, 20.0, 1e308, 1e-308, "", "x", "20", "NaN", "\x1b[31m", "a\nb", "=HYPERLINK(1)", "<script>"),
+    *("::error::", "\N{RIGHT-TO-LEFT OVERRIDE}", "\x00", "x" * 100_000, [], [[]], [1, -1], [None] * 1000, {}),
+    *({"a": -1}, {"": {}}, {"count": 1}, {"text": "{x.__class__}", "msgid": "{a:>999999999}", "args": {"a": 1}}),
+)
+RAW = (
+    *("NaN", "Infinity", "-Infinity", "1e999", "-0", "1" + "0" * 5000, "01", "+1", "'x'", "tru", "", '"', "{"),
+    *('"\\ud800"', "[" * 200_000, '{"a":' * 200_000, "[" * 500 + "]" * 500, '{"a":1,"a":-1}', "1, 2", "//"),
+)
+VALUES = (*(json.dumps(value) for value in PLAIN), *RAW, None)
+PLACES = [(line, place) for line, said in good().items() for place in paths(said)]
+
+
+def test_every_key_of_the_contract_is_tried() -> None:
+    tried = {(line.partition(" ")[0], place[-1]) for line, place in PLACES}
+    assert {key for role, key in tried if role == "service"} >= {*contract.SERVICE_KINDS, *contract.MORE_SERVICE_KINDS}
+    known = {*contract.CLIENT_KINDS, *contract.MORE_CLIENT_KINDS} - {"first_wrong"}
+    assert {key for role, key in tried if role == "client"} >= known | {*contract.READY_KINDS, *contract.PROGRAM_KINDS}
+    assert len(VALUES) >= 40
+
+
+def test_what_is_as_the_contract_says_makes_a_cell_that_is_ok(seam: Seam) -> None:
+    lines = {name: json.dumps(line).encode() for name, line in good().items()}
+    result = seam.result(lines)
+    assert (result.status, str(result.reason)) == ("ok", "")
+    assert result.clients[0]["mine"] == {"any": [1.5, None]}
+
+
+@pytest.mark.parametrize(("line", "place"), PLACES, ids=lambda part: part if isinstance(part, str) else ".".join(part))
+def test_no_value_of_a_key_raises_or_is_saved_unless_it_is_possible(seam: Seam, line: str, place: Path_) -> None:
+    failed = 0
+    for raw in VALUES:
+        result = seam.result(changed(good(), line, place, raw))
+        failed += result.status == "failed"
+        if result.status == "failed":
+            reason = str(result.reason)
+            assert len(reason) < 1000
+            assert reason.startswith(("Service", "Client", "errors: ")) or reason.endswith(("answered", "wrong"))
+            assert reason.isprintable()
+    assert failed >= 10  # of those that are no JSON at all
+
+
+first_wrong = st.fixed_dictionaries({}, optional={key: st.text() for key in ("request", "got", "expected", "code")})
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(PLAIN),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text() | st.sampled_from(["a", "count"]), inner),
+    max_leaves=12,
+)
+
+
+@seed(SEED)
+@settings(
+    max_examples=size(300, 100_000),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    database=None,
+    print_blob=True,
+)
+@given(
+    changes=st.lists(st.tuples(st.sampled_from(PLACES), anything | first_wrong), min_size=1, max_size=3), cut=st.data()
+)
+def test_lines_of_any_grammar_are_answered(seam: Seam, changes: list[tuple[Any, Any]], cut: st.DataObject) -> None:
+    lines = good()
+    lines["client result"][RESULT]["first_wrong"] = changes[0][1]
+    for (line, place), value in changes:
+        owner = lines[line]
+        for key in place[:-1]:
+            owner = owner[key] if isinstance(owner.get(key), dict) else owner
+        owner[place[-1]] = value
+    texts = {name: json.dumps(line).encode() for name, line in lines.items()}
+    line = changes[0][0][0]
+    if cut.draw(st.booleans(), "whether bytes are changed too"):
+        start = cut.draw(st.integers(0, len(texts[line])), "from")
+        texts[line] = (
+            texts[line][:start]
+            + cut.draw(st.binary(max_size=8), "bytes").replace(b"\n", b"")
+            + texts[line][start + 1 :]
+        )
+    seam.result(texts)
+
+
+@pytest.mark.parametrize(
+    "failure", ["text", {"text": "x" * 70_000}, {"text": 5}, {"msgid": "{a:>9999999}", "args": {"a": 1}}]
+)
+def test_a_reason_of_a_childs_own_is_a_message_or_no_line_at_all(seam: Seam, failure: object) -> None:
+    lines = {name: json.dumps(line).encode() for name, line in good().items()}
+    result = seam.result({**lines, "client result": json.dumps({"failed": failure}).encode()})
+    assert result.status == "failed"
+    assert len(str(result.reason)) < 1000
+
+
+def hear_without_end(child: Child, write: int) -> None:
+    """A line of 64 MB, unless the child is stopped."""
+    for _ in range(1000):
+        os.write(write, b"x" * 65536)
+        child.hear()
+
+
+def test_a_line_without_an_end_is_not_kept() -> None:
+    child = Speaker(Message(msgid="Client 1 of 1"), iter(()))
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    child.fileno = lambda: read  # type: ignore[method-assign]
+    try:
+        with pytest.raises(ChildFailed, match=r"Client 1 of 1 .* wrote 16[0-9]* bytes .* accepts 16777216"):
+            hear_without_end(child, write)
+    finally:
+        os.close(read)
+        os.close(write)

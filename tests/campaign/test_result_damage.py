@@ -1,0 +1,213 @@
+"""A result.json that was damaged: no flipped bit passes unnoticed, and every error names file, place and remedy."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+
+from core.errors import BadInput
+from core.result import FILE_NAME, Run, RunFile, keep_comparisons, load
+from reports.rows.comparisons import Comparison
+from reports.terminal.listing import saved_runs
+from reports.view import View
+from tests.campaign.sizes import SEED, size
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+EXAMPLE = REPOSITORY / "docs" / "example-run" / FILE_NAME
+LIMIT_S = 10.0
+CASES = size(2_000, 100_000)
+REPORTED = size(60, 2_000)
+
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 2**63, 10**400, 0.5, -0.5, 1e308, "", "x", "1", "NaN", [], [1], {}, {"a": 1}),
+    *({"text": "{", "args": 5}, {"msgid": "{a:>999999999}", "args": {"a": 1}}, [None], {"histogram": {}}),
+)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four real cells, as they are saved today; their folder."""
+    folder = tmp_path_factory.mktemp("run")
+    run = load(EXAMPLE)
+    RunFile(folder).save(replace(run, cells=run.cells[:4]))
+    return folder
+
+
+def refused(folder: Path) -> str:
+    """Why the run in *folder* cannot be read. The error names the file and is one that is told with exit status 2."""
+    with pytest.raises(BadInput) as caught:
+        load(folder)
+    assert str(folder / FILE_NAME) in str(caught.value)
+    assert len(str(caught.value)) < 1500
+    return str(caught.value)
+
+
+def flipped(content: bytes, rng: random.Random) -> bytes:
+    """One bit is another."""
+    place = rng.randrange(len(content))
+    return content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
+
+
+def truncated(content: bytes, rng: random.Random) -> bytes:
+    """The end is missing."""
+    return content[: rng.randrange(len(content))]
+
+
+def without_a_part(content: bytes, rng: random.Random) -> bytes:
+    """A part is missing, such as a block of the disk."""
+    start = rng.randrange(len(content) - 1)
+    return content[:start] + content[start + rng.randint(1, 4096) :]
+
+
+def zeroed(content: bytes, rng: random.Random) -> bytes:
+    """A part is zeros."""
+    start = rng.randrange(len(content))
+    length = min(rng.randint(1, 4096), len(content) - start)
+    return content[:start] + bytes(length) + content[start + length :]
+
+
+def without_a_line(content: bytes, rng: random.Random) -> bytes:
+    """A whole cell is missing, and the rest is JSON all the same."""
+    whole = json.loads(content)
+    del whole["cells"][rng.randrange(len(whole["cells"]))]
+    return json.dumps(whole).encode()
+
+
+def another_value(content: bytes, rng: random.Random) -> bytes:
+    """A value anywhere is another, and the rest is JSON all the same."""
+    whole = json.loads(content)
+    owner, key = rng.choice(places(whole))
+    other = rng.choice([value for value in VALUES if json.dumps(value) != json.dumps(owner[key])])
+    owner[key] = other
+    return json.dumps(whole, separators=(",", ":")).encode()
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """(object or list, key) of every value in *value*."""
+    return [*_places(value)]
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])
+
+
+DAMAGES: tuple[tuple[Callable[[bytes, random.Random], bytes], int], ...] = (
+    (flipped, 75),
+    (truncated, 10),
+    (without_a_part, 5),
+    (zeroed, 4),
+    (without_a_line, 1),
+    (another_value, 5),
+)
+
+
+def test_no_damage_passes_unnoticed(saved: Path, tmp_path: Path) -> None:
+    print(f"CAMPAIGN_SEED={SEED}")
+    rng, content, start_s = random.Random(SEED), (saved / FILE_NAME).read_bytes(), process_time()
+    kinds = rng.choices([damage for damage, _ in DAMAGES], [weight for _, weight in DAMAGES], k=CASES)
+    for damage in kinds:
+        (tmp_path / FILE_NAME).write_bytes(damage(content, rng))
+        refused(tmp_path)
+    spent_s = process_time() - start_s
+    print(f"{CASES} damages of {len(content)} bytes in {spent_s:.1f} s of CPU time")
+    assert spent_s < LIMIT_S * CASES / 2000
+
+
+def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
+    run = load(EXAMPLE)
+    RunFile(tmp_path).save(replace(run, cells=run.cells[:1], comparisons=[]))
+    content = (tmp_path / FILE_NAME).read_bytes()
+    for place in range(0, len(content), size(97, 1)):
+        for bit in range(8):
+            (tmp_path / FILE_NAME).write_bytes(
+                content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+            )
+            refused(tmp_path)
+
+
+def test_a_changed_figure_is_told_with_its_cell_and_what_to_do(saved: Path, tmp_path: Path) -> None:
+    text = (saved / FILE_NAME).read_text()
+    whole = json.loads(text)
+    name, wall_ns = whole["cells"][3]["cell_id"], whole["cells"][3]["wall_ns"]
+    (tmp_path / FILE_NAME).write_text(text.replace(f'"wall_ns":{wall_ns}', f'"wall_ns":{wall_ns + 1}'))
+    assert f"was damaged or edited: cell {name}, block " in refused(tmp_path)
+    assert "cells[3].checksum" in refused(tmp_path)
+    assert refused(tmp_path).endswith("Take the file from a copy, or measure again.")
+
+
+def test_a_value_out_of_bounds_is_told_with_its_key_and_what_is_accepted(saved: Path, tmp_path: Path) -> None:
+    whole = json.loads((saved / FILE_NAME).read_text())
+    whole["cells"][2]["clients"][0]["completion_ns"] = "long"
+    (tmp_path / FILE_NAME).write_text(json.dumps(whole))
+    assert "cells[2].clients[0].completion_ns is 'long'; it must be a whole number from 1 to" in refused(tmp_path)
+
+
+def test_damage_is_not_sealed_anew_by_keeping_comparisons(saved: Path, tmp_path: Path) -> None:
+    run, text = load(saved), (saved / FILE_NAME).read_text()
+    (tmp_path / FILE_NAME).write_text(text.replace('"status":"ok"', '"status":"failed"', 1))
+    with pytest.raises(BadInput, match="was damaged or edited"):
+        keep_comparisons(tmp_path, replace(run, comparisons=[]))
+
+
+def test_a_file_that_was_laid_out_anew_is_read(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(json.dumps(json.loads((saved / FILE_NAME).read_text()), indent=2))
+    assert load(tmp_path) == load(saved)
+
+
+def test_a_number_that_json_does_not_have_is_saved_as_null(tmp_path: Path) -> None:
+    run = replace(load(EXAMPLE), cells=[], comparisons=[{"ratio": float("nan"), "low": float("-inf"), "high": 1.5}])
+    RunFile(tmp_path).save(run)
+    assert load(tmp_path).comparisons == [{"ratio": None, "low": None, "high": 1.5}]
+
+
+# ---- files without checksums: what passes can be reported ----------------------------------------------------------
+
+
+@cache
+def of_schema_2() -> dict[str, Any]:
+    """The example run as schema 2 had it: a few blocks, no checksums."""
+    stored: dict[str, Any] = json.loads(EXAMPLE.read_text())
+    return {**stored, "cells": stored["cells"][:4]}
+
+
+def test_without_checksums_a_value_is_refused_by_name_or_can_be_reported(tmp_path: Path) -> None:
+    print(f"CAMPAIGN_SEED={SEED}")
+    rng, reported = random.Random(SEED), 0
+    for _ in range(CASES // 2):
+        whole = deepcopy(of_schema_2())
+        owner, key = rng.choice(places(whole))
+        if isinstance(owner, dict) and not rng.randrange(4):
+            del owner[key]
+        else:
+            owner[key] = rng.choice(VALUES)
+        (tmp_path / FILE_NAME).write_text(json.dumps(whole))
+        run = read(tmp_path)
+        if run is not None and reported < REPORTED:
+            reported += 1
+            look_at(run)
+
+
+def read(folder: Path) -> Run | None:
+    """The run in *folder*; None where it is refused, in words that name the file."""
+    (listed,) = saved_runs(folder)
+    assert not listed.trouble or str(folder / FILE_NAME) in listed.trouble
+    return None if listed.trouble else load(folder)
+
+
+def look_at(run: Run) -> None:
+    """What list, report and compare derive from a run: nothing of it raises."""
+    view = View(run)
+    assert view.rows is not None
+    assert all(isinstance(comparison, Comparison) for comparison in view.comparisons)
+    assert view.machine is not None
+    assert view.plan is not None
