@@ -15,6 +15,8 @@ from core.messages import NOTHING, Message, message
 from core.schema import SCHEMA, upgraded
 
 FILE_NAME = "result.json"
+COMPARISONS = "comparisons.json"
+NOT_TRIED = "not_tried"  # code of the reason of a cell that was left out because its service never starts
 PLAN_KEYS = ("name", "blocks", "scale", "runtimes", "rows")
 
 # What can disturb a measurement, by the code of the messages in CellResult.disturbances.
@@ -45,6 +47,7 @@ class CellResult:
     clients: one mapping per client - client_id, completion_ns, answered, wrong, cpu_user_ns, cpu_system_ns,
     voluntary_switches, involuntary_switches, max_rss_bytes, gil_enabled_ready, gil_enabled_end, ...
     services: one mapping per service - service_id, requests and the same usage keys.
+    code, environment: ids in Run.fingerprints of what it was measured with; empty in files from before they were taken
     """
 
     cell_id: str
@@ -70,6 +73,8 @@ class CellResult:
     disturbances: list[Message] = field(default_factory=list)
     clients: list[dict[str, Any]] = field(default_factory=list)
     services: list[dict[str, Any]] = field(default_factory=list)
+    code: str = ""
+    environment: str = ""
 
 
 @dataclass(kw_only=True)
@@ -77,6 +82,7 @@ class Run:
     """One execution of a plan, as far as it has come. plan, machine, runtimes and profiles are plain JSON values.
 
     missing: of each runtime that was asked for and is not here, what to do about it
+    fingerprints: what the cells were measured with (core.fingerprint)
     """
 
     run_id: str
@@ -92,6 +98,7 @@ class Run:
     cells: list[CellResult] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     profiles: list[dict[str, Any]] = field(default_factory=list)
+    fingerprints: dict[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA
 
     @property
@@ -132,17 +139,23 @@ def _cell_to_json(cell: CellResult) -> dict[str, Any]:
 
 
 def keep_comparisons(where: Path, run: Run) -> None:
-    """Write the comparisons of *run* into the file that it was read from, and change nothing else in it.
+    """Write the comparisons of *run* beside the file that it was read from, which is its measurer's alone.
 
-    A file that has other cells by now is left alone, since its run goes on elsewhere; one of an older schema too.
-    Raises BadInput.
+    load() takes them where the file still has these cells. Raises BadInput.
     """
-    path = _path(where)
-    stored = _stored(path)
-    cells = stored.pop("cells")
-    if stored["schema"] != SCHEMA or stored.get("comparisons") == run.comparisons or len(cells) != len(run.cells):
-        return
-    _put(path, _file_parts({**stored, "comparisons": run.comparisons}, map(_compact, cells)))
+    kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
+    _put(_path(where).with_name(COMPARISONS), [_compact(kept), "\n"])
+
+
+def _with_kept_comparisons(run: Run, path: Path) -> Run:
+    """*run* with what keep_comparisons() wrote, where that is of these cells; a damaged file is made again."""
+    try:
+        kept = json.loads(path.with_name(COMPARISONS).read_text(encoding="utf-8"))
+        if (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)) and isinstance(kept["comparisons"], list):
+            run.comparisons = kept["comparisons"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return run
 
 
 def _file_parts(head: Mapping[str, Any], cells: Iterable[str]) -> list[str]:
@@ -187,7 +200,7 @@ def load(where: Path) -> Run:
     this one.
     """
     path = _path(where)
-    return _run_from(_stored(path), path)
+    return _with_kept_comparisons(_run_from(_stored(path), path), path)
 
 
 def _path(where: Path) -> Path:

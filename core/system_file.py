@@ -69,7 +69,7 @@ def _module(path: Path) -> ModuleType:
         sys.path.append(str(path.parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         cause = verbatim(f"{type(error).__name__}: {error}")
         line = _line_of(error, path)
         raise BadInput(

@@ -10,11 +10,13 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import AND, Message, listed
+from lab.digests import Digests
 from lab.environments.requirements import Requirements, constraint_files, local_path, read
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 
-LAYOUT = 2  # 1 was built elsewhere and renamed, so that its scripts named an interpreter that was not there
+LAYOUT = 3  # 2 was made anew in place; 1 was built elsewhere and renamed, so that its scripts named an interpreter that was not there
+_DIGESTS = Digests()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +52,7 @@ def _name(path: Path) -> str:
 
 
 def folder_name(interpreter: Interpreter, contents: Contents) -> str:
-    """The name of its folder: the same for whatever the files hold."""
+    """What its folder's name begins with: the same for whatever the files hold."""
     named = str(contents.requirements_file.absolute()) if contents.requirements_file else ""
     what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
     return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
@@ -62,6 +64,7 @@ def stamp(interpreter: Interpreter, contents: Contents) -> str:
         "layout": LAYOUT,
         "requirements": hashlib.sha256("\n".join(_all_lines(contents.wanted)).encode()).hexdigest(),
         "wheels": [_digest(path) for path in contents.wheels],
+        "folders": [_DIGESTS.of_tree(folder) for folder in contents.folders],
         "executable": str(interpreter.executable),
         "version": interpreter.facts["version"],
         "build": interpreter.facts["build"],
