@@ -118,10 +118,15 @@ def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) 
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(MOST_TURNS):
-            lock = _held(interpreter, contents, place, stamp)
+            lock = locks.take(_use_file(place), shared=True)
+            assert lock is not None, "it waits"
             if _is_ready(place, stamp):
-                break
+                _IN_USE[place] = lock
+                return
             os.close(lock)
+            with build.locked(place.with_name(place.name + ".lock")) as building:
+                if not _is_ready(place, stamp):
+                    _make_alone(interpreter, contents, place, stamp, building)
     except OSError as error:
         if not _is_ready(place, stamp):  # one that is ready may lie where we cannot write
             raise EnvironmentFailed(
@@ -133,26 +138,19 @@ def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) 
             ) from None
 
 
-def _held(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> int:
-    """A shared lock on the environment, which this process keeps to its end."""
-    ready = _is_ready(place, stamp)
-    lock = locks.take(_lock_file(place), shared=ready)
+def _make_alone(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, building: int) -> None:
+    """Make it while nobody uses what stands there, and remove what it replaces."""
+    lock = locks.take(_use_file(place))
     assert lock is not None, "it waits"
     try:
-        if not ready and not _is_ready(place, stamp):
-            _make(interpreter, contents, place, stamp, lock)
-            _prune(place)
-        locks.share(lock)
-    except BaseException:
+        _make(interpreter, contents, place, stamp, building)
+    finally:
         os.close(lock)
-        raise
-    if _is_ready(place, stamp) and place not in _IN_USE:
-        _IN_USE[place] = lock
-    return lock
+    _prune(place)
 
 
-def _lock_file(place: Path) -> Path:
-    return place.with_name(place.name + ".lock")
+def _use_file(place: Path) -> Path:
+    return place.with_name(place.name + ".use")
 
 
 def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
@@ -179,10 +177,10 @@ def _prune(place: Path) -> None:
     """Remove what was made of the same package file when it held something else, unless a run uses it."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
-        lock = None if old == place else locks.take(_lock_file(old), wait=False)
+        lock = None if old == place else locks.take(_use_file(old), wait=False)
         if lock is not None:
             shutil.rmtree(old, ignore_errors=True)
-            locks.remove(lock, _lock_file(old))
+            locks.remove(lock, _use_file(old))
 
 
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:

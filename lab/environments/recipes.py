@@ -15,7 +15,7 @@ from lab.environments.requirements import Requirements, constraint_files, local_
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 
-LAYOUT = 3  # 2 was made anew in place; 1 was built elsewhere and renamed, so that its scripts named an interpreter that was not there
+LAYOUT = 3  # 1 was renamed after it was made, so that its scripts named no interpreter; 2 was made anew in place
 _DIGESTS = Digests()
 
 

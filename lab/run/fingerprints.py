@@ -93,13 +93,12 @@ class Fingerprints:
         measured = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
         if measured is None:  # a service that already runs
             return {}
-        packages = system.requirements or system.wheels
         if isinstance(runtime, UserServiceRuntime):
-            python, packages = runtime.python(system), runtime.python(system) != str(measured.interpreter.executable)
+            python = Path(runtime.python(system))
         else:
-            python = str(runtime.python(system.requirements, system.wheels))
+            python = runtime.python(system.requirements, system.wheels)
         part = {"interpreter": _interpreter(measured.interpreter)}
-        return {**part, **self._packages(Path(python))} if packages else part
+        return part if python == measured.interpreter.executable else {**part, **self._packages(python)}
 
     def _packages(self, python: Path) -> dict[str, Any]:
         folders = sorted(python.parent.parent.glob("lib/python3.*/site-packages"))

@@ -49,7 +49,7 @@ def _taken(folder: Path) -> int:
         lock = locks.take(path, wait=False)
         if lock is None:
             raise BadInput(
-                "Another process measures into {folder}: {holder}. Wait for its end, or name another folder with --out.",
+                "Another process measures into {folder}: {holder}. Wait until it ends, or name another folder (--out).",
                 folder=str(folder),
                 holder=_holder(path),
             )

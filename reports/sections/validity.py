@@ -90,7 +90,7 @@ def _states(view: View) -> Check:
     first = {(cell.system, cell.runtime): cell for cell in reversed(cells)}
     others = [cell for cell in cells if _state(cell) != (cells[0].code, first[cell.system, cell.runtime].environment)]
     if not others and not unknown:
-        return Check(state=PASSED, seen=message("all cells: code {code}", code=cells[0].code), cells=of_cells(cells))
+        return Check(state=PASSED, seen=message("all cells: code {state}", state=cells[0].code), cells=of_cells(cells))
     changes = dict.fromkeys(
         change for cell in others for change in _changes(run, cells[0], first[cell.system, cell.runtime], cell)
     )
