@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,8 @@ def test_packages_that_changed_are_named_with_both_versions() -> None:
 def test_a_package_edited_in_place_is_another_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
 ) -> None:
-    python, table = tmp_path / "bin" / "python", {}
+    python = tmp_path / "bin" / "python"
+    table: dict[str, Any] = {}
     module = tmp_path / "lib" / "python3.14" / "site-packages" / "tornado.py"
     module.parent.mkdir(parents=True)
     module.write_text("A = 1")

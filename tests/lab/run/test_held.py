@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from config.plan import Plan
 from core.errors import BadInput
+from core.result import CellResult, Run, RunFile, keep_comparisons, load
 from lab.places import REPOSITORY
 from lab.run.held import LOCK, expect_ours, held
 
@@ -67,3 +69,38 @@ def test_files_of_somebody_else_named_like_ours_are_refused_where_there_is_no_ru
         expect_ours(tmp_path, ["cells.csv", "table.csv"])
     (tmp_path / "result.json").touch()
     expect_ours(tmp_path, ["table.csv"])
+
+
+SAVE = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from core.result import RunFile, load
+folder = Path(sys.argv[1])
+run, file = load(folder), RunFile(folder)
+print("saving", flush=True)
+for block in range(2, 202):
+    run.cells.append(replace(run.cells[0], block=block))
+    file.save(run)
+"""
+
+
+def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
+    start = {"run_id": "a", "started_at": "", "seed": 1, "command": [], "machine": {}, "runtimes": {}}
+    cell = CellResult(
+        cell_id="1", system="1", runtime="3.14", arm="3.14", block=1, params={}, status="failed", requests=1
+    )
+    stored = Plan(name="p", rows=(), runtimes=("3.14",)).to_json()
+    RunFile(tmp_path).save(Run(**{**start, "plan": stored, "cells": [cell]}))  # type: ignore[arg-type]
+    command = [sys.executable, "-c", SAVE, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as saver:
+        assert saver.stdout is not None
+        assert saver.stdout.readline() == "saving\n"
+        counts = [0]
+        while saver.poll() is None:
+            run = load(tmp_path)
+            counts.append(len(run.cells))
+            run.comparisons = [{"verdict": "faster"}]
+            keep_comparisons(tmp_path, run)
+    assert counts == sorted(counts)
+    assert (saver.returncode, len(load(tmp_path).cells)) == (0, 201)
