@@ -47,6 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add(message("the run"), *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
+        _expect_saved_plan(given)
         folder = Path(given["resume"])
         resumed(folder)  # it is one of this machine, before anything is written there
         with held(folder):
@@ -103,7 +104,8 @@ def _profiles(given: Mapping[str, Any], output: Output) -> bool:
     return wanted and not why_not
 
 
-def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
+def _expect_saved_plan(given: Mapping[str, Any]) -> None:
+    """Raises BadInput for flags beside --resume that would change the plan."""
     beside = {option.name for option in BESIDE_RESUME}
     names = [name for name, value in given.items() if value not in (None, False, []) and name not in beside]
     if names:
@@ -111,6 +113,9 @@ def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
             "--resume continues the saved plan; {flags} cannot change it. Leave it out.",
             flags=listed(f"--{name.replace('_', '-')}" for name in names),
         )
+
+
+def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
     folder = Path(given["resume"])
     run = resumed(folder)
     plan, runtimes, _ = with_present_runtimes(Plan.from_json(run.plan), given, output)
