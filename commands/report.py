@@ -14,7 +14,9 @@ from config.plan_options import JSON, QUIET
 from core.errors import BadInput
 from core.messages import message
 from core.result import Run, keep_comparisons, load, to_json
+from lab.run.held import expect_ours
 from lab.run.runs import RUNS, titles
+from reports.names import PAGE, names_in_folder
 
 if TYPE_CHECKING:
     from reports.view import View
@@ -102,8 +104,10 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
 
 
 def _reported(path: Path, run: Run, output: Output) -> Written:
-    """The report of the run read from *path*; its file keeps what was concluded."""
-    written = write(path if path.is_dir() else path.parent, run, output)
+    """The report of the run read from *path*; a file beside it keeps what was concluded."""
+    folder = path if path.is_dir() else path.parent
+    expect_ours(folder, names_in_folder())
+    written = write(folder, run, output)
     keep_comparisons(path, run)
     return written
 
@@ -135,8 +139,6 @@ def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Out
 
 
 def _page(written: Written) -> Path:
-    from reports.write import PAGE
-
     return written.folder / PAGE
 
 

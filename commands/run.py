@@ -18,32 +18,62 @@ from core.result import Run
 from lab.profile.perf import obstacle
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
-from lab.run.runs import Order, check_same_runtimes, new_run, note_time, resumed, run_folder
+from lab.run.held import expect_ours, held
+from lab.run.runs import (
+    Order,
+    check_same_runtimes,
+    check_unchanged,
+    expect_no_run,
+    new_run,
+    note_time,
+    resumed,
+    run_folder,
+    unmeasured,
+)
+from reports.names import names_in_folder
 
 SUMMARY = message(
     "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
 )
 
-BESIDE_RESUME = (options.RESUME, options.JSON, options.QUIET, options.LANG, options.INTERPRETER)
+BESIDE_RESUME = (options.RESUME, options.ACCEPT_CHANGES, options.JSON, options.QUIET, options.LANG, options.INTERPRETER)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, or 1 where a cell failed or a part of the report could not be made."""
+    """Exit status: 0 if every planned cell was measured and every part of the report made, else 1."""
     output = output_for(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
     flags.add_run_flags(parser)
     parser.add(message("the run"), *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
-        order, run = _resumed(given, output)
-    else:
-        order, run = _ordered(given, arguments, output)
+        _expect_saved_plan(given)
+        folder = Path(given["resume"])
+        resumed(folder)  # it is one of this machine, before anything is written there
+        with held(folder):
+            return _measured(*_resumed(given, output), given, output)
+    if given["accept_changes"]:
+        raise BadInput("--accept-changes is for --resume; leave it out of a new run.")
+    order, run = _ordered(given, arguments, output)
+    with held(order.folder):
+        expect_no_run(order.folder)
+        expect_ours(order.folder, names_in_folder())
+        return _measured(order, run, given, output)
+
+
+def _measured(order: Order, run: Run, given: Mapping[str, Any], output: Output) -> int:
+    """Measure and report; the exit status. The folder is held."""
     _carry_out(order, run, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, run, output)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
-    return 1 if run.failed_cells or not written.whole else 0
+    missing = unmeasured(run)
+    if missing:
+        output.note(
+            plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
+        )
+    return 1 if run.failed_cells or missing or not written.whole else 0
 
 
 def _epilog(output: Output) -> str:
@@ -74,7 +104,8 @@ def _profiles(given: Mapping[str, Any], output: Output) -> bool:
     return wanted and not why_not
 
 
-def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
+def _expect_saved_plan(given: Mapping[str, Any]) -> None:
+    """Raises BadInput for flags beside --resume that would change the plan."""
     beside = {option.name for option in BESIDE_RESUME}
     names = [name for name, value in given.items() if value not in (None, False, []) and name not in beside]
     if names:
@@ -82,11 +113,16 @@ def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
             "--resume continues the saved plan; {flags} cannot change it. Leave it out.",
             flags=listed(f"--{name.replace('_', '-')}" for name in names),
         )
+
+
+def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
     folder = Path(given["resume"])
     run = resumed(folder)
     plan, runtimes, _ = with_present_runtimes(Plan.from_json(run.plan), given, output)
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder)
-    check_same_runtimes(run, runtimes)
+    if not given["accept_changes"]:
+        check_same_runtimes(run, runtimes)
+        check_unchanged(run, order)
     preflight(plan)
     return order, run
 

@@ -120,6 +120,9 @@ PIN = Option(
 SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
 OUT = Option("--out DIR", message("folder of the run (default: a new one in reports/out)"))
 RESUME = Option("--resume DIR", message("continue the run saved in DIR"))
+ACCEPT_CHANGES = Option(
+    "--accept-changes", message("continue with other code, packages or interpreters; no verdict is drawn across them")
+)
 PROFILE = Option("--profile perf", message("profile each cell once more at the end; not counted"), choice("perf"))
 JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
@@ -129,7 +132,7 @@ METHOD = (BLOCKS, UNTIL, WARMUP, DURATION, AA, CLIENTS, PIN)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)
-OF_A_RUN = (RESUME, PROFILE, JSON, QUIET)
+OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, JSON, QUIET)
 PLAN_OPTIONS = (
     Option("", message("what to measure: a list of rows"), key="rows"),
     Option("", message("a service of your own, in place of rows"), key="service"),

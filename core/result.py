@@ -23,6 +23,8 @@ CHECKSUM = "checksum"
 CHECKSUM_BYTES = 8
 FIRST_WITH_CHECKSUMS = 3
 DAMAGED = message("Take the file from a copy, or measure again.")
+COMPARISONS = "comparisons.json"
+NOT_TRIED = "not_tried"  # code of the reason of a cell that was left out because its service never starts
 
 # What can disturb a measurement, by the code of the messages in CellResult.disturbances.
 DISTURBANCES: dict[str, Message] = {
@@ -52,6 +54,7 @@ class CellResult:
     clients: one mapping per client - client_id, completion_ns, answered, wrong, cpu_user_ns, cpu_system_ns,
     voluntary_switches, involuntary_switches, max_rss_bytes, gil_enabled_ready, gil_enabled_end, ...
     services: one mapping per service - service_id, requests and the same usage keys.
+    code, environment: ids in Run.fingerprints of what it was measured with; empty in files from before they were taken
     """
 
     cell_id: str
@@ -77,6 +80,8 @@ class CellResult:
     disturbances: list[Message] = field(default_factory=list)
     clients: list[dict[str, Any]] = field(default_factory=list)
     services: list[dict[str, Any]] = field(default_factory=list)
+    code: str = ""
+    environment: str = ""
 
 
 @dataclass(kw_only=True)
@@ -84,6 +89,7 @@ class Run:
     """One execution of a plan, as far as it has come. plan, machine, runtimes and profiles are plain JSON values.
 
     missing: of each runtime that was asked for and is not here, what to do about it
+    fingerprints: what the cells were measured with (core.fingerprint)
     """
 
     run_id: str
@@ -99,6 +105,7 @@ class Run:
     cells: list[CellResult] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     profiles: list[dict[str, Any]] = field(default_factory=list)
+    fingerprints: dict[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA
 
     @property
@@ -148,19 +155,24 @@ def _cell_to_json(cell: CellResult) -> dict[str, Any]:
 
 
 def keep_comparisons(where: Path, run: Run) -> None:
-    """Write the comparisons of *run* into the file that it was read from, and change nothing else in it.
+    """Write the comparisons of *run* beside the file that it was read from, which is its measurer's alone.
 
-    A file that has other cells by now is left alone, since its run goes on elsewhere; one of an older schema too.
-    Raises BadInput.
+    load() takes them where the file still has these cells. Raises BadInput.
     """
-    path = _path(where)
-    text = _text(path)
-    stored = _parsed(text, path)
-    if stored["schema"] != SCHEMA or stored.get("comparisons") == run.comparisons:
-        return
-    cells = _unsealed(stored, text, path)
-    if len(cells) == len(run.cells):
-        _put(path, _file_text({**stored, "comparisons": run.comparisons}, cells))
+    kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
+    _put(_path(where).with_name(COMPARISONS), _compact(kept) + "\n")
+
+
+def _with_kept_comparisons(run: Run, path: Path) -> Run:
+    """*run* with what keep_comparisons() wrote, where that is of these cells; a damaged file is made again."""
+    try:
+        kept = json.loads(path.with_name(COMPARISONS).read_text(encoding="utf-8"), parse_constant=_no_constant)
+        result_shape.comparisons(kept["comparisons"])
+        if (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
+            run.comparisons = kept["comparisons"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
+        pass
+    return run
 
 
 def _sealed(cell: Mapping[str, Any]) -> Sealed:
@@ -238,7 +250,7 @@ def load(where: Path) -> Run:
     path = _path(where)
     text = _text(path)
     try:
-        return _run_from(_parsed(text, path), text, path)
+        return _with_kept_comparisons(_run_from(_parsed(text, path), text, path), path)
     except RecursionError as error:
         raise BadInput("{path} is not a whole result.json: it is nested too deep.", path=str(path)) from error
 
@@ -284,7 +296,7 @@ def _run_from(stored: dict[str, Any], text: str, path: Path) -> Run:
         content = upgraded(stored, path)
         result_shape.run(content)
         if stored["schema"] >= FIRST_WITH_CHECKSUMS or CHECKSUM in stored:
-            _unsealed(stored, text, path)
+            _check_seals(stored, text, path)
     except Misfit as misfit:
         raise BadInput(
             "{path} is not a whole result.json: {key} is {value}; it must be {accepted}. {remedy}",
@@ -301,8 +313,8 @@ def _run_from(stored: dict[str, Any], text: str, path: Path) -> Run:
     return Run(**{**_known(Run, content), "cells": cells, "missing": missing})
 
 
-def _unsealed(stored: Mapping[str, Any], text: str, path: Path) -> list[Sealed]:
-    """The cells as their file holds them. Raises BadInput where a checksum does not fit, or *text* was changed.
+def _check_seals(stored: Mapping[str, Any], text: str, path: Path) -> None:
+    """Raises BadInput where a checksum does not fit what the file holds, or *text* was changed.
 
     What says the same in other spaces or line breaks is accepted: a copy that some tool has laid out anew.
     """
@@ -314,7 +326,6 @@ def _unsealed(stored: Mapping[str, Any], text: str, path: Path) -> list[Sealed]:
     if len(text) == len(written) and text != written:
         place = next(place for place, (here, there) in enumerate(zip(text, written, strict=True)) if here != there)
         raise BadInput("{path} was damaged at byte {place}. {remedy}", path=str(path), place=place, remedy=DAMAGED)
-    return cells
 
 
 def _compare(path: Path, place: str, stored: Mapping[str, Any], checksum: str) -> None:

@@ -80,11 +80,10 @@ CELL = record(
         **dict.fromkeys(("latency", "connect", "waiting"), histogram),
         "errors": by_name(COUNT),
         "reason": sentence,
-        "client_runtime": text,
+        **dict.fromkeys(("client_runtime", "code", "environment", "checksum"), text),
         "disturbances": array(sentence),
         "clients": array(CLIENT),
         "services": array(SERVICE),
-        "checksum": text,
     },
 )
 ROW = record({"system": text, "params": parameters}, {"title": text, "runtimes": nullable(array(text))})
@@ -166,6 +165,12 @@ COMPARISON = record(
         "between_services": flag,
     }
 )
+comparisons = array(COMPARISON)
+INTERPRETER = record(may=dict.fromkeys(("executable", "version", "build", "digest"), text))
+ENVIRONMENT = record(
+    may={"interpreter": INTERPRETER, "packages": by_name(text), "installed": text, "programs": by_name(text)}
+)
+FINGERPRINTS = record(may={"code": by_name(by_name(text)), "environments": by_name(by_name(ENVIRONMENT))})
 PROFILE = record({"system": text, "runtime": text, "sentence": sentence}, {"params": parameters})
 
 
@@ -206,8 +211,9 @@ _RUN = record(
         "missing": by_name(sentence),
         "finished_at": moment,
         "spent_ns": by_name(COUNT),
-        "comparisons": array(COMPARISON),
+        "comparisons": comparisons,
         "profiles": array(PROFILE),
+        "fingerprints": FINGERPRINTS,
         "checksum": text,
     },
 )

@@ -69,7 +69,7 @@ def _module(path: Path) -> ModuleType:
         sys.path.append(str(path.parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         cause = verbatim(f"{type(error).__name__}: {error}")
         line = _line_of(error, path)
         raise BadInput(
@@ -80,7 +80,7 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
-def _line_of(error: Exception, path: Path) -> int:
+def _line_of(error: BaseException, path: Path) -> int:
     """The last line of the file that the error came from; 0 for a syntax error, which says its line itself."""
     step, line = error.__traceback__, 0
     while step is not None:

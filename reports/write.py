@@ -8,13 +8,11 @@ from core.errors import BadInput, GilscopeError
 from core.languages import ENGLISH, Language
 from core.messages import SENTENCES, Message, listed, message
 from reports.exports.texts import csv_files, markdown_files
+from reports.names import PAGE, PLOTS
 from reports.render.figures import save
 from reports.render.html import page
 from reports.report import figures, report
 from reports.view import View
-
-PAGE = "report.html"
-PLOTS = "plots"
 
 
 class PartsLost(GilscopeError):

@@ -1,4 +1,7 @@
-"""One virtual environment for each interpreter, package file and wheels, made when it is first needed."""
+"""Virtual environments, made when they are first needed. One is named by what it is made of and never changed.
+
+Other contents stand beside it, so that no run has its packages swapped; whoever uses one holds a shared lock on it.
+"""
 
 import hashlib
 import os
@@ -9,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from core.errors import GilscopeError
+from lab import locks
 from lab.environments import build, recipes
 from lab.environments.recipes import Contents
 from lab.environments.requirements import Requirements, name_of
@@ -18,7 +22,8 @@ from lab.python.interpreters import Interpreter
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
-_MADE_HERE: set[Path] = set()  # by this process
+MOST_TURNS = 3  # another run may prune what was just made, before we use it
+_IN_USE: dict[Path, int] = {}  # by this process, each with its lock
 
 
 class EnvironmentFailed(GilscopeError):
@@ -36,9 +41,9 @@ def environment(
     """Python of the environment with the packages of *requirements_file* and *wheels*; makes it unless it is ready.
 
     hashed: the file must have the hash of each package
-    folder: where environments live, one for each executable, package file and names of wheels
-    A ready one is known by its stamp, without a process. Runs that need the same at once wait for each other. One that
-    installs a folder of this machine is made once in every process, for the folder may have changed.
+    folder: where environments live, one for each executable, package file and contents
+    A ready one is known by its stamp, without a process. Runs that need the same at once wait for each other. It stays
+    as it is while this process lives.
     Raises BadInput for a package file that cannot be read, EnvironmentFailed if it cannot be made.
     """
     contents = Contents(
@@ -46,10 +51,11 @@ def environment(
         hashed=hashed,
         wheels=tuple(path.absolute() for path in wheels),
     )
-    place = folder.absolute() / recipes.folder_name(interpreter, contents)
     stamp = recipes.stamp(interpreter, contents)
-    if (contents.folders and place not in _MADE_HERE) or not _is_ready(place, stamp):
-        _make_once(interpreter, contents, place, stamp)
+    family = recipes.folder_name(interpreter, contents)
+    place = folder.absolute() / f"{family}-{hashlib.sha256(stamp.encode()).hexdigest()[:12]}"
+    if not (place in _IN_USE and _is_ready(place, stamp)):
+        _use(interpreter, contents, place, stamp)
     return _python(place)
 
 
@@ -72,7 +78,10 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
     folder.mkdir(parents=True, exist_ok=True)
     stem = Path(user_file or "requirements.txt").stem
     place = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
-    place.write_text(text, encoding="utf-8")
+    if not place.exists():
+        beside = place.with_name(f".{place.name}.{os.getpid()}")
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(place)  # another run may be reading it
     return str(place)
 
 
@@ -98,37 +107,59 @@ def _is_ready(place: Path, stamp: str) -> bool:
         return False
 
 
-def _make_once(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> None:
-    """Make the environment unless another run did so while this one waited for the lock."""
+def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> None:
+    """Hold the environment, which is made unless another run did so while this one waited for the lock."""
+    held = _IN_USE.pop(place, None)
+    if held is not None:
+        os.close(held)  # it is not whole any more
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with build.locked(place.with_name(place.name + ".lock")) as lock:
-            if contents.folders or not _is_ready(place, stamp):
-                _make(interpreter, contents, place, stamp, lock)
-                _MADE_HERE.add(place)
+        for _ in range(MOST_TURNS):
+            lock = locks.take(_use_file(place), shared=True)
+            assert lock is not None, "it waits"
+            if _is_ready(place, stamp):
+                _IN_USE[place] = lock
+                return
+            os.close(lock)
+            with build.locked(place.with_name(place.name + ".lock")) as building:
+                if not _is_ready(place, stamp):
+                    _make_alone(interpreter, contents, place, stamp, building)
     except OSError as error:
-        raise EnvironmentFailed(
-            "The environment of runtime {name} could not be made in {folder}: {error}. "
-            "Make room or give write access there, then run again.",
-            name=interpreter.name,
-            folder=str(place.parent),
-            error=error.strerror or str(error),
-        ) from None
+        if not _is_ready(place, stamp):  # one that is ready may lie where we cannot write
+            raise EnvironmentFailed(
+                "The environment of runtime {name} could not be made in {folder}: {error}. "
+                "Make room or give write access there, then run again.",
+                name=interpreter.name,
+                folder=str(place.parent),
+                error=error.strerror or str(error),
+            ) from None
+
+
+def _make_alone(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, building: int) -> None:
+    """Make it while nobody uses what stands there, and remove what it replaces."""
+    lock = locks.take(_use_file(place))
+    assert lock is not None, "it waits"
+    try:
+        _make(interpreter, contents, place, stamp, building)
+    finally:
+        os.close(lock)
+    _prune(place)
+
+
+def _use_file(place: Path) -> Path:
+    return place.with_name(place.name + ".use")
 
 
 def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
-    """Build where it is to stand, for the scripts in its bin name their interpreter by its path; the stamp comes last.
+    """Build where it is to stand, for the scripts in its bin name their interpreter by its path.
 
-    The one that stood there before is put aside, and back should this fail: it is right for its own requirements.
+    The stamp comes last: nobody uses one without it.
     """
-    old = place.with_name(place.name + ".old")
-    _put_aside(place, old)
+    shutil.rmtree(place, ignore_errors=True)
     for command in _commands(interpreter.executable, contents, place):
         failure = uv.failure(partial(build.run, command, lock, MAKE_TIMEOUT_S))
         if failure:
             shutil.rmtree(place, ignore_errors=True)
-            if old.exists():
-                old.rename(place)
             raise EnvironmentFailed(
                 "The packages of {packages} could not be installed for runtime {name}: {reason}. "
                 "Check the network and the package index, then run again.",
@@ -137,16 +168,16 @@ def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str,
                 reason=failure,
             )
     (place / STAMP_FILE).write_text(stamp)
-    shutil.rmtree(old, ignore_errors=True)
 
 
-def _put_aside(place: Path, old: Path) -> None:
-    """One without a stamp was left half made, and what was put aside then still stands there."""
-    if (place / STAMP_FILE).exists():
-        shutil.rmtree(old, ignore_errors=True)
-        place.rename(old)
-    else:
-        shutil.rmtree(place, ignore_errors=True)
+def _prune(place: Path) -> None:
+    """Remove what was made of the same package file when it held something else, unless a run uses it."""
+    family = place.name.rpartition("-")[0]
+    for old in place.parent.glob(f"{family}-*/"):
+        lock = None if old == place else locks.take(_use_file(old), wait=False)
+        if lock is not None:
+            shutil.rmtree(old, ignore_errors=True)
+            locks.remove(lock, _use_file(old))
 
 
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:

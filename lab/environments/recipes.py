@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from core.messages import AND, Message, listed
+from lab.digests import Digests
 from lab.environments.requirements import Requirements, constraint_files, content, local_path, read
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 
-LAYOUT = 2  # 1 was built elsewhere and renamed, so that its scripts named an interpreter that was not there
+LAYOUT = 3  # 1 was renamed after it was made, so that its scripts named no interpreter; 2 was made anew in place
+_DIGESTS = Digests()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ def _name(path: Path) -> str:
 
 
 def folder_name(interpreter: Interpreter, contents: Contents) -> str:
-    """The name of its folder: the same for whatever the files hold."""
+    """What its folder's name begins with: the same for whatever the files hold."""
     named = str(contents.requirements_file.absolute()) if contents.requirements_file else ""
     what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
     return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
@@ -61,6 +63,7 @@ def stamp(interpreter: Interpreter, contents: Contents) -> str:
         "layout": LAYOUT,
         "requirements": hashlib.sha256("\n".join(_all_lines(contents.wanted)).encode()).hexdigest(),
         "wheels": [_digest(path) for path in contents.wheels],
+        "folders": [_DIGESTS.of_tree(folder) for folder in contents.folders],
         **interpreter.identity,
     }
     return json.dumps(facts, indent=1)

@@ -10,11 +10,13 @@ from typing import Any, Protocol
 
 from config.plan import Entry
 from core.cell import Cell
-from core.messages import Message, message
-from core.result import CellResult, Run, RunFile
+from core.fingerprint import CODE, code_changes
+from core.messages import Message, listed, message
+from core.result import NOT_TRIED, CellResult, Run, RunFile
 from core.system import System
 from lab.machine import doctor, quiet
 from lab.profile.perf import ProfileFailed, Recording, hottest
+from lab.run.fingerprints import Fingerprint, Fingerprints
 from lab.run.measure import NOT_READY, Bench, measure
 from lab.run.runs import Order, note_time
 from lab.run.sandbox import Sandbox
@@ -44,6 +46,7 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
     file.save(run)
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
+    fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
     with Sandbox() as sandbox:
         bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
         for block in range(1, order.plan.blocks + 1):
@@ -51,10 +54,9 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
                 if (entry.arm, entry.cell.cell_id, block) in done:
                     continue
                 progress.cell_started(entry.cell, block, len(run.cells), total)
-                result = _not_started(entry, block, run) or _watched(entry, block, bench)
-                run.cells.append(result)
+                run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
                 file.save(run)
-                progress.cell_ended(result, len(run.cells), total)
+                progress.cell_ended(run.cells[-1], len(run.cells), total)
             if enough(run, perf_counter_ns() - start_ns):
                 break
         if order.profile:
@@ -64,14 +66,43 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
 
 
-def _not_started(entry: Entry, block: int, run: Run) -> CellResult | None:
-    """The failure of a user's service that has never started, MOST_STARTS times: it is not waited for again."""
+def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
+    """That a user's service was not started, where it has failed to start MOST_STARTS times and never did start."""
+    cell = entry.cell
     if not entry.system.hosted:
         return None
-    earlier = [cell for cell in run.cells if (cell.arm, cell.cell_id) == (entry.arm, entry.cell.cell_id)]
-    not_ready = [cell for cell in earlier if cell.reason.code == NOT_READY]
-    hopeless = len(not_ready) >= MOST_STARTS and len(not_ready) == len(earlier)
-    return replace(not_ready[-1], block=block, overhead_ns=0, disturbances=[]) if hopeless else None
+    earlier = [result for result in run.cells if (result.arm, result.cell_id) == (entry.arm, cell.cell_id)]
+    tried = [result for result in earlier if result.reason.code != NOT_TRIED]
+    if len(tried) < MOST_STARTS or any(result.reason.code != NOT_READY for result in tried):
+        return None
+    return CellResult(
+        cell_id=cell.cell_id,
+        system=cell.system,
+        runtime=cell.runtime,
+        arm=entry.arm,
+        block=block,
+        params=cell.params,
+        status="failed",
+        reason=message("not tried: its service did not start in {count} blocks", code=NOT_TRIED, count=len(tried)),
+    )
+
+
+def _measured(entry: Entry, block: int, bench: Bench, fingerprints: Fingerprints, run: Run) -> CellResult:
+    """The cell's result with what it was measured with. It is invalid where that changed meanwhile."""
+    before = fingerprints.of(entry.cell, entry.system)
+    result = _watched(entry, block, bench)
+    after = fingerprints.of(entry.cell, entry.system)
+    result = replace(result, code=before.code, environment=before.environment)
+    if before == after or result.status != "ok":
+        return result
+    return replace(result, status="invalid", reason=_changed_meanwhile(before, after, run))
+
+
+def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Message:
+    states = run.fingerprints[CODE]
+    changes = code_changes(states[before.code], states[after.code])
+    environment = [message("its interpreter, packages or programs changed")]
+    return message("while it was measured: {changes}", changes=listed(changes or environment))
 
 
 def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:

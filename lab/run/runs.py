@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from config.plan import Plan
 from config.user_service import service
 from core.errors import BadInput
-from core.messages import Message
-from core.result import FILE_NAME, Run, RunFile, load
+from core.messages import SEMICOLON, Message, listed
+from core.result import COMPARISONS, FILE_NAME, Run, RunFile, load
 from core.saved import SavedPlan
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.run.commit import commit
+from lab.run.fingerprints import Fingerprints
 from lab.run.runtimes import AnyRuntime
 from systems import built_in
 
@@ -35,11 +36,7 @@ class Order:
 
 def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:
     """A run that has not begun. Raises BadInput if its folder holds one already."""
-    if (order.folder / FILE_NAME).exists():
-        raise BadInput(
-            "{folder} holds a run already; name another folder with --out, or go on with --resume {folder}.",
-            folder=str(order.folder),
-        )
+    expect_no_run(order.folder)
     now = datetime.now(UTC)
     return Run(
         run_id=order.folder.name,
@@ -51,6 +48,15 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
     )
+
+
+def expect_no_run(folder: Path) -> None:
+    """Raises BadInput if *folder* holds a run."""
+    if (folder / FILE_NAME).exists():
+        raise BadInput(
+            "{folder} holds a run already; name another folder with --out, or go on with --resume {folder}.",
+            folder=str(folder),
+        )
 
 
 def run_folder(plan: Plan) -> Path:
@@ -72,6 +78,17 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
     """Add to the time that *run* has spent on *what*, and save it."""
     run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
     RunFile(folder).save(run)
+    (folder / COMPARISONS).unlink(missing_ok=True)  # those that a report made meanwhile
+
+
+def unmeasured(run: Run) -> int:
+    """How many of the planned cells *run* does not hold. Where it ended early by the plan's `until`, of its blocks."""
+    saved = SavedPlan.from_json(run.plan)
+    absent = {(one.system, one.runtime): one.reason for one in saved.absent}
+    entries = replace(Plan.from_json(run.plan), absent=absent).entries()
+    blocks = max((cell.block for cell in run.cells), default=1) if saved.until else saved.blocks
+    planned = {(entry.arm, entry.cell.cell_id, block) for entry in entries for block in range(1, blocks + 1)}
+    return len(planned - {(cell.arm, cell.cell_id, cell.block) for cell in run.cells})
 
 
 def resumed(folder: Path) -> Run:
@@ -105,3 +122,16 @@ def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
                     stored=repr(stored.get(fact)),
                     here=repr(here.get(fact)),
                 )
+
+
+def check_unchanged(run: Run, order: Order) -> None:
+    """Raises BadInput, which names them, if code, packages, interpreters or programs are not as *run* had them."""
+    changes = Fingerprints(order.plan, order.runtimes, run.fingerprints).changes(run)
+    if changes:
+        raise BadInput(
+            "The cells of {folder} were measured with something else than is here now: {changes}. Put it back, start a "
+            "new run, or go on with --accept-changes: the page then says which cells are which, and draws no verdict "
+            "across them.",
+            folder=str(order.folder),
+            changes=listed(changes, SEMICOLON),
+        )

@@ -8,7 +8,7 @@ from typing import Any
 from core.messages import NOTHING, Message, listed, message
 from core.result import CellResult, Run
 from reports.rows.arms import addresses, arm_cells, arm_settings, arm_steps
-from reports.rows.gates import disturbances, gate, median_saturation, saturated
+from reports.rows.gates import disturbances, gate, median_saturation, mixed, saturated
 from reports.rows.steps import NAMES, Step, confounds, steps
 from reports.rows.summary import completion_ns, runtimes, setting_key
 from reports.statistics.evidence import equivalence_margin
@@ -175,7 +175,7 @@ def _pair(run: Run, setting: Setting, params: Mapping[str, Any], step: Step) -> 
         denominator=before,
         numerator=after,
         ratios=log_ratios(_times(before, timed), _times(after, timed)),
-        gate=gate([*before.values(), *after.values()]),
+        gate=gate([*before.values(), *after.values()]) or mixed([*before.values(), *after.values()]),
     )
 
 
@@ -201,7 +201,9 @@ def _over_all(pairs: Sequence[_Pair]) -> _Pair:
         denominator={},
         numerator={},
         ratios=mean_over_cells(pair.ratios for pair in passed),
-        gate=NOTHING if passed else message("no setting passed its gates"),
+        gate=mixed(cell for pair in passed for cell in pair.cells)
+        if passed
+        else message("no setting passed its gates"),
         over=tuple(passed or pairs),
     )
 

@@ -1,6 +1,6 @@
 """What cells must pass before they are compared, and what limits the figures of those that are. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from core.messages import NOTHING, Message, listed, message
@@ -29,6 +29,21 @@ def gate(cells: Sequence[CellResult]) -> Message:
             "the timed window is {window_s:.2f} s; a verdict takes at least 1 s: more requests, or --duration 1",
             window_s=median(windows_ns) / 1e9,
         )
+    return NOTHING
+
+
+def mixed(cells: Iterable[CellResult]) -> Message:
+    """That *cells* were not all measured with the same code, or those of an arm not in one environment; or nothing."""
+    codes: set[str] = set()
+    environments: dict[tuple[str, str], set[str]] = {}
+    for cell in cells:
+        codes.add(cell.code)
+        environments.setdefault((cell.system, cell.arm), set()).add(cell.environment)
+    if len(codes) > 1:
+        return message("its cells were measured with {count} states of the code: --resume went on", count=len(codes))
+    for (_, arm), ids in environments.items():
+        if len(ids) > 1:
+            return message("the interpreter, packages or programs of {arm} changed between its cells", arm=arm)
     return NOTHING
 
 

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.method import SAME
-from core.result import CellResult
+from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from reports.document.model import Line, Section, Table, plain_table, traced, words
 from reports.document.values import percent
@@ -74,7 +75,47 @@ def _measured(view: View) -> Check:
     cells, bad = view.run.cells, view.run.failed_cells
     state = FAILED if bad else PASSED if cells else UNKNOWN
     seen = message("{ok} of {all} ok", ok=len(cells) - len(bad), all=len(cells))
+    not_tried = sum(cell.reason.code == NOT_TRIED for cell in bad)
+    if not_tried:
+        seen = listed([seen, plural("{count} was not tried", "{count} were not tried", count=not_tried)])
     return Check(state=state, seen=seen, cells=of_cells(bad or cells))
+
+
+def _states(view: View) -> Check:
+    """Whether all cells were measured with the same code, and each system's under a runtime in one environment."""
+    run, cells = view.run, [cell for cell in view.run.cells if cell.code]
+    if not cells:
+        return Check(state=UNKNOWN, seen=NOBODY_SAYS)
+    unknown = [cell for cell in run.cells if not cell.code and cell.wall_ns]
+    first = {(cell.system, cell.runtime): cell for cell in reversed(cells)}
+    others = [cell for cell in cells if _state(cell) != (cells[0].code, first[cell.system, cell.runtime].environment)]
+    if not others and not unknown:
+        return Check(state=PASSED, seen=message("all cells: code {state}", state=cells[0].code), cells=of_cells(cells))
+    changes = dict.fromkeys(
+        change for cell in others for change in _changes(run, cells[0], first[cell.system, cell.runtime], cell)
+    )
+    seen = message(
+        "{count} of {all} cells with other code, packages or programs: {changes}",
+        count=len(others) + len(unknown),
+        all=len(run.cells),
+        changes=listed(changes or [NOBODY_SAYS], SEMICOLON),
+    )
+    return Check(state=LOOK, seen=seen, cells=of_cells([*others, *unknown]))
+
+
+def _state(cell: CellResult) -> tuple[str, str]:
+    return cell.code, cell.environment
+
+
+def _changes(run: Run, start: CellResult, first: CellResult, cell: CellResult) -> list[Message]:
+    """What *cell* was measured with that the run's *start*, and the *first* of its system and runtime, were not."""
+    code, environments = run.fingerprints.get(CODE, {}), run.fingerprints.get(ENVIRONMENTS, {})
+    return [
+        *code_changes(code.get(start.code, {}), code.get(cell.code, {})),
+        *environment_changes(
+            environments.get(first.environment, {}), environments.get(cell.environment, {}), cell.runtime
+        ),
+    ]
 
 
 def _answers(view: View) -> Check:
@@ -181,6 +222,7 @@ def _range(shares: Sequence[float]) -> Message:
 
 CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
     (message("Cells measured"), _measured),
+    (message("Code and packages are the same"), _states),
     (message("Answers"), _answers),
     (message("GIL as the runtime's name says"), _gil),
     (message("Timed for at least 1 s"), _window),

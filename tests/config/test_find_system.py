@@ -65,6 +65,7 @@ def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the
         ("SYSTEM = 4\n", "declares a SYSTEM that is int"),
         ("\nimport nowhere_at_all\n", "cannot be imported: line 2: ModuleNotFoundError: No module named"),
         ("x = \n", "cannot be imported: SyntaxError"),
+        ("import sys\nsys.exit(0)\n", "cannot be imported: line 2: SystemExit: 0"),
         ("def f():\n    raise OSError('no')\nf()\n", "cannot be imported: line 2: OSError: no"),
         (SMALL.format(more=', number="a/b"'), "declares the system 'a/b' .* number and name must be letters"),
         (SMALL.format(more="").replace("small", "all"), r"declares the system 'all' \('all'\)"),

@@ -218,7 +218,8 @@ def test_a_service_that_does_not_start_twice_is_not_waited_for_again(any_runtime
     cells = result_of(folder / "run")["cells"]
     assert [(cell["block"], cell["status"]) for cell in cells] == [(block, "failed") for block in (1, 2, 3, 4)]
     assert len({cell["reason"]["text"] for cell in cells[:2]}) == 2  # each names its process
-    assert len({cell["reason"]["text"] for cell in cells[1:]}) == 1
+    assert [cell["reason"].get("code") for cell in cells] == ["not_ready"] * 2 + ["not_tried"] * 2
+    assert "pid" not in cells[-1]["reason"]["text"]
     assert run.status() == 1
 
 

@@ -19,7 +19,7 @@ from core import schema
 from core.errors import BadInput
 from core.histogram import Histogram
 from core.messages import message, plural, verbatim
-from core.result import FILE_NAME, CellResult, Run, RunFile, keep_comparisons, load, to_json
+from core.result import COMPARISONS, FILE_NAME, CellResult, Run, RunFile, keep_comparisons, load, to_json
 from core.schema import SCHEMA
 
 DESIGN_HEAD = {
@@ -324,21 +324,23 @@ def test_keys_that_this_version_does_not_know_are_left_out(tmp_path: Path) -> No
     assert load(written(tmp_path, json.dumps({**whole, "later": {}}))) == run(cell(1))
 
 
-def test_comparisons_are_kept_and_nothing_else_of_the_file_changes(tmp_path: Path) -> None:
-    file = RunFile(tmp_path)
-    file.save(run(cell(1), cell(2)))
-    whole = json.loads(file.path.read_text(encoding="utf-8"))
-    keep_comparisons(file.path, run(cell(1), cell(2), seed=1, comparisons=[{"verdict": "faster"}]))
-    stored = json.loads(file.path.read_text(encoding="utf-8"))
-    assert stored | {"checksum": ""} == {**whole, "comparisons": [{"verdict": "faster"}], "checksum": ""}
-    assert load(tmp_path).comparisons == [{"verdict": "faster"}]
-
-
-def test_comparisons_are_not_kept_in_a_file_that_has_more_cells_by_now(tmp_path: Path) -> None:
+def test_comparisons_are_kept_beside_the_file_which_does_not_change(tmp_path: Path) -> None:
     RunFile(tmp_path).save(run(cell(1), cell(2)))
     before = (tmp_path / FILE_NAME).read_bytes()
-    keep_comparisons(tmp_path, run(cell(1), comparisons=[{"verdict": "faster"}]))
+    keep_comparisons(tmp_path / FILE_NAME, run(cell(1), cell(2), comparisons=[{"verdict": "faster"}]))
     assert (tmp_path / FILE_NAME).read_bytes() == before
+    assert load(tmp_path) == run(cell(1), cell(2), comparisons=[{"verdict": "faster"}])
+
+
+def test_comparisons_of_fewer_cells_of_another_run_or_damaged_ones_do_not_count(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(run(cell(1), cell(2)))
+    for other in (run(cell(1)), run(cell(1), cell(2), run_id="another")):
+        other.comparisons = [{"verdict": "faster"}]
+        keep_comparisons(tmp_path, other)
+        assert load(tmp_path).comparisons == []
+    for text in ("", "[]", "[" * 100_000, '{"run_id":', "\udcff"):
+        (tmp_path / COMPARISONS).write_bytes(text.encode(errors="surrogateescape"))
+        assert load(tmp_path).comparisons == []
 
 
 @pytest.mark.parametrize("missing", ["cells", "run_id", "seed", "plan"])

@@ -3,6 +3,7 @@
 import os
 import stat
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -124,13 +125,43 @@ def test_a_ready_environment_is_known_in_5_ms_without_a_process(
     assert made(log) == 1
 
 
-def test_changed_requirements_make_it_anew(
+def test_changed_requirements_make_another_beside_the_one_in_use(
     log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
 ) -> None:
     before = environment(interpreter, requirements, tmp_path / "runtimes")
     requirements.write_text("some==2.0 --hash=sha256:00\n")
-    assert environment(interpreter, requirements, tmp_path / "runtimes") == before
-    assert made(log) == 2
+    after = environment(interpreter, requirements, tmp_path / "runtimes")
+    assert (after != before, before.is_file(), made(log)) == (True, True, 2)
+
+
+def test_one_that_nobody_uses_any_more_goes_when_another_is_made(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
+    os.close(environments._IN_USE.pop(before))  # as the end of its process does
+    requirements.write_text("some==2.0 --hash=sha256:00\n")
+    after = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
+    assert [path for path in (tmp_path / "runtimes").iterdir() if path.is_dir()] == [after]
+
+
+def test_another_process_keeps_the_one_that_it_measures_with(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+) -> None:
+    before = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
+    os.close(environments._IN_USE.pop(before))
+    hold = "import sys; from pathlib import Path; from lab import locks\n"
+    hold += "locks.take(Path(sys.argv[1]), shared=True); print('held', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", hold, f"{before}.use"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        requirements.write_text("some==2.0 --hash=sha256:00\n")
+        environment(interpreter, requirements, tmp_path / "runtimes")
+        assert before.is_dir()
+        other.communicate()
+    requirements.write_text("some==3.0 --hash=sha256:00\n")
+    environment(interpreter, requirements, tmp_path / "runtimes")
+    assert not before.exists()
 
 
 def test_another_build_at_the_same_path_makes_it_anew(
@@ -196,7 +227,7 @@ def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
         f"The packages of requirements-some.txt could not be installed for runtime {interpreter.name}: "
         "no such package. Check the network and the package index, then run again."
     )
-    assert [path.suffix for path in (tmp_path / "runtimes").iterdir()] == [".lock"]
+    assert {path.suffix for path in (tmp_path / "runtimes").iterdir()} == {".lock", ".use"}
 
 
 def test_a_failure_leaves_the_old_environment_for_its_own_requirements(

@@ -86,7 +86,7 @@ def test_folders_are_built_anew_by_name_or_everything_is(tmp_path: Path, require
 
 
 @pytest.mark.skipif(uv.find() is None, reason="uv was not found")
-def test_a_folder_is_installed_again_in_each_process_and_once_in_one(
+def test_a_folder_that_changed_is_installed_beside_the_one_in_use(
     tmp_path: Path, interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UV_OFFLINE", "1")
@@ -94,12 +94,14 @@ def test_a_folder_is_installed_again_in_each_process_and_once_in_one(
     write_project(shop, value=1)
     requirements.write_text(f"{shop}\n")
 
-    def value() -> str:
-        python = environments.environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
+    def python() -> Path:
+        return environments.environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
+
+    def value(python: Path) -> str:
         return subprocess.check_output([python, "-I", "-c", "import shop; print(shop.VALUE)"], text=True).strip()
 
-    assert value() == "1"
+    first = python()
+    assert (python(), value(first)) == (first, "1")
     (shop / "shop.py").write_text("VALUE = 2\n")
-    assert value() == "1"
-    monkeypatch.setattr(environments, "_MADE_HERE", set())
-    assert value() == "2"
+    assert (value(first), value(python())) == ("1", "2")
+    assert value(first) == "1"

@@ -1,0 +1,71 @@
+"""What a run's cells were measured with, as digests in Run.fingerprints, and how two of these differ. Pure.
+
+    {"code": {id: {file: digest}}, "environments": {id: {"service": part, "client": part}}}
+
+A part has interpreter {executable, version, build, digest}, packages {name: version}, installed (a digest of their
+files) and programs {path: digest}. A cell names the two ids it was measured with.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.messages import Message, listed, message, plural, verbatim
+
+CODE, ENVIRONMENTS = "code", "environments"
+MOST_NAMED = 6
+NONE_INSTALLED = message("not installed")
+
+
+def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Message]:
+    """Of two states of the code, the files that are not the same: the first of them by name."""
+    changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    changes = [_file_change(name, before, now) for name in changed[:MOST_NAMED]]
+    more = len(changed) - MOST_NAMED
+    return [*changes, plural("{count} more file", "{count} more files", count=more)] if more > 0 else changes
+
+
+def environment_changes(before: Mapping[str, Any], now: Mapping[str, Any], runtime: str) -> list[Message]:
+    """Of two environments of the services and clients under *runtime*, what is not the same."""
+    changes = [change for role in before.keys() | now.keys() for change in _part_changes(before, now, role, runtime)]
+    return list(dict.fromkeys(changes))
+
+
+def _file_change(name: str, before: Mapping[str, str], now: Mapping[str, str]) -> Message:
+    if name not in before:
+        return message("{file} is new", file=name)
+    return message("{file} changed", file=name) if name in now else message("{file} is gone", file=name)
+
+
+def _part_changes(before: Mapping[str, Any], now: Mapping[str, Any], role: str, runtime: str) -> list[Message]:
+    old, new = before.get(role, {}), now.get(role, {})
+    changes = [
+        *_interpreter_changes(old.get("interpreter", {}), new.get("interpreter", {}), runtime),
+        *_package_changes(old.get("packages", {}), new.get("packages", {}), runtime),
+        *code_changes(old.get("programs", {}), new.get("programs", {})),
+    ]
+    if not changes and old.get("installed") != new.get("installed"):
+        changes.append(message("the files of the packages for {runtime} changed", runtime=runtime))
+    return changes
+
+
+def _interpreter_changes(old: Mapping[str, Any], new: Mapping[str, Any], runtime: str) -> list[Message]:
+    before, now = (listed(part.get(key, "") for key in ("executable", "version", "build")) for part in (old, new))
+    if str(before) != str(now):
+        return [message("{runtime} was {before} and is {now}", runtime=runtime, before=before, now=now)]
+    if old.get("digest") != new.get("digest"):
+        return [message("{file} changed", file=str(new.get("executable", "")))]
+    return []
+
+
+def _package_changes(old: Mapping[str, str], new: Mapping[str, str], runtime: str) -> list[Message]:
+    changed = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    return [
+        message(
+            "{package} was {before} and is {now} (packages for {runtime})",
+            package=name,
+            before=verbatim(old.get(name, "")) or NONE_INSTALLED,
+            now=verbatim(new.get(name, "")) or NONE_INSTALLED,
+            runtime=runtime,
+        )
+        for name in changed
+    ]

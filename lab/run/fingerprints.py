@@ -1,0 +1,168 @@
+"""What each cell is measured with, at the moment: the code, the interpreters, their packages, the native programs."""
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from config.plan import Plan
+from core.cell import Cell
+from core.errors import GilscopeError
+from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
+from core.messages import Message, plural
+from core.result import CellResult, Run
+from core.system import CLIENT, SERVICE, System
+from core.system_file import file_of
+from core.user_service import Command
+from lab.digests import MADE_FOLDERS, MOST_FILES, Digests, files_in, short
+from lab.environments.environment import installed_packages
+from lab.environments.requirements import local_path, read
+from lab.native.programs import SOURCE_KINDS
+from lab.places import NATIVE_SOURCES, REPOSITORY
+from lab.python.interpreters import Interpreter
+from lab.run.runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime, runtime_of
+
+EDITABLE = ("-e", "--editable")
+CODE_FOLDERS = ("core", "services", "clients", "systems", "lab/user_service")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fingerprint:
+    """The ids of what a cell was measured with (core.fingerprint)."""
+
+    code: str = ""
+    environment: str = ""
+
+
+class Fingerprints:
+    """Takes fingerprints of a plan's cells; *table* is Run.fingerprints, where what they stand for is kept."""
+
+    def __init__(self, plan: Plan, runtimes: Mapping[str, AnyRuntime], table: dict[str, Any]) -> None:
+        self._plan, self._runtimes = plan, runtimes
+        self._code = table.setdefault(CODE, {})
+        self._environments = table.setdefault(ENVIRONMENTS, {})
+        self._digests = Digests()
+        self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
+
+    def __repr__(self) -> str:
+        return f"Fingerprints({len(self._code)} states of code, {len(self._environments)} environments)"
+
+    def of(self, cell: Cell | CellResult, system: System) -> Fingerprint:
+        """Of *cell*, as things are now."""
+        parts = {role: self._part(role, cell.runtime, system) for role in (SERVICE, CLIENT)}
+        return Fingerprint(code=self._code_now(), environment=_kept(self._environments, parts))
+
+    def changes(self, run: Run) -> list[Message]:
+        """What is not as it was when the last of *run*'s cells were measured."""
+        unknown = sum(not cell.code for cell in run.cells if cell.wall_ns)
+        if unknown:
+            return [_unknown(unknown)]
+        known = [cell for cell in run.cells if cell.code]
+        if not known:
+            return []
+        changes = code_changes(self._code.get(known[-1].code, {}), self._code[self._code_now()])
+        for cell in {(cell.system, cell.runtime): cell for cell in known}.values():
+            before = self._environments.get(cell.environment, {})
+            now = self.of(cell, self._plan.systems[cell.system]).environment
+            changes += environment_changes(before, self._environments[now], cell.runtime)
+        return list(dict.fromkeys(changes))
+
+    def _code_now(self) -> str:
+        files = self._digests.of_files(iter(dict.fromkeys(_code_files(self._plan, native=self._native))))
+        return _kept(self._code, {_name(path): digest for path, digest in files.items()})
+
+    def _is_built(self, system: System, name: str) -> bool:
+        """Whether something of *system* under this runtime is built from native/."""
+        parts = [runtime_of(role, system, self._runtimes, name, self._plan.method) for role in (SERVICE, CLIENT)]
+        return bool(system.wheels) or any(isinstance(part, Native) for part in parts)
+
+    def _part(self, role: str, name: str, system: System) -> dict[str, Any]:
+        """What the *role* of a cell's *system* runs under; empty where that is not there."""
+        runtime = runtime_of(role, system, self._runtimes, name, self._plan.method)
+        try:
+            if isinstance(runtime, Native):
+                words = (word for word in runtime.command(system, role) if os.path.isabs(word))
+                return {"programs": {_name(path): digest for path, digest in self._digests.of_files(words).items()}}
+            return self._python_part(runtime, system)
+        except GilscopeError:
+            return {}
+
+    def _python_part(self, runtime: Runtime | UserServiceRuntime, system: System) -> dict[str, Any]:
+        measured = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
+        if measured is None:  # a service that already runs
+            return {}
+        if isinstance(runtime, UserServiceRuntime):
+            python = Path(runtime.python(system))
+        else:
+            python = runtime.python(system.requirements, system.wheels)
+        part = {"interpreter": _interpreter(measured.interpreter)}
+        return part if python == measured.interpreter.executable else {**part, **self._packages(python)}
+
+    def _packages(self, python: Path) -> dict[str, Any]:
+        folders = sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
+        files = (path for folder in folders for path in files_in(folder) if ".dist-info/" not in path)
+        installed = self._digests.of_files(files, str(python.parent.parent))
+        return {"packages": installed_packages(python), "installed": short(sorted(installed.items()))}
+
+
+def _unknown(count: int) -> Message:
+    return plural(
+        "{count} cell does not say what it was measured with",
+        "{count} cells do not say what they were measured with",
+        count=count,
+    )
+
+
+def _kept(table: dict[str, Any], value: Any) -> str:
+    """The id of *value* in the table."""
+    key = short(value)
+    table.setdefault(key, value)
+    return key
+
+
+def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
+    """What the children of the plan's cells run, and what native programs are built from."""
+    for folder in CODE_FOLDERS:
+        yield from files_in(REPOSITORY / folder, (".py",))
+    if native:
+        yield from files_in(NATIVE_SOURCES, SOURCE_KINDS, {*MADE_FOLDERS, "bin"})
+    for system in plan.systems.values():
+        if file_of(system):
+            yield file_of(system)
+            yield from files_in(Path(file_of(system)).parent, (".py",), most=MOST_FILES)
+    if plan.user_service and plan.user_service.command:
+        yield from _files_of(plan.user_service.command)
+
+
+def _files_of(command: Command) -> Iterator[str]:
+    """The files that a user's command names, and the Python code where it is started."""
+    folder = Path(command.directory).absolute()
+    try:
+        words = shlex.split(command.command)
+    except ValueError:  # it does not start either
+        words = []
+    yield from (str(folder / word) for word in words if (folder / word).is_file())
+    if not REPOSITORY.is_relative_to(folder):
+        yield from files_in(folder, (".py",), most=MOST_FILES)
+    entries = read(Path(command.requirements)).entries if command.requirements else ()
+    for entry in entries:
+        path = local_path(entry)
+        if entry.startswith(EDITABLE) and path is not None:
+            yield from files_in(path, (".py",), most=MOST_FILES)
+
+
+def _name(path: str) -> str:
+    """Of ours, the path in the repository."""
+    return path.removeprefix(f"{REPOSITORY}/")
+
+
+def _interpreter(interpreter: Interpreter) -> dict[str, Any]:
+    try:
+        state = os.stat(interpreter.executable)
+        digest = short((state.st_size, state.st_mtime_ns))
+    except OSError:
+        digest = ""
+    facts = {name: interpreter.facts.get(name, "") for name in ("version", "build")}
+    return {"executable": str(interpreter.executable), **facts, "digest": digest}
