@@ -4,7 +4,6 @@ import json
 import os
 import selectors
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,8 +11,10 @@ from time import monotonic
 from typing import IO, Any
 
 from core.errors import ChildFailed
+from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message
-from lab.processes import ending, tail
+from lab.output import Output, OutputReader, last_text
+from lab.processes import ending
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
 
@@ -31,20 +32,20 @@ class Child:
     """
 
     def __init__(self, name: Message, runtime: str, command: Sequence[str], sandbox: Sandbox, cwd: str) -> None:
-        self._stderr = tempfile.TemporaryFile(dir=sandbox.folder)  # noqa: SIM115
+        self.stderr = Output()
         try:
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._stderr,
+                stderr=self.stderr.write_end,
                 process_group=sandbox.process_group,
                 cwd=cwd,
                 env=scrubbed_environment(),
                 bufsize=0,
             )
         except OSError as error:
-            self._stderr.close()
+            self.stderr.close()
             failed = message("could not be started: {program}: {error}", program=command[0], error=error.strerror)
             raise ChildFailed("{child} ({runtime}) {failed}.", child=name, runtime=runtime, failed=failed) from error
         assert self.process.stdin is not None
@@ -85,6 +86,17 @@ class Child:
         data = os.read(self.fileno(), _READ_BYTES)
         self._unread += data
         self.at_end = not data
+        if len(self._unread) > MAX_LINE_BYTES:
+            size_mib, start = MAX_LINE_BYTES >> 20, repr(bytes(self._unread[:200]))
+            self._unread.clear()
+            raise failed(
+                self,
+                message(
+                    "wrote more than {size_mib} MiB in one line, or unasked; it begins: {start}",
+                    size_mib=size_mib,
+                    start=start,
+                ),
+            )
 
     def line(self) -> dict[str, Any] | None:
         """The next whole line that it has written, or None. Raises ChildFailed if it is not a JSON object."""
@@ -103,7 +115,7 @@ class Child:
 
     def stderr_tail(self) -> str:
         """The last lines of its stderr, without control codes."""
-        return tail(self._stderr, STDERR_TAIL_BYTES)
+        return last_text(self.stderr.kept(), STDERR_TAIL_BYTES)
 
     def exit_report(self, when: Message) -> Message:
         """How it ended too early, and why as far as it said so. The code is that of *when*."""
@@ -131,7 +143,8 @@ class Child:
             self.process.wait()
         self._stdin.close()
         self._stdout.close()
-        self._stderr.close()
+        self.stderr.drain()
+        self.stderr.close_write_end()
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:
@@ -160,6 +173,7 @@ class Children:
         self._sandbox = sandbox
         self._cwd = cwd
         self._children: list[Child] = []
+        self._outputs = OutputReader()
 
     def __enter__(self) -> "Children":
         return self
@@ -170,11 +184,13 @@ class Children:
                 child.process.kill()
         for child in self._children:
             child.kill()
+        self._outputs.close()
 
     def start(self, name: Message, runtime: str, command: Sequence[str]) -> Child:
         """A new child. Raises ChildFailed if its program cannot be started."""
         child = Child(name, runtime, command, self._sandbox, self._cwd)
         self._children.append(child)
+        self._outputs.watch(child.stderr)
         return child
 
     def hear_all(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:
