@@ -32,6 +32,7 @@ class Output:
         self._reading = threading.Lock()
         self._head, self._tail = bytearray(), bytearray()
         self._is_cut = self._is_closed = False
+        self.has_ended = False
 
     def __repr__(self) -> str:
         return f"Output({len(self._head)} + {len(self._tail)} bytes kept)"
@@ -46,18 +47,21 @@ class Output:
             os.close(self.write_end)
             self.write_end = -1
 
-    def drain(self) -> bool:
-        """Take in what there is; whether more may come. Any thread may call it."""
+    def drain(self) -> int:
+        """Take in what there is; how many bytes. Any thread may call it."""
+        taken_bytes = 0
         with self._reading:
             for _ in range(_READS_AT_ONCE):
                 try:
                     data = b"" if self._is_closed else os.read(self._read_end, _READ_BYTES)
                 except BlockingIOError:
-                    return True
+                    break
                 if not data:
-                    return False
+                    self.has_ended = True
+                    break
                 self._keep(data)
-        return True
+                taken_bytes += len(data)
+        return taken_bytes
 
     def kept(self) -> bytes:
         """What it has written so far: all of it, or its beginning and its newest part."""
@@ -124,10 +128,13 @@ class OutputReader:
             ready = [key.fileobj for key, _ in self._selector.select()]
             if self._stopped in ready:
                 return
-            for output in ready:
-                if isinstance(output, Output) and not output.drain():
+            outputs = [output for output in ready if isinstance(output, Output)]
+            most_bytes = max(output.drain() for output in outputs)
+            for output in outputs:
+                if output.has_ended:
                     self._selector.unregister(output)
-            pause.wait(COALESCE_S)
+            if most_bytes < PIPE_BYTES // 4:  # else it would fill up in the pause, and hold its writer up
+                pause.wait(COALESCE_S)
 
 
 def last_text(data: bytes, size_bytes: int) -> str:

@@ -19,7 +19,7 @@ from lab.places import REPOSITORY
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import HISTOGRAMS, addresses, check_runtime, client_results, service_results
 from lab.run.deadlines import calling_s, starting_s
-from lab.run.faults import client_faults, service_faults
+from lab.run.faults import client_faults, expect_all_asked, service_faults
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 
@@ -103,6 +103,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Ob
         for service in services:
             service.let_end(END_DEADLINE_S)
     by_client, by_service = client_results(client_lines, clients), service_results(service_lines, services)
+    expect_all_asked(cell, system, services, by_client, by_service)
     faults = [
         *service_faults(runtime, system, services, by_service),
         *client_faults(client_runtime, system, clients, by_client),
