@@ -10,7 +10,7 @@ services that start together, one in seven lost it. Here a port
 - is checked: it can be bound to without any option, at loopback and everywhere.
 
 Only a program that insists on that very port can still come between: the service then fails, and is started afresh at
-another one. docs/decisions/026-ports.md
+another one. docs/child-contract.md, Bounds.
 """
 
 import errno
