@@ -54,7 +54,11 @@ def expect_all_asked(
     workers = cell.num_clients * (cell.num_connections_per_client if shares else len(services))
     answered = sum(client["answered"] for client in client_results)
     too_few = workers < len(services) or answered < ENOUGH_REQUESTS * max(workers, len(services))
-    if too_few or (system.client and not shares) or any(client["errors"] for client in client_results):
+    if (
+        too_few
+        or (system.client and not shares)
+        or any(client["errors"] or client["wrong"] for client in client_results)
+    ):
         return
     for child, result in zip(services, service_results, strict=True):
         if result.get("counted", True) and not result["requests"]:
