@@ -181,8 +181,10 @@ class ServiceCommand:
 
     def has_lost_its_port(self) -> bool:
         """Whether somebody else listens at the port that was chosen for it: it could not bind, or did not alone."""
-        pids = holders.serving(self.address) if self._place.port else []
-        return bool({*pids} - {*descendants(os.getpid())})
+        ours = descendants(os.getpid())
+        if not self._place.port or holders.is_alone(self.address, ours):
+            return False
+        return bool({*holders.serving(self.address)} - {*ours})  # of those that cannot be seen nothing is known
 
     def give_back(self) -> None:
         """End it before it has served, with all its descendants, so that another one can be started in its place."""
