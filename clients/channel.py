@@ -1,16 +1,15 @@
 """One open connection from a client to a service, by frames or by HTTP/1.1. Blocking; clients.drive keeps the time."""
 
 import json
-import re
 import socket
 
+from clients.response_head import HEAD_END, BadHead, KnownHeads
 from core.cell import Cell
+from core.limits import MAX_ANSWER_BYTES, MAX_HEAD_BYTES
 from core.wire import Frames, frame
 from core.work import calc_request
 
 READ_BYTES = 64 * 1024
-_HEAD_END = b"\r\n\r\n"
-_CONTENT_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]{1,12})(?![0-9])", re.IGNORECASE)
 
 
 class CallFailed(Exception):
@@ -81,7 +80,7 @@ class FramedChannel(_Channel):
 
     def __init__(self, address: str) -> None:
         self.sock = connect(address)
-        self._frames = Frames()
+        self._frames = Frames(MAX_ANSWER_BYTES)
 
     def ask(self, message: bytes) -> bytes:
         """Send one frame; the body of the frame that answers it. Raises CallFailed."""
@@ -99,19 +98,28 @@ class FramedChannel(_Channel):
 class HttpChannel(_Channel):
     """A keep-alive HTTP/1.1 connection; answers need a Content-Length."""
 
-    __slots__ = ()
+    __slots__ = ("_heads",)
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self._heads = KnownHeads()
 
     def ask(self, message: bytes) -> bytes:
         """Send one HTTP request; the body of its response. Raises CallFailed."""
         self._send(message)
         data = self._read()
-        while (end := data.find(_HEAD_END)) < 0:
+        while (end := data.find(HEAD_END)) < 0:
+            if len(data) > MAX_HEAD_BYTES:
+                raise CallFailed("garbled")
             data += self._read()
-        length = _CONTENT_LENGTH.search(data, 0, end)
-        if length is None:
+        try:
+            length = self._heads.read(data[: end + 2]).length
+        except BadHead:
+            raise CallFailed("garbled") from None
+        if length is None or length > MAX_ANSWER_BYTES:
             raise CallFailed("garbled")
-        start = end + len(_HEAD_END)
-        missing = start + int(length[1]) - len(data)
+        start = end + len(HEAD_END)
+        missing = start + length - len(data)
         while missing > 0:
             more = self._read()
             data += more

@@ -146,7 +146,7 @@ class WorkerThreads:
     def run(self, deadline_s: float) -> int:
         """Release the threads and wait for them; how many have not ended when no answer has come for *deadline_s*."""
         self._released.set()
-        answered, quiet_since = -1, 0
+        answered, quiet_since = 0, perf_counter_ns()
         while alive := [thread for thread in self._threads if thread.is_alive()]:
             alive[0].join(min(1.0, deadline_s))
             now, so_far = perf_counter_ns(), sum(task.tally.answered for task in self._tasks)

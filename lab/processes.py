@@ -6,7 +6,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from core.messages import Message, message
 
@@ -52,10 +51,3 @@ def ending(status: int) -> Message:
         return message("was killed by {signal}", signal=signal.Signals(-status).name)
     except ValueError:
         return message("was killed by {signal}", signal=f"SIG{-status}")
-
-
-def tail(file: IO[bytes], size_bytes: int) -> str:
-    """The last of what *file* holds, without control codes."""
-    file.seek(max(0, file.seek(0, os.SEEK_END) - size_bytes))
-    text = file.read().decode(errors="replace")
-    return "".join(character for character in text if character.isprintable() or character in "\n\t").strip()

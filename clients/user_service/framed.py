@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from clients.channel import READ_BYTES, CallFailed
-from clients.user_service.http import connect, is_readable
+from clients.channel import CallFailed
+from clients.user_service.http import Deadline, connect, is_readable
 from core.errors import BadInput
 from core.request_plan import Request, shown
 from core.wire import Frames, frame
@@ -36,27 +36,29 @@ def _params(request: Request) -> dict[str, Any]:
 class FramedConnection:
     """One connection. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout."""
 
-    __slots__ = ("_frames", "_sock", "usable")
+    __slots__ = ("_deadline", "_frames", "_sock", "usable")
 
     def __init__(self, address: str, deadline_s: float) -> None:
         self._sock = connect(address, deadline_s)
+        self._deadline = Deadline(self._sock, deadline_s)
         self._frames = Frames()
         self.usable = True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send one frame; the code in its answer and the whole answer."""
+        self._deadline.begin()
         try:
             self._sock.sendall(sent)
-            bodies: list[bytes] = []
-            while not bodies and self._frames.refused_bytes is None:
-                data = self._sock.recv(READ_BYTES)
-                if not data:
-                    raise CallFailed("closed")
-                bodies = self._frames.feed(data)
         except TimeoutError as error:
             raise CallFailed("timeout") from error
         except OSError as error:
             raise CallFailed("reset") from error
+        bodies: list[bytes] = []
+        while not bodies and self._frames.refused_bytes is None:
+            data = self._deadline.receive()
+            if not data:
+                raise CallFailed("closed")
+            bodies = self._frames.feed(data)
         if len(bodies) > 1 or self._frames.partial:
             raise CallFailed("extra")
         try:

@@ -1,21 +1,13 @@
 """HTTP/1.1 for a service of the user's: any status, any length, chunked or not, kept open or closed."""
 
-import re
 import select
 import socket
+from time import monotonic
 
 from clients.channel import READ_BYTES, CallFailed
+from clients.response_head import BODILESS, HEAD_END, SWITCHING, BadHead, Head, KnownHeads
+from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request
-
-_HEAD_END = b"\r\n\r\n"
-_STATUS = re.compile(rb"HTTP/1\.([01]) ([0-9]{3})[^\r\n]*(?=\r\n)")
-_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]{1,12})[ \t]*(?=\r\n)", re.IGNORECASE)
-_CHUNKED = re.compile(rb"\r\ntransfer-encoding:[^\r\n]*chunked", re.IGNORECASE)
-_CLOSE = re.compile(rb"\r\nconnection:[^\r\n]*close", re.IGNORECASE)
-_KEEP = re.compile(rb"\r\nconnection:[^\r\n]*keep-alive", re.IGNORECASE)
-_BODILESS = (204, 304)
-_INTERIM = (100, 102, 103)  # more is to come: RFC 9110, 15.2
-_SWITCHING = 101
 
 
 def connect(address: str, deadline_s: float) -> socket.socket:
@@ -62,31 +54,79 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
     return f"{request.method} {prefix + request.path or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
+class Deadline:
+    """When an answer must be there as a whole. A socket's own timeout begins anew with every byte.
+
+    The first wait of an answer is the socket's timeout, and costs nothing; only the next ones look at the clock.
+    """
+
+    __slots__ = ("_deadline_s", "_sock", "_until", "_waits")
+
+    def __init__(self, sock: socket.socket, deadline_s: float) -> None:
+        self._sock = sock
+        self._deadline_s = deadline_s
+        self._until = 0.0
+        self._waits = 0
+
+    def begin(self) -> None:
+        """A request is about to be sent."""
+        if self._waits > 1:
+            self._sock.settimeout(self._deadline_s)
+        self._waits = 0
+        self._until = monotonic() + self._deadline_s
+
+    def receive(self) -> bytes:
+        """What comes next; b"" at the end. Raises CallFailed, and timeout also when all of it takes too long."""
+        if self._waits:
+            self._shorten()
+        self._waits += 1
+        try:
+            return self._sock.recv(READ_BYTES)
+        except TimeoutError as error:
+            raise CallFailed("timeout") from error
+        except OSError as error:
+            raise CallFailed("reset") from error
+
+    def _shorten(self) -> None:
+        left_s = self._until - monotonic()
+        if left_s <= 0:
+            raise CallFailed("timeout")
+        self._sock.settimeout(left_s)
+
+
 class HttpConnection:
     """One connection. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout.
 
     usable: whether another request may follow, which a service that closes the connection announces
     """
 
-    __slots__ = ("_sock", "usable")
+    __slots__ = ("_deadline", "_heads", "_receive", "_sock", "usable")
 
     def __init__(self, address: str, deadline_s: float) -> None:
         self._sock = connect(address, deadline_s)
+        self._deadline = Deadline(self._sock, deadline_s)
+        self._receive = self._deadline.receive
+        self._heads = KnownHeads()
         self.usable = True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send one request; the status of its response and the body."""
+        self._deadline.begin()
         self._send(sent)
-        version, code, head, rest = self._head(b"")
-        while code in _INTERIM:
-            version, code, head, rest = self._head(rest)
-        self.usable = not _CLOSE.search(head) and (version == b"1" or bool(_KEEP.search(head)))
-        if method == "HEAD" or code in _BODILESS:
-            return code, _whole(rest, 0)
-        if code == _SWITCHING:
+        head, rest = self._head(b"")
+        interim = 0
+        while head.is_interim:
+            interim += 1
+            if interim > MAX_INTERIM:
+                raise CallFailed("garbled")
+            head, rest = self._head(rest)
+        self.usable = head.keep
+        if method == "HEAD" or head.status in BODILESS:
+            return head.status, _whole(rest, 0)
+        if head.status == SWITCHING:
             self.usable = False  # what comes now is no HTTP
-            return code, b""
-        return code, self._body(head, rest)
+            return head.status, b""
+        return head.status, self._body(head, rest)
 
     def is_stale(self) -> bool:
         """Whether the service has closed it, or sent something unasked, while no request was under way."""
@@ -96,50 +136,60 @@ class HttpConnection:
         """Close the connection."""
         self._sock.close()
 
-    def _head(self, data: bytes) -> tuple[bytes, int, bytes, bytes]:
-        """Minor version, status, the head and the data after it. data: what has been read already."""
-        while (end := data.find(_HEAD_END)) < 0:
-            data += self._read()
-        status = _STATUS.match(data)
-        if status is None:
-            raise CallFailed("garbled")
-        return status[1], int(status[2]), data[: end + 2], data[end + 4 :]
+    def _head(self, data: bytes) -> tuple[Head, bytes]:
+        """The head, and the data after it. data: what has been read already."""
+        data, end = self._read_until(data, HEAD_END, MAX_HEAD_BYTES)
+        try:
+            return self._heads.read(data[: end + 2]), data[end + 4 :]
+        except BadHead:
+            raise CallFailed("garbled") from None
 
-    def _body(self, head: bytes, rest: bytes) -> bytes:
-        length = _LENGTH.search(head)
-        if length is not None and not _CHUNKED.search(head):
-            size = int(length[1])
-            if len(rest) == size:
-                return rest
-            return _whole(self._read_to(rest, size), size)
-        if _CHUNKED.search(head):
+    def _body(self, head: Head, rest: bytes) -> bytes:
+        if head.is_chunked:
             return self._chunks(rest)
-        self.usable = False
-        return self._read_to_end(rest)
+        if head.length is None:
+            self.usable = False
+            return self._read_to_end(rest)
+        if head.length > MAX_BODY_BYTES:
+            raise CallFailed("garbled")
+        if len(rest) == head.length:
+            return rest
+        return _whole(self._read_to(rest, head.length), head.length)
 
     def _chunks(self, data: bytes) -> bytes:
         """The body of a chunked response; trailers are read and dropped. Source: RFC 9112, 7.1."""
-        body = b""
+        body, have = bytearray(), 0
         while True:
             line, data = self._line(data)
-            try:
-                size = int(line.partition(b";")[0], 16)
-            except ValueError:
-                raise CallFailed("garbled") from None
+            size = _chunk_size(line)
+            have += size
+            if have > MAX_BODY_BYTES:
+                raise CallFailed("garbled")
             if size == 0:
                 break
             data = self._read_to(data, size + 2)
-            body, data = body + data[:size], data[size + 2 :]
+            body += data[:size]
+            data = data[size + 2 :]
+        trailers = 0
         while line:
             line, data = self._line(data)
+            trailers += len(line) + 2
+            if trailers > MAX_CHUNK_LINE_BYTES:
+                raise CallFailed("garbled")
         _whole(data, 0)
-        return body
+        return bytes(body)
 
     def _line(self, data: bytes) -> tuple[bytes, bytes]:
-        while b"\r\n" not in data:
+        data, end = self._read_until(data, b"\r\n", MAX_CHUNK_LINE_BYTES)
+        return data[:end], data[end + 2 :]
+
+    def _read_until(self, data: bytes, mark: bytes, most: int) -> tuple[bytes, int]:
+        """*data* and what comes after it, until *mark* is in it; and where that is."""
+        while (end := data.find(mark)) < 0:
+            if len(data) > most:
+                raise CallFailed("garbled")
             data += self._read()
-        line, _, rest = data.partition(b"\r\n")
-        return line, rest
+        return data, end
 
     def _read_to(self, data: bytes, size: int) -> bytes:
         """*data* and what comes after it, until there are *size* bytes at least."""
@@ -150,9 +200,12 @@ class HttpConnection:
         return b"".join(parts)
 
     def _read_to_end(self, data: bytes) -> bytes:
-        parts = [data]
+        parts, have = [data], len(data)
         while more := self._receive():
             parts.append(more)
+            have += len(more)
+            if have > MAX_BODY_BYTES:
+                raise CallFailed("garbled")
         return b"".join(parts)
 
     def _send(self, sent: bytes) -> None:
@@ -169,13 +222,15 @@ class HttpConnection:
             raise CallFailed("closed")
         return data
 
-    def _receive(self) -> bytes:
-        try:
-            return self._sock.recv(READ_BYTES)
-        except TimeoutError as error:
-            raise CallFailed("timeout") from error
-        except OSError as error:
-            raise CallFailed("reset") from error
+
+def _chunk_size(line: bytes) -> int:
+    digits = line.partition(b";")[0].strip()
+    if not digits.isalnum():  # int() takes signs and underscores too
+        raise CallFailed("garbled")
+    try:
+        return int(digits, 16)
+    except ValueError:
+        raise CallFailed("garbled") from None
 
 
 def _whole(data: bytes, size: int) -> bytes:

@@ -23,7 +23,8 @@ from core.errors import GilscopeError
 from core.messages import NOTHING, Message, message
 from core.processtree import tree
 from lab.machine.kernelfiles import Reader
-from lab.processes import run, tail
+from lab.output import last_text
+from lab.processes import run
 from lab.profile.hotspots import SWITCHES, Profile, parsed, profile_of
 
 FREQUENCY_HZ = 499  # not a divisor of the timer's, so that the two do not beat
@@ -173,7 +174,8 @@ class Recording:
             raise self._failed(message("did not start counting"))
 
     def _failed(self, failure: Message) -> ProfileFailed:
-        last = message("Its last line: {output}", output=_last_line(tail(self._output, 1000)))
+        self._output.seek(0)
+        last = message("Its last line: {output}", output=_last_line(last_text(self._output.read(), 1000)))
         return ProfileFailed(
             "perf, recording process {pid}, {failure}. {last}", pid=self.pid, failure=failure, last=last
         )

@@ -4,7 +4,6 @@ import json
 import os
 import selectors
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,9 +13,11 @@ from typing import IO, Any
 import msgspec
 
 from core.errors import ChildFailed
+from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message
 from core.shape import Misfit, sentence, shown, whole
-from lab.processes import ending, tail
+from lab.output import Output, OutputReader, last_text
+from lab.processes import ending
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
 
@@ -25,7 +26,6 @@ END_DEADLINE_S = 10.0
 WHILE_SERVING = message("while it was serving")
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
 _READ_BYTES = 1 << 20
-LONGEST_LINE_BYTES = 16 << 20
 LONGEST_FAILURE_BYTES = 64 << 10
 
 
@@ -36,20 +36,20 @@ class Child:
     """
 
     def __init__(self, name: Message, runtime: str, command: Sequence[str], sandbox: Sandbox, cwd: str) -> None:
-        self._stderr = tempfile.TemporaryFile(dir=sandbox.folder)  # noqa: SIM115
+        self.stderr = Output()
         try:
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._stderr,
+                stderr=self.stderr.write_end,
                 process_group=sandbox.process_group,
                 cwd=cwd,
                 env=scrubbed_environment(),
                 bufsize=0,
             )
         except OSError as error:
-            self._stderr.close()
+            self.stderr.close()
             failed = message("could not be started: {program}: {error}", program=command[0], error=error.strerror)
             raise ChildFailed("{child} ({runtime}) {failed}.", child=name, runtime=runtime, failed=failed) from error
         assert self.process.stdin is not None
@@ -90,13 +90,17 @@ class Child:
         data = os.read(self.fileno(), _READ_BYTES)
         self._unread += data
         self.at_end = not data
-        if len(self._unread) > LONGEST_LINE_BYTES:
-            fault = message(
-                "wrote {size} bytes that were not asked for, or a line of as many; the child contract accepts {limit}.",
-                size=len(self._unread),
-                limit=LONGEST_LINE_BYTES,
+        if len(self._unread) > MAX_LINE_BYTES:
+            size_mib, start = MAX_LINE_BYTES >> 20, repr(bytes(self._unread[:200]))
+            self._unread.clear()
+            raise failed(
+                self,
+                message(
+                    "wrote more than {size_mib} MiB in one line, or unasked; it begins: {start}",
+                    size_mib=size_mib,
+                    start=start,
+                ),
             )
-            raise failed(self, fault)
 
     def line(self) -> dict[str, Any] | None:
         """The next whole line that it has written, or None. Raises ChildFailed if it is not a JSON object."""
@@ -116,7 +120,7 @@ class Child:
 
     def stderr_tail(self) -> str:
         """The last lines of its stderr, without control codes."""
-        return tail(self._stderr, STDERR_TAIL_BYTES)
+        return last_text(self.stderr.kept(), STDERR_TAIL_BYTES)
 
     def exit_report(self, when: Message) -> Message:
         """How it ended too early, and why as far as it said so. The code is that of *when*."""
@@ -144,7 +148,8 @@ class Child:
             self.process.wait()
         self._stdin.close()
         self._stdout.close()
-        self._stderr.close()
+        self.stderr.drain()
+        self.stderr.close_write_end()
 
 
 def _failure(told: Any, size_bytes: int) -> Message:
@@ -180,6 +185,7 @@ class Children:
         self._sandbox = sandbox
         self._cwd = cwd
         self._children: list[Child] = []
+        self._outputs = OutputReader()
 
     def __enter__(self) -> "Children":
         return self
@@ -190,11 +196,13 @@ class Children:
                 child.process.kill()
         for child in self._children:
             child.kill()
+        self._outputs.close()
 
     def start(self, name: Message, runtime: str, command: Sequence[str]) -> Child:
         """A new child. Raises ChildFailed if its program cannot be started."""
         child = Child(name, runtime, command, self._sandbox, self._cwd)
         self._children.append(child)
+        self._outputs.watch(child.stderr)
         return child
 
     def hear_all(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:

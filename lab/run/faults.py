@@ -4,12 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from core.cell import Cell
 from core.messages import AND, Message, listed, message
 from core.system import System
 from lab.gil.audit import switching
 from lab.gil.notice import switching_modules
-from lab.run.children import Child
+from lab.run.children import Child, failed
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
+
+ENOUGH_REQUESTS = 2  # of each worker: then every service has been asked
 
 
 def client_faults(
@@ -32,6 +35,38 @@ def service_faults(
     if faults and not runtime.name.gil_enabled and not any(_named(child) for child in services):
         faults += switching(Path(runtime.python(system)))
     return [*python_faults(runtime.expected_python, services, results), *faults]
+
+
+def expect_all_asked(
+    cell: Cell,
+    system: System,
+    services: Sequence[Child],
+    client_results: Sequence[Mapping[str, Any]],
+    service_results: Sequence[Mapping[str, Any]],
+) -> None:
+    """Raises ChildFailed for a service that got no request while all were answered: somebody else was asked for it.
+
+    Two services that share a port by SO_REUSEPORT look like that. Where there are fewer connections than services, or
+    too few requests to reach them all, it says nothing; nor does it of services that do not count, nor of a client
+    that may ask whom it likes.
+    """
+    shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
+    workers = cell.num_clients * (cell.num_connections_per_client if shares else len(services))
+    answered = sum(client["answered"] for client in client_results)
+    too_few = workers < len(services) or answered < ENOUGH_REQUESTS * max(workers, len(services))
+    if (
+        too_few
+        or (system.client and not shares)
+        or any(client["errors"] or client["wrong"] for client in client_results)
+    ):
+        return
+    for child, result in zip(services, service_results, strict=True):
+        if result.get("counted", True) and not result["requests"]:
+            fault = message(
+                "got none of the {requests} requests that were answered: another process answers at its address.",
+                requests=answered,
+            )
+            raise failed(child, fault)
 
 
 def python_faults(expected: str, services: Iterable[Child], results: Iterable[Mapping[str, Any]]) -> list[Message]:

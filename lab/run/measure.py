@@ -28,7 +28,7 @@ from lab.run.contract import (
     service_results,
 )
 from lab.run.deadlines import calling_s, starting_s
-from lab.run.faults import client_faults, service_faults
+from lab.run.faults import client_faults, expect_all_asked, service_faults
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 
@@ -114,6 +114,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Ob
             service.let_end(END_DEADLINE_S)
     by_client, by_service = client_results(client_lines, clients), service_results(service_lines, services)
     check_window(clients, by_client, released_ns, heard_ns)
+    expect_all_asked(cell, system, services, by_client, by_service)
     check_sums(by_client, by_service)
     faults = [
         *service_faults(runtime, system, services, by_service),

@@ -25,6 +25,7 @@ from lab.user_service.command import (
     check_requests,
     end_descendants,
     lacking,
+    started,
 )
 from lab.user_service.pythons import Pythons, pythons_in
 
@@ -66,8 +67,7 @@ class StartedService:
         """Raises CommandFailed if it does not start."""
         self._own = cell["own"]
         check_requests(self._own)
-        self._command = ServiceCommand(self._own, cell["service_id"], cell["folder"], cell["params"])
-        self._command.wait_until_it_answers(self._own, self._own["start_deadline_s"])
+        self._command = started(self._own, cell["service_id"], cell["folder"], cell["params"])
         self.address = self._command.address
         self._ready = self._pythons()
         self._watch = Watch(self._command)

@@ -4,9 +4,7 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from ctypes import CDLL
@@ -23,15 +21,17 @@ from core.parent import die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
 from lab.gil.notice import switching_modules
-from lab.processes import ending, tail
+from lab.output import Output, OutputReader, last_text
+from lab.processes import ending
+from lab.user_service import holders, ports
 
 HOST = "127.0.0.1"
 ASK_DEADLINE_S = 5.0
 STOP_DEADLINE_S = 5.0
 TURN_S = 0.02
 TAIL_BYTES = 1500
+STARTS = 3
 DEAF, SLOW = "deaf", "slow"  # codes of what a service does not do yet
-LAST_PORT = 65535
 _PR_SET_CHILD_SUBREAPER = 36
 _PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here, not in a new process before it runs its program
 
@@ -42,10 +42,14 @@ class CommandFailed(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a service is to listen: a port, or a Unix path if the command asks for that; its port is 0 then."""
+    """Where a service is to listen: a port, or a Unix path if the command asks for that; its port is 0 then.
+
+    lease: holds the port for as long as this process has it
+    """
 
     port: int
     socket: str
+    lease: ports.Lease | None = None
 
     @property
     def address(self) -> str:
@@ -59,20 +63,18 @@ def place_for(own: Mapping[str, Any], service_id: int, folder: str) -> Place:
     if "{port}" not in own["command"]:
         return Place(port=0, socket=path)
     port = own["first_port"] + service_id if own["first_port"] else 0
-    if port > LAST_PORT:
+    if port > ports.LAST_PORT:
         raise CommandFailed("{port} is not a port (1-65535). Begin with a lower --service-port.", port=port)
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            raise CommandFailed(
-                "Port {port} of {host} is not available: {error}. End what listens there, or leave --service-port out.",
-                port=port,
-                host=HOST,
-                error=error.strerror,
-            ) from None
-        return Place(port=probe.getsockname()[1], socket=path)
+    try:
+        lease = ports.lease(HOST, port)
+    except OSError as error:
+        raise CommandFailed(
+            "Port {port} of {host} is not available: {error}. End what listens there, or leave --service-port out.",
+            port=port,
+            host=HOST,
+            error=error.strerror,
+        ) from None
+    return Place(port=lease.port, socket=path, lease=lease)
 
 
 def filled(own: Mapping[str, Any], place: Place, params: Mapping[str, Any]) -> list[str]:
@@ -106,10 +108,10 @@ class ServiceCommand:
     """A command that runs. It ends when this process does, and all its descendants with it."""
 
     def __init__(self, own: Mapping[str, Any], service_id: int, folder: str, params: Mapping[str, Any]) -> None:
-        place = place_for(own, service_id, folder)
+        self._place = place = place_for(own, service_id, folder)
         words = filled(own, place, params)
         self.address = place.address
-        self._output = tempfile.TemporaryFile("a+b", dir=folder)  # noqa: SIM115 - it writes at the end wherever we read
+        self._output, self._reader = Output(), OutputReader()
         self._line = shlex.join(words)
         adopt_orphans()
         try:
@@ -118,7 +120,7 @@ class ServiceCommand:
                 cwd=own["directory"],
                 env=environment(own),
                 stdin=subprocess.DEVNULL,
-                stdout=self._output,
+                stdout=self._output.write_end,
                 stderr=subprocess.STDOUT,
                 preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509 - there is no thread yet
             )
@@ -126,6 +128,7 @@ class ServiceCommand:
             raise CommandFailed(
                 "The command {line} cannot be started: {error}.", line=self._line, error=error.strerror
             ) from None
+        self._reader.watch(self._output)
 
     def __repr__(self) -> str:
         return f"ServiceCommand({self._line})"
@@ -164,9 +167,8 @@ class ServiceCommand:
             raise CommandFailed("The command {ending} {when}: {report}", ending=how, when=when, report=report)
 
     def notices(self) -> str:
-        """CPython's notices of modules that switched the GIL on, each once, from all that it wrote."""
-        self._output.seek(0)
-        lines = (line.decode(errors="replace").strip() for line in self._output)
+        """CPython's notices of modules that switched the GIL on, each once, from what is kept of its output."""
+        lines = (line.decode(errors="replace").strip() for line in self._output.kept().splitlines())
         return "\n".join(dict.fromkeys(line for line in lines if switching_modules(line)))
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
@@ -175,13 +177,52 @@ class ServiceCommand:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(deadline_s)
         end_descendants()
+        self._reader.close()
+
+    def has_lost_its_port(self) -> bool:
+        """Whether somebody else listens at the port that was chosen for it: it could not bind, or did not alone."""
+        ours = descendants(os.getpid())
+        if not self._place.port or holders.is_alone(self.address, ours):
+            return False
+        return bool({*holders.serving(self.address)} - {*ours})  # of those that cannot be seen nothing is known
+
+    def give_back(self) -> None:
+        """End it before it has served, with all its descendants, so that another one can be started in its place."""
+        self.stop(0.0)
+        if self._place.lease is not None:
+            self._place.lease.give_back()
 
     def _report(self) -> Message:
         """The command and the end of what it wrote."""
-        output = tail(self._output, TAIL_BYTES)
+        output = last_text(self._output.kept(), TAIL_BYTES)
         if not output:
             return message("{line}. It wrote nothing.", line=self._line)
         return message("{line}. It wrote: {output}", line=self._line, output=output)
+
+
+def started(own: Mapping[str, Any], service_id: int, folder: str, params: Mapping[str, Any]) -> ServiceCommand:
+    """The command, once it answers. Raises CommandFailed.
+
+    Where somebody else took the port that was chosen for it, it is started afresh with another one, STARTS times.
+    """
+    until, address = monotonic() + own["start_deadline_s"], ""
+    for _ in range(STARTS):
+        command = ServiceCommand(own, service_id, folder, params)
+        address, failure = command.address, None
+        try:
+            command.wait_until_it_answers(own, max(1.0, until - monotonic()))
+        except CommandFailed as failed:
+            failure = failed
+        if own["first_port"] or not command.has_lost_its_port():
+            if failure:
+                raise failure
+            return command
+        command.give_back()
+    raise CommandFailed(
+        "Another program took the port that was held for the command, {starts} times; the last was {address}.",
+        starts=STARTS,
+        address=address,
+    )
 
 
 def check_requests(own: Mapping[str, Any]) -> None:

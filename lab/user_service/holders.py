@@ -6,7 +6,7 @@ Source: proc_pid_net(5) (/proc/net/tcp, tcp6, unix), proc_pid_fd(5).
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from core.processtree import tree
@@ -30,6 +30,12 @@ def serving(address: str) -> list[int]:
     trees = [tree(pid) for pid in holders if _name(pid) not in _FORWARDERS]
     others = [pids for pids in trees if own_pid not in pids]  # an ancestor of ours holds it for somebody else
     return list(dict.fromkeys(pid for pids in others for pid in pids))
+
+
+def is_alone(address: str, pids: Iterable[int]) -> bool:
+    """Whether all that listens at *address* is held by *pids*: only their files are looked at."""
+    wanted = {f"socket:[{inode}]" for inode in _inodes(address)}
+    return wanted <= {link for pid in pids for link in _links(pid)}
 
 
 def _inodes(address: str) -> set[str]:
@@ -95,11 +101,16 @@ def _all_pids() -> list[int]:
 
 
 def _holds(pid: int, wanted: set[str]) -> bool:
+    return any(link in wanted for link in _links(pid))
+
+
+def _links(pid: int) -> Iterator[str]:
+    """What its open files are; none if it has ended, or is another user's."""
     try:
         with os.scandir(PROC / str(pid) / "fd") as entries:
-            return any(_link(entry.path) in wanted for entry in entries)
+            yield from (_link(entry.path) for entry in entries)
     except OSError:
-        return False  # it has ended, or is another user's
+        return
 
 
 def _link(path: str) -> str:

@@ -1,12 +1,14 @@
 //! loadgen: a load generator for HTTP/1.1, frames and raw echo. docs/loadgen.md says how to use it.
 //!
 //! cli: the command line. request, response: what is sent, and how an answer is read and checked. net: sockets.
+//! limits: what a peer may make it hold, read or wait for.
 //! engine: threads, their event loops and what they count. report: the outcome for people and programs.
 //! run and child: the two ways to be started, by hand and by the orchestrator.
 
 mod child;
 mod cli;
 mod engine;
+mod limits;
 mod net;
 mod open_files;
 mod report;

@@ -168,3 +168,16 @@ def test_nothing_of_a_cell_is_left_in_the_sandbox_but_an_empty_folder(
     scripted()
     (folder,) = tmp_path.iterdir()
     assert list(folder.iterdir()) == []
+
+
+def test_a_service_that_nobody_asked_fails_the_cell_for_another_answers_in_its_place(scripted: Scripted) -> None:
+    params = {"NUM_CLIENTS": 2, "NUM_API_SERVICES": 2}
+    result = scripted(service=service_says(requests=0), clients=(client_says(),), **params)
+    assert result.status == "failed"
+    assert re.fullmatch(
+        r"Service 1 of 2 \(3\.14, pid \d+\) got none of the 40 requests that were answered: "
+        r"another process answers at its address\.",
+        str(result.reason),
+    )
+    uncounted = scripted(service=service_says(requests=0, counted=False), clients=(client_says(),), **params)
+    assert uncounted.status == "ok"

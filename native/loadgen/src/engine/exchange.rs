@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use contract::now_ns;
 
 use super::worker::Worker;
+use crate::limits::MAX_READS_AT_ONCE;
 use crate::net::connection::{State, Written};
 use crate::net::socket::{self, Actual, Opening};
 use crate::response::answer::{Answer, Fault, Feed};
@@ -146,10 +147,28 @@ impl Worker {
     }
 
     /// Read what there is; ended: up to the end of the stream.
-    fn receive(&mut self, at: usize, ended: bool) {
+    ///
+    /// A peer that never stops sending is read again after the others.
+    pub(crate) fn receive(&mut self, at: usize, ended: bool) {
         let mut read_buffer = std::mem::take(&mut self.read_buffer);
-        while self.receive_once(at, &mut read_buffer, ended) {}
+        let mut reads = 0;
+        while self.receive_once(at, &mut read_buffer, ended) {
+            reads += 1;
+            if reads == MAX_READS_AT_ONCE {
+                self.unread.push((at, ended));
+                break;
+            }
+        }
         self.read_buffer = read_buffer;
+    }
+
+    /// Read on where there was more than could be read at once.
+    pub(crate) fn read_on(&mut self) {
+        for (at, ended) in std::mem::take(&mut self.unread) {
+            if matches!(self.connections[at].state, State::Busy | State::Idle) {
+                self.receive(at, ended);
+            }
+        }
     }
 
     /// Read once; whether there may be more. A read that does not fill the buffer has emptied the socket (epoll(7)).

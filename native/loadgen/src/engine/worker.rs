@@ -32,6 +32,8 @@ pub struct Worker {
     pub(crate) read_buffer: Vec<u8>,
     /// Connections to make again: the backlog of their listener was full.
     pub(crate) backlogged: Vec<usize>,
+    /// Connections that have more to read, and whether their peer has closed.
+    pub(crate) unread: Vec<(usize, bool)>,
     /// Answers so far, for the progress report.
     progress: Arc<AtomicU64>,
     most_active: usize,
@@ -72,6 +74,7 @@ impl Worker {
             tally: Tally::default(),
             read_buffer: vec![0; READ_BYTES],
             backlogged: Vec::new(),
+            unread: Vec::new(),
             progress,
             most_active,
             timer,
@@ -103,6 +106,7 @@ impl Worker {
                 self.retire_spent(phase, now_ns);
             }
             self.connect_again();
+            self.read_on();
             self.send_free(phase);
         }
         if stop_signal::received().is_some() {
@@ -226,10 +230,10 @@ impl Worker {
     }
 
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
-        let timeout = if self.backlogged.is_empty() {
-            Duration::from_nanos(self.job.tick_ns())
-        } else {
-            RETRY_WAIT
+        let timeout = match (self.unread.is_empty(), self.backlogged.is_empty()) {
+            (false, _) => Duration::ZERO,
+            (true, false) => RETRY_WAIT,
+            (true, true) => Duration::from_nanos(self.job.tick_ns()),
         };
         match self.poll.poll(events, Some(timeout)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),

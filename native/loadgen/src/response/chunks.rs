@@ -1,5 +1,7 @@
 //! The chunked coding of HTTP/1.1 bodies. Source: RFC 9112, section 7.1.
 
+use crate::limits::MAX_CHUNK_LINE_BYTES;
+
 /// Where in a chunked body the next byte is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum At {
@@ -35,11 +37,16 @@ pub enum Progress {
 /// Reads a chunked body.
 pub struct Chunks {
     at: At,
+    /// Bytes that are no content since the last content.
+    line_bytes: u32,
 }
 
 impl Default for Chunks {
     fn default() -> Self {
-        Self { at: NEW_LINE }
+        Self {
+            at: NEW_LINE,
+            line_bytes: 0,
+        }
     }
 }
 
@@ -51,6 +58,7 @@ impl Chunks {
             if let At::Data(left) = self.at {
                 let piece = &data[position..data.len().min(position.saturating_add(left as usize))];
                 take(piece);
+                self.line_bytes = 0;
                 position += piece.len();
                 let left = left - piece.len() as u64;
                 self.at = if left > 0 { At::Data(left) } else { At::DataEnd };
@@ -58,6 +66,10 @@ impl Chunks {
             }
             let byte = data[position];
             position += 1;
+            self.line_bytes += 1;
+            if self.line_bytes > MAX_CHUNK_LINE_BYTES {
+                return Progress::Bad;
+            }
             match self.step(byte) {
                 Step::On(at) => self.at = at,
                 Step::Over => return Progress::End(position),
@@ -131,6 +143,20 @@ mod tests {
             };
             assert_eq!(last, Progress::End(length));
             assert_eq!(body, b"helloabcdefghijklmnopqrstuvwxyz");
+        }
+    }
+
+    #[test]
+    fn lines_and_trailers_without_end_are_bad() {
+        let endless: [(&[u8], &[u8]); 4] = [
+            (b"0\r\n", b"A: b\r\n"),
+            (b"1;", b"x"),
+            (b"", b"\r"),
+            (b"1\r\na", b"\r"),
+        ];
+        for (start, filler) in endless {
+            let bytes = [start, &filler.repeat(40_000)].concat();
+            assert_eq!(Chunks::default().feed(&bytes, |_| ()), Progress::Bad, "{start:?}");
         }
     }
 

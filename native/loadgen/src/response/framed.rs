@@ -1,9 +1,9 @@
 //! Frames: a 4-byte big-endian signed length, then that many bytes of JSON. Source: docs/child-contract.md.
 
 use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
+use crate::limits::MAX_KEPT_BYTES;
 
 const HEADER_BYTES: usize = 4;
-const MAX_FRAME_BYTES: i32 = 16 << 20;
 
 /// What has come of a frame that did not arrive whole.
 #[derive(Default)]
@@ -38,7 +38,7 @@ fn cut(data: &[u8], target: &str) -> Feed {
         return Feed::More;
     };
     let length = i32::from_be_bytes(*header);
-    if !(0..=MAX_FRAME_BYTES).contains(&length) {
+    if !(0..=MAX_KEPT_BYTES as i32).contains(&length) {
         return Feed::Broken(Fault::Garbled);
     }
     match body.len().cmp(&(length as usize)) {

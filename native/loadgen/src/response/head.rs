@@ -2,6 +2,8 @@
 
 use std::mem::MaybeUninit;
 
+use crate::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES};
+
 const MAX_HEADERS: usize = 96;
 
 /// How the end of the body is found.
@@ -19,6 +21,13 @@ pub struct Head {
     pub length: Length,
     /// Whether the server keeps the connection open.
     pub keep: bool,
+}
+
+impl Head {
+    /// Whether the answer is still to come. After 101 comes another protocol.
+    pub fn is_interim(&self) -> bool {
+        matches!(self.status, 100 | 102..200)
+    }
 }
 
 impl Default for Head {
@@ -43,36 +52,56 @@ pub fn parse(data: &[u8]) -> Result<Option<(Head, usize)>, httparse::Error> {
     else {
         return Ok(None);
     };
+    if size > MAX_HEAD_BYTES {
+        return Err(httparse::Error::TooManyHeaders);
+    }
+    let status = response.code.unwrap_or(0);
+    if !(100..=599).contains(&status) {
+        return Err(httparse::Error::Status);
+    }
     let mut head = Head {
-        status: response.code.unwrap_or(0),
+        status,
         length: Length::UntilClosed,
         keep: response.version == Some(1),
     };
     for header in response.headers.iter() {
         note(&mut head, header)?;
     }
-    if matches!(head.status, 100..200 | 204 | 304) {
+    if head.is_interim() || matches!(head.status, 101 | 204 | 304) {
         head.length = Length::Counted(0);
     }
     Ok(Some((head, size)))
 }
 
+/// A length that is said twice must be the same, and none may stand beside a transfer coding (RFC 9112, section 6.3).
 fn note(head: &mut Head, header: &httparse::Header<'_>) -> Result<(), httparse::Error> {
     if header.name.eq_ignore_ascii_case("content-length") {
-        let bytes = std::str::from_utf8(header.value)
-            .ok()
-            .and_then(|text| text.trim().parse().ok());
-        let bytes = bytes.ok_or(httparse::Error::HeaderValue)?;
-        if head.length != Length::Chunked {
-            head.length = Length::Counted(bytes);
+        let length = Length::Counted(whole(header.value).ok_or(httparse::Error::HeaderValue)?);
+        if head.length != Length::UntilClosed && head.length != length {
+            return Err(httparse::Error::HeaderValue);
         }
+        head.length = length;
     } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+        let codings = header.value.trim_ascii().to_ascii_lowercase();
+        if head.length != Length::UntilClosed || !codings.ends_with(b"chunked") {
+            return Err(httparse::Error::HeaderValue);
+        }
         head.length = Length::Chunked;
     } else if header.name.eq_ignore_ascii_case("connection") {
         let value = header.value.to_ascii_lowercase();
         head.keep = head.keep && value != b"close" || value == b"keep-alive";
     }
     Ok(())
+}
+
+/// A number of digits alone, up to MAX_BODY_BYTES.
+fn whole(value: &[u8]) -> Option<u64> {
+    let digits = value.trim_ascii();
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let bytes = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    (bytes <= MAX_BODY_BYTES).then_some(bytes)
 }
 
 /// The Server header of a whole head; empty if there is none.

@@ -5,8 +5,7 @@ use std::sync::OnceLock;
 use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
 use super::chunks::{Chunks, Progress};
 use super::head::{Head, Length, parse};
-
-const MAX_HEAD_BYTES: usize = 64 * 1024;
+use crate::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_INTERIM, MAX_KEPT_BYTES};
 
 /// What a right response is, and what was learnt from the first one.
 pub struct HttpExpect {
@@ -36,6 +35,8 @@ pub struct Http {
     held: Vec<u8>,
     body: Vec<u8>,
     body_bytes: u64,
+    /// Interim responses before this one.
+    interim: u32,
     /// The head that was parsed last: most responses of a connection have the same, byte for byte.
     known: Vec<u8>,
 }
@@ -48,6 +49,7 @@ impl Default for Http {
             held: Vec::new(),
             body: Vec::new(),
             body_bytes: 0,
+            interim: 0,
             known: Vec::new(),
         }
     }
@@ -59,6 +61,7 @@ impl Http {
         self.held.clear();
         self.body.clear();
         self.body_bytes = 0;
+        self.interim = 0;
     }
 
     pub fn feed(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
@@ -78,25 +81,39 @@ impl Http {
         matches!(self.stage, Stage::UntilClosed).then(|| self.answer(expect))
     }
 
-    fn take_head(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
+    fn take_head(&mut self, expect: &HttpExpect, mut data: &[u8]) -> Feed {
+        while !data.is_empty() {
+            match self.take_one_head(expect, data) {
+                Err(feed) => return feed,
+                Ok(rest) if !self.head.is_interim() => return self.begin_body(expect, rest),
+                Ok(rest) => data = rest,
+            }
+            self.interim += 1;
+            if self.interim > MAX_INTERIM {
+                return Feed::Broken(Fault::Garbled);
+            }
+        }
+        Feed::More
+    }
+
+    /// What comes after the head at the beginning of `data`, or what its absence means.
+    #[inline]
+    fn take_one_head<'a>(&mut self, expect: &HttpExpect, data: &'a [u8]) -> Result<&'a [u8], Feed> {
         if self.known.is_empty() || !data.starts_with(&self.known) {
             match parse(data) {
                 Ok(Some((head, size))) => self.learn(expect, head, &data[..size]),
                 Ok(None) if data.len() < MAX_HEAD_BYTES => {
                     self.held.extend_from_slice(data);
-                    return Feed::More;
+                    return Err(Feed::More);
                 }
-                _ => return Feed::Broken(Fault::Garbled),
+                _ => return Err(Feed::Broken(Fault::Garbled)),
             }
         }
-        let rest = &data[self.known.len()..];
-        if (100..200).contains(&self.head.status) {
-            return if rest.is_empty() {
-                Feed::More
-            } else {
-                self.take_head(expect, rest)
-            };
-        }
+        Ok(&data[self.known.len()..])
+    }
+
+    #[inline]
+    fn begin_body(&mut self, expect: &HttpExpect, rest: &[u8]) -> Feed {
         self.stage = match self.head.length {
             _ if expect.bodyless => Stage::Counted(0),
             Length::Counted(bytes) => Stage::Counted(bytes),
@@ -117,6 +134,10 @@ impl Http {
 
     fn take_body(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
         let keeps = expect.target.is_some();
+        let most = if keeps { MAX_KEPT_BYTES } else { MAX_BODY_BYTES };
+        if self.body_bytes + data.len() as u64 > most {
+            return Feed::Broken(Fault::Garbled);
+        }
         let (body, body_bytes) = (&mut self.body, &mut self.body_bytes);
         let mut take = |piece: &[u8]| {
             *body_bytes += piece.len() as u64;
@@ -149,7 +170,7 @@ impl Http {
     }
 
     fn answer(&mut self, expect: &HttpExpect) -> Answer {
-        let keep = self.head.keep && !matches!(self.stage, Stage::UntilClosed);
+        let keep = self.head.keep && self.head.status != 101 && !matches!(self.stage, Stage::UntilClosed);
         Answer {
             verdict: self.verdict(expect),
             keep,

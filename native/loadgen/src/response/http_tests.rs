@@ -139,3 +139,68 @@ fn what_is_no_response_is_garbled_and_what_is_too_much_is_extra() {
         Feed::Broken(Fault::Extra)
     );
 }
+
+#[test]
+fn what_says_two_things_at_once_or_has_no_status_is_garbled() {
+    let heads: [&[u8]; 9] = [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        b"HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 600 High\r\nContent-Length: 0\r\n\r\n",
+    ];
+    for head in heads {
+        let text = String::from_utf8_lossy(head);
+        assert_eq!(
+            Http::default().feed(&expect(), head),
+            Feed::Broken(Fault::Garbled),
+            "{text}"
+        );
+    }
+    let twice = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello";
+    assert_eq!(
+        Http::default().feed(&expect(), twice),
+        done(Verdict::RIGHT, true, 5)
+    );
+}
+
+#[test]
+fn interim_responses_without_end_are_garbled() {
+    for interim in [
+        "HTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 103 Early\r\nLink: a\r\n\r\n",
+    ] {
+        let alternating = format!("{interim}HTTP/1.1 102 P\r\n\r\n").repeat(10_000);
+        let mut reader = Http::default();
+        assert_eq!(
+            reader.feed(&expect(), alternating.as_bytes()),
+            Feed::Broken(Fault::Garbled)
+        );
+        let mut reader = Http::default();
+        let one_by_one: Vec<Feed> = (0..20)
+            .map(|_| reader.feed(&expect(), interim.as_bytes()))
+            .collect();
+        assert!(one_by_one.contains(&Feed::Broken(Fault::Garbled)));
+    }
+}
+
+#[test]
+fn a_body_without_end_is_garbled() {
+    let expect = expect();
+    let mut reader = Http::default();
+    let piece = vec![b'x'; 1 << 22];
+    assert_eq!(reader.feed(&expect, b"HTTP/1.1 200 OK\r\n\r\n"), Feed::More);
+    assert!((0..300).any(|_| reader.feed(&expect, &piece) == Feed::Broken(Fault::Garbled)));
+    let keeps = HttpExpect {
+        target: Some("7".to_owned()),
+        ..expect
+    };
+    let mut reader = Http::default();
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n";
+    assert_eq!(reader.feed(&keeps, head), Feed::More);
+    assert_eq!(reader.feed(&keeps, &piece), Feed::Broken(Fault::Garbled));
+}

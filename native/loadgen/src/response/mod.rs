@@ -6,4 +6,6 @@ mod echo;
 mod framed;
 mod head;
 mod http;
+#[cfg(test)]
+mod properties;
 pub mod reader;

@@ -1,0 +1,143 @@
+"""What processes write, of any amount: the beginning and the newest part are kept in memory, and no file grows.
+
+A thread reads their pipes. It sleeps while nobody writes, and gathers what comes within COALESCE_S, so that a process
+that writes often wakes it seldom. One that writes faster than it is read waits, as it would for a terminal.
+"""
+
+import fcntl
+import os
+import selectors
+import threading
+from contextlib import suppress
+
+from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
+
+PIPE_BYTES = 256 * 1024
+COALESCE_S = 0.02
+_READ_BYTES = 64 * 1024
+_READS_AT_ONCE = 64
+_SET_PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
+_CUT = b"\n[...]\n"
+
+
+class Output:
+    """One pipe. write_end: for a new process; close it once that has it."""
+
+    def __init__(self) -> None:
+        self._read_end, self.write_end = os.pipe()
+        os.set_blocking(self._read_end, False)
+        if _SET_PIPE_SIZE is not None:
+            with suppress(OSError):  # this user has too much in pipes: it stays as small as it is
+                fcntl.fcntl(self.write_end, _SET_PIPE_SIZE, PIPE_BYTES)
+        self._reading = threading.Lock()
+        self._head, self._tail = bytearray(), bytearray()
+        self._is_cut = self._is_closed = False
+        self.has_ended = False
+
+    def __repr__(self) -> str:
+        return f"Output({len(self._head)} + {len(self._tail)} bytes kept)"
+
+    def fileno(self) -> int:
+        """The end that is read."""
+        return self._read_end
+
+    def close_write_end(self) -> None:
+        """The process has it: its end is the end of the pipe."""
+        if self.write_end >= 0:
+            os.close(self.write_end)
+            self.write_end = -1
+
+    def drain(self) -> int:
+        """Take in what there is; how many bytes. Any thread may call it."""
+        taken_bytes = 0
+        with self._reading:
+            for _ in range(_READS_AT_ONCE):
+                try:
+                    data = b"" if self._is_closed else os.read(self._read_end, _READ_BYTES)
+                except BlockingIOError:
+                    break
+                if not data:
+                    self.has_ended = True
+                    break
+                self._keep(data)
+                taken_bytes += len(data)
+        return taken_bytes
+
+    def kept(self) -> bytes:
+        """What it has written so far: all of it, or its beginning and its newest part."""
+        self.drain()
+        with self._reading:
+            return b"".join([self._head, _CUT if self._is_cut else b"", self._tail])
+
+    def close(self) -> None:
+        """Read no more."""
+        self.close_write_end()
+        with self._reading:
+            if not self._is_closed:
+                self._is_closed = True
+                os.close(self._read_end)
+
+    def _keep(self, data: bytes) -> None:
+        room = OUTPUT_HEAD_BYTES - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        if len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES:  # not for every read: a cut moves all that stays
+            del self._tail[:-OUTPUT_TAIL_BYTES]
+            self._is_cut = True
+
+
+class OutputReader:
+    """The thread that reads pipes until they end; it starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._stopped, self._stopper = os.pipe()
+        self._selector.register(self._stopped, selectors.EVENT_READ)
+        self._outputs: list[Output] = []
+        self._thread: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"OutputReader({len(self._outputs)} outputs)"
+
+    def watch(self, output: Output) -> None:
+        """Read *output*, whose process has been started."""
+        output.close_write_end()
+        self._outputs.append(output)
+        self._selector.register(output, selectors.EVENT_READ)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._read, name="output reader", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """End the thread; what the outputs hold stays."""
+        if self._stopper < 0:
+            return
+        os.close(self._stopper)
+        self._stopper = -1
+        if self._thread is not None:
+            self._thread.join()
+        for output in self._outputs:
+            output.drain()
+            output.close()
+        self._selector.close()
+        os.close(self._stopped)
+
+    def _read(self) -> None:
+        pause = threading.Event()
+        while True:
+            ready = [key.fileobj for key, _ in self._selector.select()]
+            if self._stopped in ready:
+                return
+            outputs = [output for output in ready if isinstance(output, Output)]
+            most_bytes = max(output.drain() for output in outputs)
+            for output in outputs:
+                if output.has_ended:
+                    self._selector.unregister(output)
+            if most_bytes < PIPE_BYTES // 4:  # else it would fill up in the pause, and hold its writer up
+                pause.wait(COALESCE_S)
+
+
+def last_text(data: bytes, size_bytes: int) -> str:
+    """The last of *data*, without control codes."""
+    text = data[-size_bytes:].decode(errors="replace")
+    return "".join(character for character in text if character.isprintable() or character in "\n\t").strip()

@@ -1,0 +1,97 @@
+"""Children that write without end, to stdout or to stderr: the orchestrator's memory, disk and time are bounded."""
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from core.errors import ChildFailed
+from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
+from core.messages import message, verbatim
+from lab.output import Output, OutputReader
+from lab.run.children import READY, RESULT, Child, Children
+from lab.run.sandbox import Sandbox
+
+MORE_BYTES = 256 * 2**20
+DEADLINE_S = 20.0
+WHILE = message("while it was serving")
+READY_LINE = "import sys; print('{\"ready\": true}', flush=True)\n"
+STDOUT_WITHOUT_END = {
+    "600 MB without a line end": "for _ in range(600): sys.stdout.write('x' * 10**6)",
+    "lines without end": "while True: sys.stdout.write('{\"a\": 1}\\n' * 10**5)",
+    "empty lines without end": "while True: sys.stdout.write('\\n' * 10**6)",
+    "bytes that are no text": "while True: sys.stdout.buffer.write(b'\\xff\\0' * 10**6)",
+}
+
+
+@pytest.fixture
+def children(sandbox: Sandbox, tmp_path: Path) -> Iterator[Children]:
+    """All of them end with the test."""
+    with Children(sandbox, str(tmp_path)) as children:
+        yield children
+
+
+def start(children: Children, program: str) -> Child:
+    """A child that runs *program*, in this test's own Python."""
+    return children.start(verbatim("Client 1 of 1"), "3.14", [sys.executable, "-c", program])
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+@pytest.mark.parametrize("mode", STDOUT_WITHOUT_END)
+@pytest.mark.parametrize("before", ["", READY_LINE], ids=["at once", "while timed"])
+def test_a_child_that_writes_without_end_is_a_failed_cell(children: Children, mode: str, before: str) -> None:
+    silent = start(children, READY_LINE + "sys.stdin.read()")
+    loud = start(children, "import sys\n" + before + STDOUT_WITHOUT_END[mode])
+    base, began = _resident_bytes(), monotonic()
+
+    def hear() -> None:
+        children.hear_all([silent, *([loud] if before else [])], READY, WHILE, DEADLINE_S)
+        children.hear_all([silent], RESULT, WHILE, DEADLINE_S)
+
+    with pytest.raises(ChildFailed) as caught:
+        hear()
+    assert monotonic() - began < DEADLINE_S
+    assert _resident_bytes() - base < MORE_BYTES
+    assert len(str(caught.value)) < 2_000
+
+
+def test_a_child_that_fills_its_stderr_fills_no_disk_and_ends(children: Children, sandbox: Sandbox) -> None:
+    flood = "import sys\nfor number in range(300): sys.stderr.write('y' * 10**6)\nsys.stderr.write('the end\\n')\n"
+    base = _resident_bytes()
+    child = start(children, flood + READY_LINE + "sys.stdin.read()")
+    children.hear_all([child], READY, WHILE, DEADLINE_S)
+    assert child.stderr_tail().endswith("the end")
+    assert _resident_bytes() - base < MORE_BYTES
+    assert sum(path.stat().st_size for path in Path(sandbox.folder).rglob("*") if path.is_file()) < 2**20
+
+
+def test_of_output_without_end_the_beginning_and_the_newest_mebibyte_are_kept() -> None:
+    output, reader = Output(), OutputReader()
+    text = "import os\nos.write(1, b'first\\n')\nfor n in range(100_000): os.write(1, b'%099d\\n' % n)\n"
+    with subprocess.Popen([sys.executable, "-c", text], stdout=output.write_end) as process:
+        reader.watch(output)
+        assert process.wait(DEADLINE_S) == 0
+    kept = output.kept()
+    reader.close()
+    assert kept == output.kept()
+    assert kept.startswith(b"first\n")
+    assert kept.endswith(b"%099d\n" % 99_999)
+    assert OUTPUT_TAIL_BYTES <= len(kept) <= OUTPUT_HEAD_BYTES + OUTPUT_TAIL_BYTES + 2**17
+    assert len(os.listdir("/proc/self/fd")) < 200
+
+
+def test_short_output_is_kept_as_it_is() -> None:
+    output, reader = Output(), OutputReader()
+    with subprocess.Popen(["echo", "hello"], stdout=output.write_end):
+        reader.watch(output)
+    assert output.kept() == b"hello\n"
+    reader.close()
+    reader.close()

@@ -1,0 +1,276 @@
+"""Hostile servers against every client program, hostile clients against every service: bounded in memory and in time.
+
+10 modes of each kind by default, all with CAMPAIGN=1; CAMPAIGN_SEED chooses others.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from lab.places import REPOSITORY
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
+from tests.campaign.hostile import FRAMED, HTTP, Hostility, hostile, sample
+from tests.contract.peers import CALC, Peer, framed, request
+from tests.contract.serving import Serving, serving
+from tests.native.programs import native_serving, program_or_skip
+
+DEADLINE_S = 2.0
+MORE_BYTES = 256 * 2**20
+PROMPT_S = 6.0
+WAIT_S = 40.0
+
+CLIENT = """
+import json, resource, sys, threading
+from time import monotonic
+from core.cell import Cell
+kind, address, deadline_s, more_bytes = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
+
+def pages(name):
+    line = next(line for line in open("/proc/self/status") if line.startswith(name))
+    return int(line.split()[1]) * 1024
+
+def ask_user_service(connect, message):
+    from clients.channel import CallFailed
+    from core.request_plan import Request
+    try:
+        connection = connect(address, deadline_s)
+        status, body = connection.ask(message(Request(body="{}"), address), "POST")
+        return {str(status): len(body)}
+    except CallFailed as failed:
+        return {failed.code: 1}
+
+def user_http():
+    from clients.user_service import http
+    return ask_user_service(http.HttpConnection, http.message)
+
+def user_framed():
+    from clients.user_service import framed
+    return ask_user_service(framed.FramedConnection, framed.message)
+
+def system(key):
+    from clients.drive import CallerClient
+    from systems import find
+    found = find(key)
+    cell = Cell.build(system=key, runtime="3.14", reads=found.parameters, values={"NUM_API_SERVICES": 1,
+        "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1, "NUM_THREADS_PER_CLIENT": 1, "CALC_TARGET": 7})
+    return CallerClient(found, cell, 0, [[address]]).run(deadline_s)["errors"]
+
+kinds = {"user http": user_http, "user framed": user_framed,
+    "system 1": lambda: system("1"), "system 2": lambda: system("2"), "system 3": lambda: system("3")}
+import clients.user_service.client, clients.drive, systems
+base = pages("VmRSS")
+resource.setrlimit(resource.RLIMIT_AS, (pages("VmSize") + more_bytes,) * 2)
+start = monotonic()
+errors = kinds[kind]()
+wall_s = monotonic() - start
+print(json.dumps({"errors": errors, "wall_s": wall_s, "more_bytes": pages("VmHWM") - base}), flush=True)
+import os
+os._exit(0)
+"""
+
+
+def python_client(kind: str, address: str) -> dict[str, Any]:
+    """What one request of that client comes to, how long it took, and how much memory."""
+    command = [sys.executable, "-c", CLIENT, kind, address, str(DEADLINE_S), str(MORE_BYTES)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=WAIT_S, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    outcome: dict[str, Any] = json.loads(done.stdout)
+    return outcome
+
+
+def loadgen_client(protocol: str, address: str) -> dict[str, Any]:
+    """The same of loadgen, whose memory is its peak."""
+    target = f"http://{address}/a" if protocol == "http" else address
+    flags = ["--protocol", protocol, "-n", "1", "-c", "1", "--timeout", f"{DEADLINE_S}s", "--report", "json"]
+    start = monotonic()
+    command = [program_or_skip("loadgen"), *flags, target]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
+    wall_s = monotonic() - start
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    report = json.loads(done.stdout)
+    return {"errors": report["errors"], "wall_s": wall_s, "more_bytes": _field(report, "max_rss_bytes")}
+
+
+def _field(report: Any, name: str) -> int:
+    """A number anywhere in a report."""
+    if isinstance(report, dict):
+        own = report.get(name)
+        return own if isinstance(own, int) else max((_field(part, name) for part in report.values()), default=0)
+    return 0
+
+
+Client = Callable[[str, str], dict[str, Any]]
+MODES: dict[str, tuple[Client, str, Hostility]] = {
+    **{f"{kind}: {mode}": (python_client, kind, HTTP[mode]) for kind in ("user http", "system 3") for mode in HTTP},
+    **{f"loadgen http: {mode}": (loadgen_client, "http", HTTP[mode]) for mode in HTTP},
+    **{f"loadgen framed: {mode}": (loadgen_client, "framed", FRAMED[mode]) for mode in FRAMED},
+    **{
+        f"{kind}: {mode}": (python_client, kind, FRAMED[mode])
+        for kind in ("user framed", "system 1", "system 2")
+        for mode in FRAMED
+    },
+}
+
+
+@pytest.mark.parametrize("mode", sample(list(MODES), 10))
+def test_a_hostile_server_costs_an_error_and_neither_memory_nor_time(mode: str) -> None:
+    client, kind, hostility = MODES[mode]
+    with hostile(hostility) as address:
+        outcome = client(kind, address)
+    assert outcome["errors"], outcome
+    assert outcome["wall_s"] <= 2 * DEADLINE_S, outcome
+    assert outcome["more_bytes"] <= MORE_BYTES, outcome
+
+
+@pytest.mark.parametrize("mode", ["a body without length or end", "a body by and by", "alternating interim responses"])
+def test_loadgen_ends_at_once_when_it_is_told_to_whatever_the_server_does(mode: str) -> None:
+    with hostile(HTTP[mode]) as address:
+        flags = ["-d", "30s", "-c", "4", "--timeout", "20s", f"http://{address}/a"]
+        process = subprocess.Popen([program_or_skip("loadgen"), *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            sleep(0.5)  # it is in the middle of it; there is nothing to wait for
+            start = monotonic()
+            process.terminate()
+            process.communicate(timeout=WAIT_S)
+            assert monotonic() - start < DEADLINE_S
+            assert process.returncode in (1, 143)
+        finally:
+            process.kill()
+            process.wait()
+
+
+# ---- hostile clients -------------------------------------------------------------------------------------------------
+
+
+def _ignored(peer: Peer, data: bytes) -> None:
+    """Send as much of *data* as the service takes."""
+    peer.sock.settimeout(1.0)
+    with suppress(OSError):
+        peer.send(data)
+
+
+def _flood(service: Serving) -> None:
+    """Thousands of requests whose answers are not read."""
+    with ExitStack() as rude:
+        for _ in range(4):
+            _ignored(rude.enter_context(service.peer(receive_buffer_bytes=4096)), framed(CALC) * 20_000)
+
+
+def _large_echoes(service: Serving) -> None:
+    text = "x" * 8_000_000
+    with ExitStack() as rude:
+        for _ in range(3):
+            peer = rude.enter_context(service.peer(receive_buffer_bytes=4096))
+            _ignored(peer, framed(request("/", msg=text)))
+        sleep(0.2)
+
+
+def _halves(service: Serving) -> None:
+    with ExitStack() as silent:
+        for _ in range(4):
+            _ignored(silent.enter_context(service.peer()), framed(b"x" * 8_000_000)[:-1])
+        assert _answers(service) == "7"
+
+
+def _silent(service: Serving) -> None:
+    with ExitStack() as silent:
+        for number in range(200):
+            silent.enter_context(service.peer()).send(framed(CALC)[: number % 8])
+
+
+def _each(*sent: bytes) -> Callable[[Serving], None]:
+    def play(service: Serving) -> None:
+        for data in sent:
+            with service.peer() as peer:
+                _ignored(peer, data)
+
+    return play
+
+
+def _resets(service: Serving) -> None:
+    for _ in range(300):
+        service.peer().close()
+
+
+HTTP_HEAD = b"POST /calc HTTP/1.1\r\nHost: a\r\n"
+CLIENTS: dict[str, Callable[[Serving], None]] = {
+    "frames that are announced and do not come": _each(b"\x00\xff\xff\xff", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff"),
+    "16 million brackets": _each(framed(b"[" * 2**24), framed(b'{"a":' * 3_000_000)),
+    "requests whose answers are not read": _flood,
+    "large answers that are not read": _large_echoes,
+    "halves of frames": _halves,
+    "silent connections": _silent,
+    "connections that close": _resets,
+    "noise": _each(bytes(range(256)) * 4096, b"\0" * 2**20),
+    "a number of a million digits": _each(
+        framed(b'{"method":"POST","url":"/calc","params":{"target":1' + b"0" * 10**6)
+    ),
+    "http to frames": _each(HTTP_HEAD + b"\r\n", HTTP_HEAD + b"A: " + b"x" * 10**6),
+    "a chunked body without end": _each(
+        HTTP_HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + (b"10000\r\n" + b"x" * 65536 + b"\r\n") * 400
+    ),
+    "one-byte chunks": _each(HTTP_HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 200_000),
+    "headers without end": _each(HTTP_HEAD + b"A: b\r\n" * 500_000),
+}
+SERVICES = ("1", "2", "3", "4", "native")
+
+
+@pytest.fixture(params=SERVICES)
+def service(request: pytest.FixtureRequest, sandbox: Sandbox, tmp_path: Path) -> Iterator[Serving]:
+    """One of every kind of our services."""
+    if request.param == "native":
+        command = [program_or_skip("calc-service"), "--child"]
+        params = {"NUM_API_SERVICES": 1, "NUM_WORKERS_PER_API_SERVICE": 2, "TRANSPORT": "unix"}
+        with native_serving(command, sandbox, params, system="2") as native:
+            yield native
+        return
+    runtime: Runtime = request.getfixturevalue("default_runtime")
+    with serving(request.param, runtime, sandbox, NUM_WORKERS_PER_API_SERVICE=2) as python:
+        yield python
+
+
+@pytest.fixture
+def default_runtime() -> Runtime:
+    from tests.conftest import runtime_or_skip
+
+    return runtime_or_skip("3.14")
+
+
+def _rss_bytes(pid: int) -> int:
+    """Its largest resident set so far."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) * 1024
+
+
+def _answers(service: Serving) -> str:
+    """What a new client is told, by frames or by HTTP."""
+    with service.peer(deadline_s=PROMPT_S) as peer:
+        if service.addresses[0].startswith("/"):
+            return str(peer.ask(CALC)["msg"])
+        body = b'{"target": 7}'
+        peer.send(HTTP_HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        return str(peer.response()[1]["msg"])
+
+
+def test_hostile_clients_cost_a_service_neither_memory_nor_other_clients(service: Serving) -> None:
+    assert _answers(service) == "7"
+    pid = service.child.process.pid
+    base = _rss_bytes(pid)
+    for mode in sample(list(CLIENTS), 10):
+        start = monotonic()
+        thread = threading.Thread(target=CLIENTS[mode], args=(service,))
+        thread.start()
+        thread.join(WAIT_S)
+        assert not thread.is_alive(), mode
+        assert _answers(service) == "7", mode
+        assert _rss_bytes(pid) - base <= MORE_BYTES, (mode, _rss_bytes(pid) - base)
+        print(f"{mode}: {monotonic() - start:.1f} s, {(_rss_bytes(pid) - base) >> 20} MiB more")

@@ -1,0 +1,164 @@
+"""Ports are held: 50 services that start together, again and again, whatever way they bind, and none loses its port."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.places import REPOSITORY
+from lab.user_service import ports
+from lab.user_service.command import HOST, CommandFailed, place_for
+
+SERVICES = 50
+STARTS = 10 if os.environ.get("CAMPAIGN") else 2
+WAIT_S = 60.0
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: abstract Unix sockets")
+
+SERVICE = """
+import socket, subprocess, sys
+from lab.user_service.ports import lease
+held = lease("127.0.0.1")
+program = '''
+import socket, sys, time
+sock = socket.socket()
+option = sys.argv[2]
+if option: sock.setsockopt(socket.SOL_SOCKET, getattr(socket, option), 1)
+time.sleep(0.05)
+try:
+    sock.bind(("127.0.0.1", int(sys.argv[1])))
+    sock.listen()
+    print(sys.argv[1], flush=True)
+except OSError as error:
+    print(error, flush=True)
+sys.stdin.read()
+'''
+subprocess.run([sys.executable, "-S", "-c", program, str(held.port), sys.argv[1]])
+"""
+
+
+@contextmanager
+def started(option: str) -> Iterator["subprocess.Popen[str]"]:
+    """A process that leases a port and starts a program that binds to it a little later."""
+    command = [sys.executable, "-S", "-c", SERVICE, option]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("start", range(STARTS))
+def test_fifty_services_that_start_together_all_get_their_port(start: int) -> None:
+    options = ["", "SO_REUSEADDR", "SO_REUSEPORT"]
+    with ExitStack() as running:
+        services = [running.enter_context(started(options[number % 3])) for number in range(SERVICES)]
+        heard = [service.stdout.readline().strip() for service in services if service.stdout]
+    assert [line for line in heard if not line.isdecimal()] == []
+    assert len(set(heard)) == SERVICES
+
+
+def test_ports_come_from_where_the_kernel_gives_none_to_who_asks_for_any() -> None:
+    assert ports.ports((32768, 60999)) == range(10_000, 32_768)
+    assert ports.ports((1024, 60_000)) == range(60_001, 65_536)
+    assert ports.ports((1024, 65_535)) == range(10_000, 65_536)
+
+
+def test_a_lease_is_nobody_elses_until_it_is_given_back() -> None:
+    held = ports.lease(HOST)
+    with pytest.raises(OSError, match="Address already in use"):
+        ports.lease(HOST, held.port)
+    held.give_back()
+    ports.lease(HOST, held.port).give_back()
+
+
+def test_a_port_that_somebody_listens_at_is_not_leased() -> None:
+    with socket.create_server((HOST, 0)) as other, pytest.raises(OSError, match="Address already in use"):
+        ports.lease(HOST, other.getsockname()[1])
+    with socket.create_server(("", 0)) as other, pytest.raises(CommandFailed, match="is not available: Address"):
+        place_for({"command": "x {port}", "first_port": other.getsockname()[1]}, 0, "/tmp")
+
+
+STOLEN = """
+import json, os, sys
+from lab.user_service import command, ports
+own, folder = json.loads(sys.argv[1]), sys.argv[2]
+taken, thieves = [], []
+check_free = ports.check_free
+def check_and_lose(host, port):
+    # somebody who insists on this very port comes between the check and the service
+    import socket
+    check_free(host, port)
+    if len(taken) < int(sys.argv[3]):
+        taken.append(port)
+        thief = os.fork()
+        if not thief:
+            with socket.socket() as sock:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                sock.bind((host, port))
+                sock.listen()
+                print("", end="", flush=True)
+                os.setsid()
+                import time
+                time.sleep(30)
+            os._exit(0)
+        thieves.append(thief)
+        import time
+        time.sleep(0.3)
+ports.check_free = check_and_lose
+# thieves are children of this process; those of the command are told apart by what they descend from
+descendants = command.descendants
+command.descendants = lambda pid: [other for other in descendants(pid) if other not in thieves]
+try:
+    service = command.started(own, 0, folder, {})
+    print(json.dumps({"lost": len(taken), "other": service.address.endswith(str(taken[-1])) is False}))
+    service.stop()
+except command.CommandFailed as failed:
+    print(json.dumps({"lost": len(taken), "failed": str(failed)}))
+for thief in thieves:
+    os.kill(thief, 9)
+"""
+SERVER = """
+import sys, socket
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+class Answer(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+    def log_message(self, *args): pass
+ThreadingHTTPServer.allow_reuse_port = True
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
+"""
+
+
+def _stolen(tmp_path: Path, times: int) -> dict[str, Any]:
+    """What comes of a service whose first ports are taken by somebody else, between the check and its start."""
+    (tmp_path / "server.py").write_text(SERVER)
+    own = {
+        "command": "{python} server.py {port}",
+        "directory": str(tmp_path),
+        "python": sys.executable,
+        "environment": {},
+        "gil_forced": False,
+        "first_port": 0,
+        "start_deadline_s": 20.0,
+        "protocol": "http",
+        "prefix": "",
+        "requests": {"requests": [{"method": "GET", "path": "/"}], "think_time_s": 0.0, "rate": 0},
+    }
+    command = [sys.executable, "-c", STOLEN, json.dumps(own), str(tmp_path), str(times)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=WAIT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    outcome: dict[str, Any] = json.loads(done.stdout)
+    return outcome
+
+
+def test_a_service_whose_port_is_taken_all_the_same_starts_afresh_at_another(tmp_path: Path) -> None:
+    assert _stolen(tmp_path, 1) == {"lost": 1, "other": True}

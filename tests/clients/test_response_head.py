@@ -1,0 +1,73 @@
+"""Heads of responses: what they say of the body, and what says two things at once."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clients.response_head import BadHead, Head, KnownHeads
+from core.limits import MAX_HEAD_BYTES
+
+
+def head(*lines: str, status: str = "200 OK") -> bytes:
+    """A head without its empty line."""
+    return "".join(f"{line}\r\n" for line in (f"HTTP/1.1 {status}", *lines)).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "length", "is_chunked"),
+    [
+        ([], None, False),
+        (["Content-Length: 5"], 5, False),
+        (["content-length:5 ", "Content-Length: 5"], 5, False),
+        (["Transfer-Encoding: chunked"], None, True),
+        (["transfer-encoding: gzip, Chunked"], None, True),
+    ],
+)
+def test_a_head_says_how_long_the_body_is(lines: list[str], length: int | None, is_chunked: bool) -> None:
+    told = Head(head(*lines))
+    assert (told.status, told.length, told.is_chunked, told.keep) == (200, length, is_chunked, True)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        head("Content-Length: 5", "Content-Length: 6"),
+        head("Content-Length: 5, 5"),
+        head("Content-Length: +5"),
+        head("Content-Length: -1"),
+        head("Content-Length:"),
+        head("Content-Length: 1" + "0" * 12),
+        head("Content-Length: 5", "Transfer-Encoding: chunked"),
+        head("Transfer-Encoding: chunked", "Content-Length: 5"),
+        head("Transfer-Encoding: chunked", "Transfer-Encoding: chunked"),
+        head("Transfer-Encoding: gzip"),
+        head(status="099 Low"),
+        head(status="600 High"),
+        head(status="20 Short"),
+        b"SSH-2.0-OpenSSH\r\n",
+        head("A: " + "b" * MAX_HEAD_BYTES),
+    ],
+)
+def test_what_says_two_things_at_once_or_has_no_status_is_refused(bad: bytes) -> None:
+    with pytest.raises(BadHead):
+        KnownHeads().read(bad)
+
+
+def test_a_head_that_is_known_is_read_once() -> None:
+    heads = KnownHeads()
+    first = heads.read(head("Content-Length: 5"))
+    assert heads.read(head("Content-Length: 5")) is first
+    for number in range(1000):
+        assert heads.read(head(f"Content-Length: {number}")).length == number
+
+
+@settings(max_examples=2_000)
+@given(st.binary(max_size=200) | st.lists(st.sampled_from([b"HTTP/1.1 200 O", b"\r\n", b"Content-Length: ", b"5"])))
+def test_any_bytes_are_a_head_or_refused(given: bytes | list[bytes]) -> None:
+    data = given if isinstance(given, bytes) else b"".join(given)
+    try:
+        told = Head(data)
+    except BadHead:
+        return
+    assert 100 <= told.status <= 599
+    assert told.length is None or told.length >= 0
