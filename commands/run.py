@@ -11,10 +11,13 @@ from commands.output import Output, output_for
 from commands.report import show, write
 from config import flags
 from config import plan_options as options
+from config.load import load_plan
 from config.plan import Plan
+from config.user_service import again
 from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.result import Run
+from core.secret import Secret, from_file, secrets_in
 from lab.profile.perf import obstacle
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
@@ -25,6 +28,8 @@ SUMMARY = message(
 )
 
 BESIDE_RESUME = (options.RESUME, options.JSON, options.QUIET, options.LANG, options.INTERPRETER)
+PLAN = next(option for option in options.CHOICE if option.name == "plan")
+SECRET = again.GIVEN_AGAIN  # values that the saved plan has only digests of
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -35,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add(message("the run"), *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
-        order, run = _resumed(given, output)
+        order, run = _resumed(given, parser, output)
     else:
         order, run = _ordered(given, arguments, output)
     _carry_out(order, run, output, quiet=given["quiet"])
@@ -74,21 +79,32 @@ def _profiles(given: Mapping[str, Any], output: Output) -> bool:
     return wanted and not why_not
 
 
-def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
-    beside = {option.name for option in BESIDE_RESUME}
+def _resumed(given: Mapping[str, Any], parser: flags.Parser, output: Output) -> tuple[Order, Run]:
+    beside = {option.name for option in (*BESIDE_RESUME, *SECRET, PLAN)}
     names = [name for name, value in given.items() if value not in (None, False, []) and name not in beside]
-    if names:
+    changing = [*(f"--{name.replace('_', '-')}" for name in names), *again.flags_without_secrets(given)]
+    if changing:
         raise BadInput(
-            "--resume continues the saved plan; {flags} cannot change it. Leave it out.",
-            flags=listed(f"--{name.replace('_', '-')}" for name in names),
+            "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(changing)
         )
     folder = Path(given["resume"])
     run = resumed(folder)
-    plan, runtimes, _ = with_present_runtimes(Plan.from_json(run.plan), given, output)
+    stored = again.plan_with_secrets(run.plan, again.secrets_of(given), _remembered(run, given["plan"], parser))
+    plan, runtimes, _ = with_present_runtimes(Plan.from_json(stored), given, output)
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder)
     check_same_runtimes(run, runtimes)
     preflight(plan)
     return order, run
+
+
+def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
+    """The secrets that the command of *run* has again: in variables, and in its plan, or in *plan* in its place."""
+    if not any(secrets_in(from_file(run.plan.get("own", {})))):
+        return []
+    said = again.kept(parser.parse(run.command[1:]))
+    plan = plan or said["plan"]
+    service = load_plan(Path(plan)).user_service if plan and Path(plan).is_file() else None
+    return [*again.secrets_of(said), *(again.secrets_of_service(service) if service else ())]
 
 
 def _expect_an_end(plan: Plan) -> None:

@@ -6,6 +6,7 @@ import socket
 
 from clients.channel import READ_BYTES, CallFailed
 from core.request_plan import Request
+from core.secret import revealed
 
 _HEAD_END = b"\r\n\r\n"
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([0-9]{3})[^\r\n]*(?=\r\n)")
@@ -58,8 +59,9 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
         headers |= {"Content-Length": str(len(body))}
     if body and "content-type" not in names:
         headers |= {"Content-Type": "application/json"}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **request.headers}.items())
-    return f"{request.method} {prefix + request.path or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
+    named = {name: revealed(value) for name, value in request.headers.items()}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **named}.items())
+    return f"{request.method} {prefix + revealed(request.path) or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
 class HttpConnection:

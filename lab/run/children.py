@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from core.errors import ChildFailed
 from core.messages import NOTHING, SENTENCES, Message, chained, message
+from core.secret import line_for_child
 from lab.processes import ending, tail
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
@@ -71,8 +72,11 @@ class Child:
         return self._stdout.fileno()
 
     def tell(self, line: Mapping[str, Any] | str) -> None:
-        """Write one line to its stdin: JSON, or a word. A child that is gone is noticed when it is listened to."""
-        line = line if isinstance(line, str) else json.dumps(line)
+        """Write one line to its stdin: JSON, with secrets as they are, or a word.
+
+        A child that is gone is noticed when it is listened to.
+        """
+        line = line if isinstance(line, str) else line_for_child(line)
         with suppress(BrokenPipeError):
             self._stdin.write(line.encode() + b"\n")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from config.options import Given
-from config.user_service.requests import load_requests, parse_headers, parse_time
+from config.user_service.requests import load_requests, parse_time, request_plan
 from core.errors import BadInput
 from core.request_plan import Request, RequestPlan
 
@@ -88,6 +88,7 @@ def test_times_are_read_in_their_unit(text: str, seconds: float) -> None:
 
 
 def test_a_header_without_a_colon_is_refused() -> None:
-    assert parse_headers(["Accept: a: b"]) == {"Accept": "a: b"}
-    with pytest.raises(BadInput, match="header is Accept; it must be NAME: VALUE"):
-        parse_headers(["Accept"])
+    plan = request_plan({"requests": [{"request": "GET /", "headers": ["Accept: a: b"]}]}, Path())
+    assert plan.requests[0].headers == {"Accept": "a: b"}
+    with pytest.raises(BadInput, match=r"header is \.\.\.; it must be NAME: VALUE"):
+        request_plan({"requests": [{"request": "GET /", "headers": ["Accept"]}]}, Path())
