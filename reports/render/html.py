@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from core.languages import Language
 from core.messages import Arg, Message, message
+from core.printable import Printable, with_printable_args
 from reports.document.looks import COUNT, DARK, LIGHT
 from reports.document.model import Datum, Document, Figure, Strip, Table, Traced
 from reports.render.figures import page_panels
@@ -25,7 +26,7 @@ class _Linking(Language):
         super().__init__(language.name, language.catalog)
 
     def text(self, value: Arg) -> str:
-        plain = super().text(value)
+        plain = super().text(with_printable_args(value) if isinstance(value, Message) else value)
         if not isinstance(value, Traced):
             return plain
         return f"{_START}{value.cells}{_BETWEEN}{value.figure}{_BETWEEN}{plain}{_END}"
@@ -61,7 +62,7 @@ class _Words:
     """What the templates ask for: everything of a document as mark-up in one language."""
 
     def __init__(self, language: Language, *, has_cells: bool) -> None:
-        self.language = language
+        self.language = Printable(language)
         self._has_cells = has_cells
         self._linking = _Linking(language)
 

@@ -1,9 +1,11 @@
 """A document, or a part of it, as Markdown. Escaped here, once."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from core.languages import Language
 from core.messages import Message
+from core.printable import Printable
 from reports.document.model import Document, Line, Section, Table
 
 PICTURE = "plots/{key}.png"
@@ -14,6 +16,7 @@ def markdown(document: Document, language: Language) -> str:
 
     A table that readers filter is for them alone: its figures are in cells.csv.
     """
+    language = Printable(language)
     parts = [f"# {_escaped(language.text(document.title))}"]
     parts += [_escaped(language.text(line)) for line in document.about if line]
     shown = (section for section in document.sections if not any(table.filters for table in section.tables))
@@ -37,7 +40,7 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
         *pictures,
         *(text for made in tables if made for text in _table(made, language, level + 1)),
         *(text for part in section.parts if part for text in _section(part, language, level + 1)),
-        *(f"```\n{language.text(block)}\n```" for block in section.texts),
+        *(_block(language.text(block)) for block in section.texts),
         *texts(section.notes),
     ]
     head = _escaped(language.text(section.title))
@@ -80,9 +83,20 @@ def _padded(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) 
     return [text.rjust(width) if right else text.ljust(width) for text, width, right in columns]
 
 
+def _block(text: str) -> str:
+    """Text as it is, between fences that it does not have itself."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{text}\n{fence}"
+
+
 def _escaped(text: str) -> str:
-    """Text that stands in a table cell or a list as it is: one line, and no mark-up of its own."""
-    line = " ".join(text.split())
-    for mark in ("\\", "|", "<", "*", "`", "["):
-        line = line.replace(mark, f"\\{mark}")
-    return line
+    """Text that stands in a table cell or a list as it is: one line, and no mark-up of its own.
+
+    Not at its beginning either: a heading, a quotation, a list, a rule. `&` is escaped where it begins an entity.
+    """
+    line = re.sub(r"([\\|<*`\[]|&(?=[#A-Za-z]))", r"\\\1", " ".join(text.split()))
+    return re.sub(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))", _at_the_start, line)
+
+
+def _at_the_start(mark: re.Match[str]) -> str:
+    return f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}"

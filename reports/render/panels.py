@@ -29,7 +29,7 @@ BARS = "bars-"  # the id of bars on a page, which fills them with a pattern of i
 LATIN = "DejaVu Sans"
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
 STYLE: dict[Any, Any] = {
-    "font.size": 10, "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["soft"],
+    "font.size": 10, "text.parse_math": False, "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["soft"],
     "axes.edgecolor": LIGHT["soft"], "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
     "axes.axisbelow": True, "axes.grid": True, "axes.grid.axis": "y", "grid.color": LIGHT["hair"],
     "grid.linewidth": 0.8, "xtick.color": LIGHT["soft"], "ytick.color": LIGHT["soft"], "ytick.major.size": 0,
