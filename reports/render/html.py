@@ -1,5 +1,6 @@
 """A document as one HTML page that needs nothing else. The templates know tables, figures and sentences, no topic."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from markupsafe import Markup, escape
 
 from core.languages import Language
 from core.messages import Arg, Message, message
-from core.printable import Printable, with_printable_args
+from core.printable import Printable, printable, with_printable_args
 from reports.document.looks import COUNT, DARK, LIGHT
 from reports.document.model import Datum, Document, Figure, Strip, Table, Traced
 from reports.render.figures import page_panels
@@ -38,7 +39,7 @@ def page(document: Document, language: Language, template: str = "page.html") ->
         _environment()
         .get_template(template)
         .render(
-            document=document,
+            document=replace(document, name=printable(document.name)),
             lang=HTML_LANGUAGES.get(language.name, language.name),
             words=_Words(language, has_cells=document.has_cells),
             colours={"light": LIGHT, "dark": DARK},

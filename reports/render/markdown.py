@@ -31,7 +31,7 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
 
     listed = texts([*section.answer, *section.sentences])
     pictures = [
-        f"![{_escaped(language.text(figure.title or figure.caption))}]({PICTURE.format(key=figure.key)})"
+        f"![{_alternative(language.text(figure.title or figure.caption))}]({PICTURE.format(key=figure.key)})"
         for figure in section.figures
     ]
     tables = [*(figure.table for figure in section.figures if figure.table), *section.tables]
@@ -94,8 +94,15 @@ def _escaped(text: str) -> str:
 
     Not at its beginning either: a heading, a quotation, a list, a rule. `&` is escaped where it begins an entity.
     """
-    line = re.sub(r"([\\|<*`\[]|&(?=[#A-Za-z]))", r"\\\1", " ".join(text.split()))
+    line = re.sub(
+        r"([\\|<*`~\[]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[0-9A-Za-z]+;))", r"\\\1", " ".join(text.split())
+    )
     return re.sub(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))", _at_the_start, line)
+
+
+def _alternative(text: str) -> str:
+    """Text in place of a picture, which ends at a bracket."""
+    return _escaped(text).replace("]", "\\]")
 
 
 def _at_the_start(mark: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -167,7 +168,7 @@ def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> No
 
 def _url(cells: str, tip: str) -> str | None:
     """Without signs that a link could not hold."""
-    return f"{LINK}{cells}|{tip.replace('|', '/')}" if cells else None
+    return f"{LINK}{cells}|{quote(tip.replace('|', '/'))}" if cells else None
 
 
 def _rectangle(span: Span) -> Outline:
