@@ -9,6 +9,8 @@ from core.printable import Printable
 from reports.document.model import Document, Line, Section, Table
 
 PICTURE = "plots/{key}.png"
+_INLINE = re.compile(r"([\\|<*`~\[]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[0-9A-Za-z]+;))")
+_BLOCK = re.compile(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))")
 
 
 def markdown(document: Document, language: Language) -> str:
@@ -94,10 +96,7 @@ def _escaped(text: str) -> str:
 
     Not at its beginning either: a heading, a quotation, a list, a rule. `&` is escaped where it begins an entity.
     """
-    line = re.sub(
-        r"([\\|<*`~\[]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[0-9A-Za-z]+;))", r"\\\1", " ".join(text.split())
-    )
-    return re.sub(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))", _at_the_start, line)
+    return _BLOCK.sub(_at_the_start, _INLINE.sub(r"\\\1", " ".join(text.split())))
 
 
 def _alternative(text: str) -> str:
