@@ -102,8 +102,9 @@ def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
     said = again.kept(parser.parse(run.command[1:]))
-    plan = plan or said["plan"]
-    service = load_plan(Path(plan)).user_service if plan and Path(plan).is_file() else None
+    if plan is None and said["plan"] and Path(said["plan"]).is_file():
+        plan = str(said["plan"])
+    service = load_plan(Path(plan)).user_service if plan else None
     return [*again.secrets_of(said), *(again.secrets_of_service(service) if service else ())]
 
 

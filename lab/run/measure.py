@@ -10,7 +10,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from core.cell import Cell
-from core.errors import GilscopeError
+from core.errors import ChildFailed, GilscopeError
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.method import Method
@@ -176,7 +176,10 @@ def start_services(cell: Cell, system: System, children: Children, bench: Bench)
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     runtime = bench.runtime(cell, system, SERVICE)
     services = _start(children, runtime, system, SERVICE, system.services(cell))
-    return _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
+    try:
+        return _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
+    except ChildFailed as failed:
+        raise ChildFailed(redactor_of(system).message(failed.message)) from None
 
 
 def _summed(observed: Observed) -> dict[str, Any]:

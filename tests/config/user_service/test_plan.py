@@ -155,7 +155,7 @@ def test_another_target_is_refused_with_those_that_are_accepted(url: str, protoc
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
-    line = app_on(name, "shop.web:app").command
+    line = str(app_on(name, "shop.web:app").command)
     assert line.startswith("{python} -m ")
     assert line.endswith(" shop.web:app")
     assert not {"APP", "THREADS", "INTERFACE"} & set(line.split())
@@ -166,9 +166,9 @@ def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
 
 
 def test_the_interface_is_told_to_a_server_that_has_two() -> None:
-    assert "--interface asgi" in app_on("granian", "a:b").command
-    assert "--interface wsgi" in app_on("granian", "a:b", "wsgi").command
-    assert "{threads}" in app_on("granian", "a:b", "wsgi").command
+    assert "--interface asgi" in str(app_on("granian", "a:b").command)
+    assert "--interface wsgi" in str(app_on("granian", "a:b", "wsgi").command)
+    assert "{threads}" in str(app_on("granian", "a:b", "wsgi").command)
 
 
 @pytest.mark.parametrize(
