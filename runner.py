@@ -35,7 +35,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import commands
-from commands.output import Output, output_for
+from commands.output import Output, output_for, without_secrets
 from commands.run import main as run
 from core.errors import BadInput, GilscopeError
 from core.messages import Message, listed, message
@@ -82,7 +82,7 @@ def _bug(error: Exception, arguments: Sequence[str]) -> Message:
     import traceback
 
     cause = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    trace = f"runner.py {arguments!r}\n{''.join(traceback.format_exception(error))}"
+    trace = f"runner.py {without_secrets(arguments)!r}\n{''.join(traceback.format_exception(error))}"
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="gilscope-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"

@@ -7,13 +7,17 @@ from itertools import pairwise
 from pathlib import Path
 
 from config.plan_options import LANG
+from config.user_service.hidden import masked_arguments
+from config.user_service.options import OPTIONS
 from core.languages import ENGLISH, Language, language
 from core.messages import Arg, message
+from core.printable import for_terminal
+from core.redact import Redactor
 
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """Where messages become text. Plain text, such as what another program printed, stays as it is."""
+    """Where messages become text."""
 
     language: Language = ENGLISH
 
@@ -23,7 +27,7 @@ class Output:
 
     def note(self, text: Arg) -> None:
         """A line beside the result, on standard error."""
-        print(self.text(text), file=sys.stderr)
+        print(for_terminal(self.text(text)), file=sys.stderr)
 
     def error(self, cause: Arg) -> None:
         """The line that a command ends with, on standard error."""
@@ -31,7 +35,7 @@ class Output:
 
     def line(self, text: Arg) -> None:
         """A line of the result."""
-        print(self.text(text))
+        print(for_terminal(self.text(text)))
 
 
 def output_for(arguments: Sequence[str]) -> Output:
@@ -39,6 +43,11 @@ def output_for(arguments: Sequence[str]) -> Output:
     names = [word.partition("=")[2] for word in arguments if word.startswith(f"{LANG.flag}=")]
     names += [name for flag, name in pairwise(arguments) if flag == LANG.flag]
     return Output(language=language(names[-1])) if names else Output()
+
+
+def without_secrets(arguments: Sequence[str]) -> list[str]:
+    """A command line as it may be written to a file."""
+    return masked_arguments(arguments, OPTIONS, Redactor(()))
 
 
 def short(path: Path) -> Path:

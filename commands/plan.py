@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rich import box
 from rich.cells import cell_len
 from rich.table import Table
+from rich.text import Text
 
 from commands.chosen import with_present_runtimes
 from commands.output import Output, output_for
@@ -16,6 +17,7 @@ from config.plan import Plan
 from config.plan_options import JSON
 from core.cell import Cell
 from core.messages import Arg, message, plural
+from core.printable import on_one_line
 from lab.machine import host
 
 SUMMARY = message("Print the cells that a run with these flags would measure, and about how long; run nothing.")
@@ -61,7 +63,7 @@ def _print(plan: Plan, output: Output) -> None:
     for column in shown:
         table.add_column(column.head, justify="right" if column is not shown[0] else "left", no_wrap=True)
     for texts in zip(*(column.texts for column in shown), strict=True):
-        table.add_row(*texts)
+        table.add_row(*map(Text, map(on_one_line, texts)))
     console.print(table)
     cells, seconds = plan.cells(), plan_seconds(plan, cores)
     total = message(

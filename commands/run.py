@@ -11,10 +11,13 @@ from commands.output import Output, output_for
 from commands.report import show, write
 from config import flags
 from config import plan_options as options
+from config.load import load_plan
 from config.plan import Plan
+from config.user_service import again
 from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.result import Run
+from core.secret import Secret, from_file, secrets_in
 from lab.profile.perf import obstacle
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
@@ -37,6 +40,8 @@ SUMMARY = message(
 )
 
 BESIDE_RESUME = (options.RESUME, options.ACCEPT_CHANGES, options.JSON, options.QUIET, options.LANG, options.INTERPRETER)
+PLAN = next(option for option in options.CHOICE if option.name == "plan")
+SECRET = again.GIVEN_AGAIN  # values that the saved plan has only digests of
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
         folder = Path(given["resume"])
         resumed(folder)  # it is one of this machine, before anything is written there
         with held(folder):
-            return _measured(*_resumed(given, output), given, output)
+            return _measured(*_resumed(given, parser, output), given, output)
     if given["accept_changes"]:
         raise BadInput("--accept-changes is for --resume; leave it out of a new run.")
     order, run = _ordered(given, arguments, output)
@@ -106,25 +111,37 @@ def _profiles(given: Mapping[str, Any], output: Output) -> bool:
 
 def _expect_saved_plan(given: Mapping[str, Any]) -> None:
     """Raises BadInput for flags beside --resume that would change the plan."""
-    beside = {option.name for option in BESIDE_RESUME}
+    beside = {option.name for option in (*BESIDE_RESUME, *SECRET, PLAN)}
     names = [name for name, value in given.items() if value not in (None, False, []) and name not in beside]
-    if names:
+    changing = [*(f"--{name.replace('_', '-')}" for name in names), *again.flags_without_secrets(given)]
+    if changing:
         raise BadInput(
-            "--resume continues the saved plan; {flags} cannot change it. Leave it out.",
-            flags=listed(f"--{name.replace('_', '-')}" for name in names),
+            "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(changing)
         )
 
 
-def _resumed(given: Mapping[str, Any], output: Output) -> tuple[Order, Run]:
+def _resumed(given: Mapping[str, Any], parser: flags.Parser, output: Output) -> tuple[Order, Run]:
     folder = Path(given["resume"])
     run = resumed(folder)
-    plan, runtimes, _ = with_present_runtimes(Plan.from_json(run.plan), given, output)
+    stored = again.plan_with_secrets(run.plan, again.secrets_of(given), _remembered(run, given["plan"], parser))
+    plan, runtimes, _ = with_present_runtimes(Plan.from_json(stored), given, output)
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder)
     if not given["accept_changes"]:
         check_same_runtimes(run, runtimes)
         check_unchanged(run, order)
     preflight(plan)
     return order, run
+
+
+def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
+    """The secrets that the command of *run* has again: in variables, and in its plan, or in *plan* in its place."""
+    if not any(secrets_in(from_file(run.plan.get("own", {})))):
+        return []
+    said = again.kept(parser.parse(run.command[1:]))
+    if plan is None and said["plan"] and Path(said["plan"]).is_file():
+        plan = str(said["plan"])
+    service = load_plan(Path(plan)).user_service if plan else None
+    return [*again.secrets_of(said), *(again.secrets_of_service(service) if service else ())]
 
 
 def _expect_an_end(plan: Plan) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
+from core.secret import HIDDEN
 
 
 class Subject(Enum):
@@ -26,20 +27,37 @@ USER_SERVICE = STARTED | TARGETS
 PYTHON = STARTED | SYSTEMS
 EVERYTHING = frozenset(Subject)
 AS_FLAG = "(as the flag)"
+PUBLIC = "true"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What a flag or a key was given. name: of the flag or key, as the user wrote it. folder: where paths begin."""
+    """What a flag or a key was given. name: of the flag or key, as the user wrote it. folder: where paths begin.
+
+    public: names of what may be kept, in lower case, or PUBLIC for all. mask: what messages show of a value
+    """
 
     value: Any
     name: str
     folder: Path = Path()
+    public: frozenset[str] = frozenset()
+    mask: Callable[[str], str] | None = None
+
+    def is_public(self, name: str) -> bool:
+        """Whether the plan says so of *name*, a header's or a key's."""
+        return bool(self.public & {PUBLIC, name.lower()})
+
+    @property
+    def shown(self) -> str:
+        """The value, as a message may show it."""
+        value = self.value if self.mask is None else _masked(self.value, self.mask)
+        return value if isinstance(value, str) and value.isprintable() else repr(value)
 
     def wrong(self, accepted: Message) -> BadInput:
         """The error that says what is accepted in its place."""
-        shown = self.value if isinstance(self.value, str) and self.value.isprintable() else repr(self.value)
-        return BadInput("{name} is {value}; it must be {accepted}.", name=self.name, value=shown, accepted=accepted)
+        return BadInput(
+            "{name} is {value}; it must be {accepted}.", name=self.name, value=self.shown, accepted=accepted
+        )
 
     def text(self) -> str:
         """Raises BadInput for a list or a mapping, and for a text that no program can be given."""
@@ -80,6 +98,12 @@ class Given:
         return path
 
 
+def _masked(value: Any, mask: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return dict.fromkeys(value, HIDDEN)
+    return [_masked(part, mask) for part in value] if isinstance(value, list) else mask(str(value))
+
+
 @dataclass(frozen=True)
 class Option:
     """usage: the flag and its value, "--blocks N"; "" where there is only a key.
@@ -88,6 +112,7 @@ class Option:
     applies_to: what a run may measure beside it
     key: in YAML; AS_FLAG for the flag's name, "" where there is only a flag
     several: takes several words at once
+    mask: what may be kept and shown of a value that may hold secrets
     """
 
     usage: str
@@ -97,6 +122,7 @@ class Option:
     key: str = AS_FLAG
     repeated: bool = False
     several: bool = False
+    mask: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         if self.key == AS_FLAG:
@@ -148,11 +174,13 @@ def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Opt
     return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
 
 
-def parsed(options: Iterable[Option], given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def parsed(
+    options: Iterable[Option], given: Mapping[str, Any], folder: Path, public: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """The values of the keys in *given* (texts), by key. Raises BadInput."""
     known = by_key(options)
     return {
-        key: parse(Given(value=value, name=key, folder=folder))
+        key: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
         for key, value in given.items()
         if key in known and (parse := known[key].parse)
     }

@@ -33,4 +33,12 @@ def read_yaml(path: Path, flag: str) -> Any:
             flag=flag,
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is not YAML: {error}.", path=str(path), error=" ".join(str(error).split())) from error
+        raise BadInput("{path} is not YAML: {error}.", path=str(path), error=_cause(error)) from None
+
+
+def _cause(error: Exception) -> str:
+    """What is wrong and where, without the lines themselves: these may hold secrets."""
+    for mark in (getattr(error, "context_mark", None), getattr(error, "problem_mark", None)):
+        if mark is not None:
+            mark.buffer = None
+    return " ".join(str(error).split())

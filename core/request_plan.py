@@ -9,6 +9,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from core.secret import Secret, Text, revealed
+
 SHOWN_BYTES = 200
 ANSWER_DEADLINE_S = 10.0  # an answer that has not come by then is an error, and the last of its connection
 
@@ -40,33 +42,47 @@ class Request:
     weight: how often it is sent, relative to the others of its plan
     path: with its query; empty for the path of the target itself
     body: text to send; body_file: a file to send instead
-    expect_json: the expected value; of an object, only these keys are compared. ANY if any body is right
+    expect_json: the expected value; of an object, only these keys are compared. ANY if any body is right. A Secret has
+        it as text
     expect_sha256: of the whole body, in hex; "" if any body is right
+    title: what failures call it; "" for method and path
     """
 
     method: str = "GET"
-    path: str = "/"
+    path: Text = "/"
     weight: int = 1
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: str = ""
+    headers: Mapping[str, Text] = field(default_factory=dict)
+    body: Text = ""
     body_file: str = ""
     expect_status: int = 200
     expect_json: Any = ANY
     expect_sha256: str = ""
+    title: str = ""
 
     def __str__(self) -> str:
-        return f"{self.method} {self.path or '/'}"
+        return self.title or f"{self.method} {self.path or '/'}"
 
     def to_json(self) -> dict[str, Any]:
-        """As in a plan; without expect_json if any body is right."""
+        """As in a plan, with its secrets (core.secret); without expect_json if any body is right."""
         stored = asdict(self)
         if self.expect_json is ANY:
             del stored["expect_json"]
+        elif isinstance(self.expect_json, Secret):
+            stored["expect_json_text"] = stored.pop("expect_json")
         return stored
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Request":
+        """The request that to_json wrote."""
+        known = {name: value for name, value in stored.items() if name != "expect_json_text"}
+        if "expect_json_text" in stored:
+            text = stored["expect_json_text"]
+            known["expect_json"] = text if isinstance(text, Secret) else json.loads(text)
+        return cls(**known)
 
     def body_bytes(self) -> bytes:
         """What is sent after the head. Raises OSError where the file cannot be read."""
-        return Path(self.body_file).read_bytes() if self.body_file else self.body.encode()
+        return Path(self.body_file).read_bytes() if self.body_file else revealed(self.body).encode()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,13 +97,13 @@ class RequestPlan:
     rate: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json and the first line of children have it."""
+        """As result.json and the first line of children have it, once each has treated the secrets in its way."""
         return {**asdict(self), "requests": [request.to_json() for request in self.requests]}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "RequestPlan":
         """The plan that to_json wrote."""
-        return cls(**{**stored, "requests": tuple(Request(**request) for request in stored["requests"])})
+        return cls(**{**stored, "requests": tuple(map(Request.from_json, stored["requests"]))})
 
 
 def wrong(request: Request, status: int, body: bytes) -> Wrong | None:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 from core.request_plan import RequestPlan
+from core.secret import Text, for_file, from_file
 
 START_DEADLINE_S = 30.0
 HTTP, FRAMED = "http", "framed"
@@ -21,9 +22,9 @@ class Command:
     start_deadline_s: how long the command may take until it answers
     """
 
-    command: str
+    command: Text
     directory: str = ""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, Text] = field(default_factory=dict)
     requirements: str = ""
     packages: tuple[str, ...] = ()
     first_port: int = 0
@@ -34,12 +35,12 @@ class Command:
     @property
     def forks(self) -> bool:
         """Whether one command starts all processes of the service: it takes their number."""
-        return "{workers}" in self.command
+        return "{workers}" in str(self.command)
 
     @property
     def threaded(self) -> bool:
         """Whether it takes the number of threads."""
-        return "{threads}" in self.command
+        return "{threads}" in str(self.command)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +57,10 @@ class Target:
     """A service that already runs. address: host:port, or a Unix path. prefix: of the path of every request."""
 
     name: str
-    url: str
+    url: Text
     protocol: str = HTTP
-    address: str = ""
-    prefix: str = ""
+    address: Text = ""
+    prefix: Text = ""
 
     already_runs: ClassVar[bool] = True
 
@@ -90,13 +91,16 @@ class UserService:
         return None if isinstance(self.start, tuple) else self.start
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json keeps it: the keys of its start beside its own."""
+        """As result.json keeps it: the keys of its start beside its own, without secrets."""
         start = {"targets": [asdict(target) for target in self.targets]} if self.targets else asdict(self._started)
-        return {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
+        own = {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
+        stored: dict[str, Any] = for_file(own)
+        return stored
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "UserService":
         """What to_json wrote, or an earlier version, whose services had an empty command beside their targets."""
+        stored = from_file(stored)
         return cls(
             name=stored["name"],
             start=_start(stored),

@@ -7,13 +7,16 @@ from clients.channel import CallFailed
 from clients.user_service.http import Deadline, connect, is_readable
 from core.errors import BadInput
 from core.request_plan import Request, shown
+from core.secret import revealed
 from core.wire import Frames, frame
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
     """The request as a frame whose params are its body. Raises OSError, and BadInput unless that is a JSON object."""
     params = _params(request)
-    return frame(json.dumps({"method": request.method, "url": prefix + request.path, "params": params}).encode())
+    return frame(
+        json.dumps({"method": request.method, "url": prefix + revealed(request.path), "params": params}).encode()
+    )
 
 
 def _params(request: Request) -> dict[str, Any]:

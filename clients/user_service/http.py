@@ -8,6 +8,7 @@ from clients.channel import READ_BYTES, CallFailed
 from clients.response_head import BODILESS, HEAD_END, SWITCHING, BadHead, Head, KnownHeads
 from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request
+from core.secret import revealed
 
 
 def connect(address: str, deadline_s: float) -> socket.socket:
@@ -50,8 +51,9 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
         headers |= {"Content-Length": str(len(body))}
     if body and "content-type" not in names:
         headers |= {"Content-Type": "application/json"}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **request.headers}.items())
-    return f"{request.method} {prefix + request.path or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
+    named = {name: revealed(value) for name, value in request.headers.items()}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **named}.items())
+    return f"{request.method} {prefix + revealed(request.path) or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
 class Deadline:

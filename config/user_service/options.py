@@ -3,8 +3,10 @@
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from config.options import APP, COMMAND, STARTED, TARGETS, USER_SERVICE, Given, Option, applying, by_key, choice, whole
+from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
 from config.user_service.requests import FILE, REQUEST, path_of
 from config.user_service.servers import ASGI, SERVERS, WSGI
 from config.user_service.service import LAST_PORT, THREADS, WORKERS
@@ -13,6 +15,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.method import LONGEST_S
 from core.runtime import NATIVE
+from core.secret import Text
 from core.user_service import FRAMED, HTTP
 from systems import built_in
 
@@ -44,14 +47,19 @@ def _directory(given: Given) -> str:
     return str(path)
 
 
-def _environment(given: Given) -> Mapping[str, str]:
+def _command(given: Given) -> Text:
+    if VARIABLE.search(given.text()):
+        raise given.wrong(message("without {env:NAME}, for everybody here can see a command line; give it with --env"))
+    return hidden(replace(given, name="--service-command"), mask_userinfo)
+
+
+def _environment(given: Given) -> Mapping[str, Text]:
     if not isinstance(given.value, dict):
         raise given.wrong(message("a mapping such as {example}", example="{LOG_LEVEL: warning}"))
     for name, value in given.value.items():
         if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
-            variable = Given(value={name: value}, name=given.name)
-            raise variable.wrong(message("a name without = with a text"))
-    return given.value
+            raise replace(given, value={name: value}).wrong(message("a name without = with a text"))
+    return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
 
 
 def _start_deadline(given: Given) -> float:
@@ -74,14 +82,35 @@ def _topology(given: Given) -> list[tuple[int, int]]:
     return list(dict.fromkeys(shapes))
 
 
-TARGET = Option("--target URL", message("a service that already runs"), None, TARGETS, "targets")
-ARM = Option("--arm NAME=URL", message("services that already run, compared"), None, TARGETS, "targets", repeated=True)
+TARGET = Option("--target URL", message("a service that already runs"), None, TARGETS, "targets", mask=mask_url)
+ARM = Option(
+    "--arm NAME=URL",
+    message("services that already run, compared"),
+    None,
+    TARGETS,
+    "targets",
+    repeated=True,
+    mask=mask_url,
+)
 ENVIRONMENT = Option(
-    "--env NAME=VALUE", message("an environment variable"), _environment, STARTED, "environment", repeated=True
+    "--env NAME=VALUE",
+    message("an environment variable"),
+    _environment,
+    STARTED,
+    "environment",
+    repeated=True,
+    mask=mask_pair,
 )
 SERVICE = (
     Option("--name NAME", message("what reports call the service (default: own)"), parse_name, USER_SERVICE),
-    Option("--service-command C", message("how it starts: {python} ... {port}"), Given.text, COMMAND, "command"),
+    Option(
+        "--service-command C",
+        message("how it starts: {python} ... {port}"),
+        _command,
+        COMMAND,
+        "command",
+        mask=mask_userinfo,
+    ),
     *applying(
         APP,
         Option("--app MODULE:NAME", message("a WSGI or ASGI application, started on a server"), _app),

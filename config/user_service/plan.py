@@ -9,7 +9,7 @@ from config.options import Given, Subject, by_key, expect_keys, parsed, refuse
 from config.plan import Plan, Row
 from config.plan_options import DEFAULT_RUNTIMES
 from config.user_service.options import KEYS, SERVICE, parse_name
-from config.user_service.requests import expect_sendable, load_requests, request_plan
+from config.user_service.requests import expect_sendable, hidden_answer, load_requests, request_plan
 from config.user_service.servers import SERVERS, app_on
 from config.user_service.service import THREADS, WORKERS, check_command, systems
 from config.user_service.targets import target
@@ -17,8 +17,10 @@ from core.cell import Value
 from core.errors import BadInput
 from core.messages import listed, message
 from core.method import ORCHESTRATOR, Method, Warmup
-from core.request_plan import RequestPlan
+from core.redact import Redactor
+from core.request_plan import ANY, Request, RequestPlan
 from core.runtime import NATIVE
+from core.secret import secrets_in
 from core.user_service import HTTP, Command, Start, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
@@ -48,11 +50,12 @@ def user_service_plan(
     values = parsed(SERVICE, given, folder)
     protocol, requests = values.get("protocol", HTTP), _requests(given, folder)
     expect_sendable(requests, protocol)
+    start = _start(subject, given, values, folder)
     service = UserService(
         name=values.get("name", "targets" if subject is Subject.TARGETS else "own"),
-        start=_start(subject, given, values, folder),
+        start=start,
         protocol=protocol,
-        requests=requests,
+        requests=_with_hidden_answers(requests, Redactor(one.reveal() for one in secrets_in((start, requests)))),
     )
     return Plan(
         name=service.name,
@@ -79,7 +82,7 @@ def _subject(given: Mapping[str, Any]) -> Subject:
 
 def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> Start:
     if subject is Subject.TARGETS:
-        return _targets(given["targets"], values.get("protocol", HTTP))
+        return parse_targets(given["targets"], values.get("protocol", HTTP))
     fields = {
         "directory": values.get("directory", str(folder.absolute())),
         **{key: values[key] for key in ("environment", "requirements") if key in values},
@@ -94,11 +97,12 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
                 servers=listed(SERVERS),
             )
         return replace(app_on(values["server"], values["app"], values.get("interface", "")), **fields)
-    check_command(values["command"], has_environment="requirements" in values)
+    check_command(str(values["command"]), has_environment="requirements" in values)
     return Command(command=values["command"], **fields)
 
 
-def _targets(given: Any, protocol: str) -> tuple[Target, ...]:
+def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:
+    """The services that already run, from {name: URL}. Raises BadInput."""
     if not isinstance(given, dict) or not given:
         raise BadInput(
             "targets is {value}; it must be a mapping such as {{old: 'http://127.0.0.1:8000/'}}.", value=repr(given)
@@ -113,6 +117,20 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
         if key in given:
             raise BadInput("{key} belongs in the file of requests, beside `requests`; move it there.", key=key)
     return load_requests(Given(value=given["requests"], name="requests", folder=folder).file())
+
+
+def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
+    """The plan, whose expected answers are secrets too where they repeat one."""
+
+    def hidden(request: Request) -> Request:
+        answer = request.expect_json
+        return (
+            request
+            if answer is ANY or redactor.json(answer) == answer
+            else replace(request, expect_json=hidden_answer(request))
+        )
+
+    return replace(plan, requests=tuple(map(hidden, plan.requests)))
 
 
 def _rows(

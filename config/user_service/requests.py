@@ -2,15 +2,18 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import USER_SERVICE, Given, Option, applying, by_key, expect_keys, parsed, whole
+from config.options import PUBLIC, USER_SERVICE, Given, Option, applying, by_key, expect_keys, parsed, whole
 from config.text_yaml import read_yaml
+from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
 from core.messages import listed, message
 from core.request_plan import Request, RequestPlan
+from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import FRAMED
 
 MOST_WEIGHT = 10**6
@@ -19,39 +22,40 @@ LONGEST_THINK_TIME_S = 10.0**6
 _LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/[^\s#]*)")
 
 
-def parse_headers(texts: Sequence[str]) -> dict[str, str]:
-    """{name: value} from every 'Name: value'. Raises BadInput."""
-    headers = {}
-    for text in texts:
-        name, colon, value = text.partition(":")
-        if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value.replace("\t", " ").isprintable():
-            header = Given(value=text, name="header")
-            raise header.wrong(message("NAME: VALUE, such as Accept: application/json"))
-        headers[name] = value.strip()
-    return headers
+def _header(given: Given) -> tuple[str, Text]:
+    """Name and value of a 'Name: value'. Raises BadInput."""
+    name, colon, text = given.text().partition(":")
+    open_to_all = name.lower() in HARMLESS or given.is_public(name) or given.is_public("headers")
+    value = hidden(Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask)
+    printable = revealed(value).replace("\t", " ").isprintable()
+    if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not printable:
+        raise replace(given, name="header").wrong(message("NAME: VALUE, such as Accept: application/json"))
+    return name, value
 
 
-def _headers(given: Given) -> dict[str, str]:
+def _headers(given: Given) -> dict[str, Text]:
     if isinstance(given.value, list):
-        return parse_headers(given.value)
+        return dict(_header(replace(given, value=text)) for text in given.value)
     if not isinstance(given.value, dict):
         raise given.wrong(message("a mapping such as {example}", example="{Accept: application/json}"))
-    return parse_headers([f"{name}: {Given(value=text, name=name).text()}" for name, text in given.value.items()])
+    texts = {name: replace(given, value=text, name=name, mask=mask).text() for name, text in given.value.items()}
+    return dict(_header(replace(given, value=f"{name}: {text}")) for name, text in texts.items())
 
 
-def _utf8(given: Given) -> str:
+def _body(given: Given) -> Text:
+    body = hidden(replace(given, name="--body"), plain if given.is_public("body") else mask)
     try:
-        given.text().encode()
+        revealed(body).encode()
     except UnicodeEncodeError:
         raise given.wrong(message("a text that can be sent as UTF-8")) from None
-    return given.text()
+    return body
 
 
 def _json(given: Given) -> Any:
     try:
         return json.loads(given.text())
     except (ValueError, RecursionError) as error:
-        short = Given(value=given.text()[:200], name=given.name)
+        short = replace(given, value=given.text()[:200])
         raise short.wrong(message("JSON such as {example} ({error})", example='{"id": 3}', error=str(error))) from None
 
 
@@ -61,14 +65,29 @@ def _digest(given: Given) -> str:
     return str(given.value).lower()
 
 
-def _method_and_path(given: Given) -> tuple[str, str]:
-    text = given.text()
-    if text == "GET":
+def _method_and_path(given: Given) -> tuple[str, Text]:
+    if given.text() == "GET":
         return "GET", ""
+    name = f"--request '{mask_url(given.text())}'"
+    line = hidden(replace(given, name=name), plain if given.is_public("query") else mask_url)
+    text = revealed(line)
     match = _LINE.fullmatch(text.strip())
     if match is None or not text.isprintable():
         raise given.wrong(message("a method and a path that begins with /, such as GET /items/3"))
-    return match["method"] or "GET", match["path"]
+    path: Text = match["path"]
+    if isinstance(line, Secret):
+        path = Secret(line.shown.strip().removeprefix(match["method"] or "").strip(), name=name, value=match["path"])
+    return match["method"] or "GET", path
+
+
+def _public(given: Given) -> frozenset[str]:
+    """What of a request may be kept: PUBLIC for all of it, or names. Raises BadInput."""
+    names = given.value if isinstance(given.value, list) else [given.value]
+    if given.value != PUBLIC and (
+        not isinstance(given.value, list) or not all(isinstance(name, str) for name in names)
+    ):
+        raise given.wrong(message("true, or a list of query, body, headers and names of headers"))
+    return frozenset(name.lower() for name in names)
 
 
 def parse_time(given: Given) -> float:
@@ -83,16 +102,24 @@ def path_of(given: Given) -> str:
 
 REQUEST = applying(
     USER_SERVICE,
-    Option("--request R", message("method and path: GET /items/3"), _method_and_path, repeated=True),
+    Option("--request R", message("method and path: GET /items/3"), _method_and_path, repeated=True, mask=mask_url),
     Option(
         "", message("how often it is sent, relative to the others (default: 1)"), whole(1, MOST_WEIGHT), key="weight"
     ),
-    Option("--header H", message("NAME: VALUE; in YAML, a mapping"), _headers, key="headers", repeated=True),
-    Option("--body TEXT", message("what is sent with it"), _utf8),
+    Option(
+        "--header H",
+        message("NAME: VALUE; in YAML, a mapping"),
+        _headers,
+        key="headers",
+        repeated=True,
+        mask=mask_header,
+    ),
+    Option("--body TEXT", message("what is sent with it"), _body, mask=mask),
     Option("", message("a file to send in place of body, relative to the YAML file"), path_of, key="body_file"),
     Option("--expect-status N", message("status of a correct answer (default: 200)"), whole(100, 999)),
     Option("--expect-json JSON", message("what a correct answer contains; objects may have more keys"), _json),
     Option("", message("SHA-256 of the body of a correct answer, in hex"), _digest, key="expect_sha256"),
+    Option("", message("what may be kept and shown: true, or a list such as [body, X-Shard]"), _public, key="public"),
 )
 FILE = applying(
     USER_SERVICE,
@@ -134,13 +161,20 @@ def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
 def _request(given: Any, folder: Path) -> Request:
     given = {"request": given} if isinstance(given, str) else given
     if not isinstance(given, dict) or "request" not in given:
-        raise BadInput("the request {value} lacks the key request, such as GET /items/3.", value=repr(given))
+        shown = {str(key): HIDDEN for key in given} if isinstance(given, dict) else given
+        raise BadInput("the request {value} lacks the key request, such as GET /items/3.", value=repr(shown))
     expect_keys(message("a request"), given, REQUEST_KEYS)
     if "body" in given and "body_file" in given:
         raise BadInput("a request has body and body_file; give only one of them.")
-    values = parsed(REQUEST, given, folder)
+    public = parsed(REQUEST, {"public": given["public"]}, folder)["public"] if "public" in given else frozenset()
+    values = parsed(REQUEST, {key: text for key, text in given.items() if key != "public"}, folder, public)
     method, path = values.pop("request")
     return Request(method=method, path=path, **values)
+
+
+def hidden_answer(request: Request) -> Secret:
+    """The answer that *request* expects, as a secret: for one that repeats secrets."""
+    return Secret(HIDDEN, name="--expect-json", value=json.dumps(request.expect_json))
 
 
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
@@ -158,7 +192,7 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
                 "the body of {request} is {body!r}; a frame carries it as params, so it must be a JSON object, such "
                 "as '{{\"target\": 10}}'.",
                 request=str(request),
-                body=body[:80].decode(errors="replace"),
+                body=str(request.body_file or request.body)[:80],
             )
 
 

@@ -24,14 +24,18 @@ _PLACE = re.compile(r"\{([a-z_]+)\}")
 def systems(service: UserService) -> list[System]:
     """One for the command, or one for each target."""
     requests = service.requests.to_json()
+    for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
+        told_request["title"] = str(request)
     if service.command is None:
         return [
-            _system(target.name, target.url, target, {**asdict(target), "requests": requests})
+            _system(
+                target.name, str(target.url), target, {**asdict(target), "url": str(target.url), "requests": requests}
+            )
             for target in service.targets
         ]
     command = service.command
     told = {**asdict(command), "name": service.name, "protocol": service.protocol, "requests": requests, "prefix": ""}
-    return [_system(service.name, _short(command.command), command, told)]
+    return [_system(service.name, _short(str(command.command)), command, told)]
 
 
 def _system(name: str, title: str, start: Command | Target, told: Mapping[str, Any]) -> System:

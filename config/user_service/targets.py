@@ -2,8 +2,11 @@
 
 import re
 
+from config.options import Given
+from config.user_service.hidden import hidden, mask_url
 from config.user_service.service import LAST_PORT
 from core.errors import BadInput
+from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import HTTP, Target
 
 MOST_PATH_BYTES = 107  # what a Unix socket's address has room for. Source: unix(7)
@@ -14,7 +17,9 @@ HTTP_PORT = "80"
 
 
 def target(name: str, url: str, protocol: str = HTTP) -> Target:
-    """From http://host:port/path, unix:/path or tcp:host:port. Raises BadInput."""
+    """From http://host:port/path, unix:/path or tcp:host:port; {env:NAME} in it is a secret. Raises BadInput."""
+    text = hidden(Given(value=url, name=f"--target or --arm {name}"), mask_url)
+    url = revealed(text)
     scheme, _, rest = url.partition(":")
     address, prefix = "", ""
     if scheme == "unix":
@@ -30,12 +35,17 @@ def target(name: str, url: str, protocol: str = HTTP) -> Target:
             "most {most} bytes or tcp:HOST:PORT, with a port from 1 to {last}. With framed it must be unix: or tcp:. "
             "TLS is not supported.",
             name=name,
-            url=url,
+            url=str(text),
             protocol=protocol,
             most=MOST_PATH_BYTES,
             last=LAST_PORT,
         )
-    return Target(name=name, url=url, protocol=protocol, address=address, prefix=prefix)
+    return Target(name=name, url=text, protocol=protocol, address=_part(text, address), prefix=_part(text, prefix))
+
+
+def _part(url: Text, part: str) -> Text:
+    """A part of a URL: as secret as that."""
+    return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
 
 
 def _path(text: str) -> str:

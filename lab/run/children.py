@@ -1,6 +1,5 @@
 """Child processes and the lines they speak: the child contract, the orchestrator's side."""
 
-import json
 import os
 import selectors
 import subprocess
@@ -15,6 +14,7 @@ import msgspec
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message
+from core.secret import line_for_child
 from core.shape import Misfit, sentence, shown, whole
 from lab.output import Output, OutputReader, last_text
 from lab.processes import ending
@@ -76,8 +76,11 @@ class Child:
         return self._stdout.fileno()
 
     def tell(self, line: Mapping[str, Any] | str) -> None:
-        """Write one line to its stdin: JSON, or a word. A child that is gone is noticed when it is listened to."""
-        line = line if isinstance(line, str) else json.dumps(line)
+        """Write one line to its stdin: JSON, with secrets as they are, or a word.
+
+        A child that is gone is noticed when it is listened to.
+        """
+        line = line if isinstance(line, str) else line_for_child(line)
         with suppress(BrokenPipeError):
             self._stdin.write(line.encode() + b"\n")
 

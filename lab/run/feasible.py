@@ -8,6 +8,7 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
 from core.method import Method
+from core.redact import Redactor
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
@@ -45,7 +46,7 @@ def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime]
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)
         except (ProgramMissing, EnvironmentFailed) as error:
-            return error.message
+            return Redactor(()).message(error.message)  # pip names the index with its password
     return NOTHING
 
 

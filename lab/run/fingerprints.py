@@ -140,7 +140,7 @@ def _files_of(command: Command) -> Iterator[str]:
     """The files that a user's command names, and the Python code where it is started."""
     folder = Path(command.directory).absolute()
     try:
-        words = shlex.split(command.command)
+        words = shlex.split(str(command.command))  # what is secret in it is no name of a file
     except ValueError:  # it does not start either
         words = []
     yield from (str(folder / word) for word in words if (folder / word).is_file())

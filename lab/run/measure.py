@@ -3,17 +3,21 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from tempfile import mkdtemp
 from time import perf_counter_ns
 from typing import Any
 
 from core.cell import Cell
-from core.errors import GilscopeError
+from core.errors import ChildFailed, GilscopeError
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.method import Method
+from core.redact import Redactor
+from core.request_plan import RequestPlan
 from core.result import CellResult, Status
+from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
@@ -67,16 +71,18 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     arm: the name that the runtime takes part under, if it is not its own
     """
     start_ns = perf_counter_ns()
-    client_runtime = str(bench.runtime(cell, system, CLIENT).name)
+    client_runtime, redactor = str(bench.runtime(cell, system, CLIENT).name), redactor_of(system)
     identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
     identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
     try:
         with Children(bench.sandbox, str(REPOSITORY)) as children:
-            observed = _observe(cell, system, children, bench)
+            observed = _redacted(_observe(cell, system, children, bench), redactor)
     except GilscopeError as error:
         spent_ns = perf_counter_ns() - start_ns
         requests = 0 if bench.method.duration_s else cell.requests
-        return CellResult(**identity, status="failed", reason=error.message, requests=requests, overhead_ns=spent_ns)
+        return CellResult(
+            **identity, status="failed", reason=redactor.message(error.message), requests=requests, overhead_ns=spent_ns
+        )
     ends_ns = [client["finished_ns"] for client in observed.clients]
     wall_ns = max(ends_ns, default=observed.released_ns) - observed.released_ns
     return CellResult(
@@ -125,6 +131,25 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Ob
     )
 
 
+def redactor_of(system: System) -> Redactor:
+    """Takes what children of *system* are told in secret out of what they say."""
+    own = system.told.get("own")
+    files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
+    bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
+    return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])
+
+
+def _redacted(observed: Observed, redactor: Redactor) -> Observed:
+    """Without secrets in what services answered and children wrote. The name of a request has none."""
+    for client in (client for client in observed.clients if client.get("first_wrong")):
+        client["first_wrong"] |= redactor.json({key: client["first_wrong"].get(key, "") for key in ("got", "expected")})
+    return replace(
+        observed,
+        services=[redactor.json(service) for service in observed.services],
+        faults=[redactor.message(fault) for fault in observed.faults],
+    )
+
+
 def _start(children: Children, runtime: AnyRuntime, system: System, role: str, count: int) -> list[Child]:
     command = runtime.command(system, role)
     return [children.start(_name(role, number, count), str(runtime.name), command) for number in range(1, count + 1)]
@@ -164,7 +189,10 @@ def start_services(cell: Cell, system: System, children: Children, bench: Bench)
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     runtime = bench.runtime(cell, system, SERVICE)
     services = _start(children, runtime, system, SERVICE, system.services(cell))
-    return _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
+    try:
+        return _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
+    except ChildFailed as failed:
+        raise ChildFailed(redactor_of(system).message(failed.message)) from None
 
 
 def _summed(observed: Observed) -> dict[str, Any]:

@@ -9,10 +9,14 @@ from typing import Any
 
 from config.plan import Plan
 from config.user_service import service
+from config.user_service.hidden import masked_arguments
+from config.user_service.options import OPTIONS
 from core.errors import BadInput
 from core.messages import SEMICOLON, Message, listed
+from core.redact import Redactor
 from core.result import COMPARISONS, FILE_NAME, Run, RunFile, load
 from core.saved import SavedPlan
+from core.secret import secrets_in
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.run.commit import commit
@@ -42,7 +46,9 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
         run_id=order.folder.name,
         started_at=now.isoformat(timespec="seconds"),
         seed=secrets.randbelow(2**32) if seed is None else seed,
-        command=list(command),
+        command=masked_arguments(
+            command, OPTIONS, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))
+        ),
         plan=order.plan.to_json(),
         machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S)},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},

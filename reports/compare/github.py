@@ -9,6 +9,7 @@ from pathlib import Path
 from core.errors import BadInput
 from core.languages import Language
 from core.messages import message
+from core.printable import printable
 from reports.compare.checks import Check
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -27,7 +28,7 @@ def _annotation(check: Check, language: Language) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

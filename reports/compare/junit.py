@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 from core.errors import BadInput
 from core.languages import Language
+from core.printable import printable
 from reports.compare.checks import Check
 from reports.compare.runs import Compared
 from reports.compare.samples import FS_PER_S
@@ -64,5 +65,5 @@ def _time_s(check: Check) -> float:
 
 
 def _clean(text: str) -> str:
-    """Without the control characters that XML cannot hold."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Without the characters that XML cannot hold, or that would steer whoever prints it."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", printable(text))

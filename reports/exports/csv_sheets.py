@@ -2,16 +2,20 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from core.cell import PARAMETERS
+from core.printable import printable
 from core.result import CellResult, Run
 from reports.rows.arrangement import value_text
 from reports.rows.columns import COLUMNS
 from reports.rows.summary import Row, as_message, completion_max_ns, completion_ns, cpu_ns
 
 _LATENCIES = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?|-", re.ASCII)
 _SUMS = ("voluntary_switches", "involuntary_switches")
 
 _IDENTITY: dict[str, Callable[[CellResult], Any]] = {
@@ -107,11 +111,21 @@ def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:
     records = list(lines)
     text = io.StringIO()
     if records:
-        writer = csv.DictWriter(text, records[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: _plain(value) for name, value in record.items()} for record in records)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(map(_plain, records[0]))
+        writer.writerows([_plain(record[name]) for name in records[0]] for record in records)
     return text.getvalue()
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return _defused(printable(value))
     return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _defused(text: str) -> str:
+    """Text that no spreadsheet takes for a formula: an apostrophe comes before it. Numbers and dashes stay.
+
+    Source: OWASP, CSV Injection.
+    """
+    return f"'{text}" if text.startswith(FORMULA) and not _NUMBER.fullmatch(text) else text

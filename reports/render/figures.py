@@ -11,6 +11,7 @@ from matplotlib.figure import Figure as Drawing
 
 from core.languages import ENGLISH, Language
 from core.messages import Message, message
+from core.printable import Printable
 from reports.document.looks import LIGHT
 from reports.document.model import Figure, Panel
 from reports.render import panels
@@ -25,6 +26,7 @@ ABOVE_TITLE, BELOW_TITLE = 0.16, 0.08
 
 def page_panels(figure: Figure, language: Language) -> list[tuple[str, str]]:
     """Title and SVG of each panel with something in it, for a page: its colours, and links to the cells of a mark."""
+    language = Printable(language)
     with panels.style():
         return [
             (language.text(panel.title), _page_svg(panel, f"{figure.key}-{place}", language))
@@ -52,7 +54,7 @@ def save(figure: Figure, folder: Path, language: Language) -> list[Path]:
     """
     paths = [folder / f"{figure.key}.svg", folder / f"{figure.key}.png"]
     with panels.style():
-        drawing = _sheet(figure, language if panels.chinese_fonts() else ENGLISH)
+        drawing = _sheet(figure, Printable(language if panels.chinese_fonts() else ENGLISH))
         drawing.savefig(paths[0], metadata={"Date": None, "Title": figure.key}, facecolor="white")
         drawing.savefig(paths[1], dpi=DOTS_PER_INCH, metadata={"Title": figure.key}, facecolor="white")
     return paths

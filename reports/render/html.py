@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 from core.languages import Language
 from core.messages import Arg, Message, message
+from core.printable import Printable, printable, with_printable_args
 from reports.document.looks import COUNT, DARK, LIGHT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
 from reports.render.figures import page_panels
@@ -26,7 +27,7 @@ class _Linking(Language):
         super().__init__(language.name, language.catalog)
 
     def text(self, value: Arg) -> str:
-        plain = super().text(value)
+        plain = super().text(with_printable_args(value) if isinstance(value, Message) else value)
         if not isinstance(value, Traced):
             return plain
         return f"{_START}{value.cells}{_BETWEEN}{value.figure}{_BETWEEN}{plain}{_END}"
@@ -38,7 +39,7 @@ def page(document: Document, language: Language, template: str = "page.html") ->
         _environment()
         .get_template(template)
         .render(
-            document=document,
+            document=replace(document, name=printable(document.name)),
             lang=HTML_LANGUAGES.get(language.name, language.name),
             words=_Words(language, has_cells=document.has_cells),
             colours={"light": LIGHT, "dark": DARK},
@@ -62,7 +63,7 @@ class _Words:
     """What the templates ask for: everything of a document as mark-up in one language."""
 
     def __init__(self, language: Language, *, has_cells: bool) -> None:
-        self.language = language
+        self.language = Printable(language)
         self._has_cells = has_cells
         self._linking = _Linking(language)
 

@@ -1,12 +1,16 @@
 """A document, or a part of it, as Markdown. Escaped here, once."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from core.languages import Language
 from core.messages import Message
+from core.printable import Printable
 from reports.document.model import Document, Line, Section, Table
 
 PICTURE = "plots/{key}.png"
+_INLINE = re.compile(r"([\\|<*`~\[]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[0-9A-Za-z]+;))")
+_BLOCK = re.compile(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))")
 
 
 def markdown(document: Document, language: Language) -> str:
@@ -14,6 +18,7 @@ def markdown(document: Document, language: Language) -> str:
 
     A table that readers filter is for them alone: its figures are in cells.csv.
     """
+    language = Printable(language)
     parts = [f"# {_escaped(language.text(document.title))}"]
     parts += [_escaped(language.text(line)) for line in document.about if line]
     shown = (section for section in document.sections if not any(table.filters for table in section.tables))
@@ -28,7 +33,7 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
 
     listed = texts([*section.answer, *section.sentences])
     pictures = [
-        f"![{_escaped(language.text(figure.title or figure.caption))}]({PICTURE.format(key=figure.key)})"
+        f"![{_alternative(language.text(figure.title or figure.caption))}]({PICTURE.format(key=figure.key)})"
         for figure in section.figures
     ]
     tables = [*(figure.table for figure in section.figures if figure.table), *section.tables]
@@ -37,7 +42,7 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
         *pictures,
         *(text for made in tables if made for text in _table(made, language, level + 1)),
         *(text for part in section.parts if part for text in _section(part, language, level + 1)),
-        *(f"```\n{language.text(block)}\n```" for block in section.texts),
+        *(_block(language.text(block)) for block in section.texts),
         *texts(section.notes),
     ]
     head = _escaped(language.text(section.title))
@@ -80,9 +85,24 @@ def _padded(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) 
     return [text.rjust(width) if right else text.ljust(width) for text, width, right in columns]
 
 
+def _block(text: str) -> str:
+    """Text as it is, between fences that it does not have itself."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{text}\n{fence}"
+
+
 def _escaped(text: str) -> str:
-    """Text that stands in a table cell or a list as it is: one line, and no mark-up of its own."""
-    line = " ".join(text.split())
-    for mark in ("\\", "|", "<", "*", "`", "["):
-        line = line.replace(mark, f"\\{mark}")
-    return line
+    """Text that stands in a table cell or a list as it is: one line, and no mark-up of its own.
+
+    Not at its beginning either: a heading, a quotation, a list, a rule. `&` is escaped where it begins an entity.
+    """
+    return _BLOCK.sub(_at_the_start, _INLINE.sub(r"\\\1", " ".join(text.split())))
+
+
+def _alternative(text: str) -> str:
+    """Text in place of a picture, which ends at a bracket."""
+    return _escaped(text).replace("]", "\\]")
+
+
+def _at_the_start(mark: re.Match[str]) -> str:
+    return f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}"

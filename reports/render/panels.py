@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -29,7 +30,7 @@ BARS = "bars-"  # the id of bars on a page, which fills them with a pattern of i
 LATIN = "DejaVu Sans"
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
 STYLE: dict[Any, Any] = {
-    "font.size": 10, "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["soft"],
+    "font.size": 10, "text.parse_math": False, "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["soft"],
     "axes.edgecolor": LIGHT["soft"], "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
     "axes.axisbelow": True, "axes.grid": True, "axes.grid.axis": "y", "grid.color": LIGHT["hair"],
     "grid.linewidth": 0.8, "xtick.color": LIGHT["soft"], "ytick.color": LIGHT["soft"], "ytick.major.size": 0,
@@ -167,7 +168,7 @@ def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> No
 
 def _url(cells: str, tip: str) -> str | None:
     """Without signs that a link could not hold."""
-    return f"{LINK}{cells}|{tip.replace('|', '/')}" if cells else None
+    return f"{LINK}{cells}|{quote(tip.replace('|', '/'))}" if cells else None
 
 
 def _rectangle(span: Span) -> Outline:

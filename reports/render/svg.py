@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from urllib.parse import unquote
 
 from reports.document.looks import LIGHT
 from reports.render.panels import BARS, LINK
@@ -52,5 +53,6 @@ def _short(places: re.Match[str]) -> str:
 
 def _link(url: str) -> str:
     """The start of a link that shows the cells of a mark, with its tip."""
-    cells, _, tip = url.removeprefix(LINK).partition("|")
+    cells, _, quoted = url.removeprefix(LINK).partition("|")
+    cells, tip = escape(cells), escape(unquote(quoted))
     return f'<a href="#cells" data-cells="{cells}" tabindex="-1" aria-label="{tip}"><title>{tip}</title>'

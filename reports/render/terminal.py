@@ -12,6 +12,7 @@ from rich.text import Text
 
 from core.languages import Language
 from core.messages import Message
+from core.printable import for_terminal, on_one_line
 from reports.document.model import Column, Datum, Group, Section, Strip, Table
 from reports.render.console import shows_unicode, wrapped
 from reports.render.strips import place
@@ -35,7 +36,7 @@ def print_section(section: Section, console: Console, language: Language) -> Non
 
 def print_sentence(sentence: Message, console: Console, language: Language, style: str = "") -> None:
     """A sentence in as many lines as it takes."""
-    console.print(Text(wrapped(printable(language.text(sentence)), console.width), style=style))
+    console.print(Text(for_terminal(wrapped(language.text(sentence), console.width)), style=style))
 
 
 def print_table(table: Table, console: Console, language: Language) -> None:
@@ -105,10 +106,10 @@ def _widths(table: Table, shown: Sequence[int], gap: int, language: Language) ->
     widths = {}
     for over, indices in _under_one_head(table, shown):
         for index in indices:
-            texts = [line[index].text(language) for line in table.lines if index < len(line)]
+            texts = [on_one_line(line[index].text(language)) for line in table.lines if index < len(line)]
             widths[index] = max(map(cell_len, [_brief(table.columns[index], language), *texts]))
         joint = sum(widths[index] for index in indices) + gap * (len(indices) - 1)
-        widths[indices[0]] += max(0, cell_len(language.text(over)) - joint) if over else 0
+        widths[indices[0]] += max(0, cell_len(on_one_line(language.text(over))) - joint) if over else 0
     return widths
 
 
@@ -117,7 +118,7 @@ def _under_one_head(table: Table, shown: Sequence[int]) -> list[tuple[Message, l
 
 
 def _brief(column: Column, language: Language) -> str:
-    return language.text(column.brief or column.head)
+    return on_one_line(language.text(column.brief or column.head))
 
 
 def _heads(table: Table, layout: _Layout, language: Language) -> list[str]:
@@ -125,7 +126,7 @@ def _heads(table: Table, layout: _Layout, language: Language) -> list[str]:
     gap, upper = " " * layout.gap, []
     for over, indices in _under_one_head(table, list(layout.widths)):
         room = sum(layout.widths[index] for index in indices) + layout.gap * (len(indices) - 1)
-        text = language.text(over) if over else ""
+        text = on_one_line(language.text(over)) if over else ""
         before = (room - cell_len(text)) // (1 if len(indices) == 1 else 2)
         upper.append(" " * before + text + " " * (room - cell_len(text) - before))
     lower = [
@@ -163,9 +164,4 @@ def _cell(line: Sequence[Datum], index: int, language: Language) -> Text:
         return Text("")
     datum = line[index]
     style = next((style for state, style in STYLES.items() if state in datum.state.split()), "")
-    return Text(printable(datum.text(language)), style=style)
-
-
-def printable(text: str) -> str:
-    """Text without control characters, which would steer the terminal."""
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    return Text(on_one_line(datum.text(language)), style=style)

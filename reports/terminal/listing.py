@@ -14,9 +14,9 @@ from rich.text import Text
 from core.errors import BadInput
 from core.languages import Language
 from core.messages import Message, message
+from core.printable import for_terminal
 from core.result import FILE_NAME, Run, load
 from reports.render.console import wrapped
-from reports.render.terminal import printable
 from reports.rows.comparisons import Comparison
 from reports.sections.verdict import answered, clause
 
@@ -118,5 +118,5 @@ def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _print_below(text: str, console: Console, style: str) -> None:
-    shown = Text(wrapped(printable(text), console.width - INDENT), style=style)
+    shown = Text(wrapped(for_terminal(text), console.width - INDENT), style=style)
     console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))

@@ -11,10 +11,10 @@ from rich.text import Text
 from core.cell import Cell
 from core.languages import ENGLISH, Language
 from core.messages import NOTHING, Message, message, verbatim
+from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
 from reports.render.console import terminal
-from reports.render.terminal import printable
 from reports.rows.summary import as_message, requests_per_s
 from reports.terminal.pace import Pace, time_left
 
@@ -93,7 +93,7 @@ class QuietDisplay:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True, style=style)
 
     def _text(self, part: Message) -> str:
-        return printable(self._language.text(part))
+        return for_terminal(self._language.text(part))
 
     def _failed(self) -> Message:
         return message("{count} not ok", count=self._failures) if self._failures else NOTHING

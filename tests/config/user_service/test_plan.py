@@ -16,6 +16,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.request_plan import Request
 from core.runtime import NATIVE
+from core.secret import revealed
 from core.user_service import App, Command, UserService
 
 COMMAND = ["--service-command", "{python} -m myapp --port {port}"]
@@ -77,7 +78,7 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
     assert [str(one) for one in service.requests.requests] == ["GET /items/3", "GET /items/4"]
     assert {(one.expect_status, *one.headers.items()) for one in service.requests.requests} == {(201, ("Accept", "x"))}
     assert (service.name, command.first_port, command.directory) == ("shop", 8000, str(tmp_path))
-    assert command.environment == {"A": "b=c"}
+    assert {name: revealed(value) for name, value in command.environment.items()} == {"A": "b=c"}
     (cell,) = plan.cells()
     assert (cell.system, cell.num_clients, cell.rate, plan.blocks) == ("shop", 4, 50, 2)
 
@@ -154,7 +155,7 @@ def test_another_target_is_refused_with_those_that_are_accepted(url: str, protoc
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
-    line = app_on(name, "shop.web:app").command
+    line = str(app_on(name, "shop.web:app").command)
     assert line.startswith("{python} -m ")
     assert line.endswith(" shop.web:app")
     assert not {"APP", "THREADS", "INTERFACE"} & set(line.split())
@@ -165,9 +166,9 @@ def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
 
 
 def test_the_interface_is_told_to_a_server_that_has_two() -> None:
-    assert "--interface asgi" in app_on("granian", "a:b").command
-    assert "--interface wsgi" in app_on("granian", "a:b", "wsgi").command
-    assert "{threads}" in app_on("granian", "a:b", "wsgi").command
+    assert "--interface asgi" in str(app_on("granian", "a:b").command)
+    assert "--interface wsgi" in str(app_on("granian", "a:b", "wsgi").command)
+    assert "{threads}" in str(app_on("granian", "a:b", "wsgi").command)
 
 
 @pytest.mark.parametrize(
@@ -296,15 +297,19 @@ def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
         ),
         ({"command": "{python} {port}"}, {"rows": [{"system": "2"}]}, "rows does not go with service"),
         ({"command": "{python} {port}"}, {"view": "league"}, "view does not go with service"),
-        ({"command": "{python} {port}", "requests": [{"request": "GET /", "headers": {"A": ["b"]}}]}, {}, "A is ['b']"),
+        (
+            {"command": "{python} {port}", "requests": [{"request": "GET /", "headers": {"A": ["b"]}}]},
+            {},
+            "A is ['...']",
+        ),
         ({}, {}, "exactly one of command, app and targets; given: none"),
         ({"command": "{python} {port}", "environment": ""}, {}, "environment is ; it must be a mapping"),
-        ({"command": "{python} {port}", "environment": ["A=b"]}, {}, "environment is ['A=b']; it must be a mapping"),
+        ({"command": "{python} {port}", "environment": ["A=b"]}, {}, "environment is ['A=...']; it must be a mapping"),
         ({"command": "{python} {port}", "environment": {"A=b": "c"}}, {}, "a name without ="),
         (
             {"command": "{python} {port}", "environment": {"A": ["b"]}},
             {},
-            "environment is {'A': ['b']}; it must be a name",
+            "environment is {'A': '...'}; it must be a name",
         ),
         ({"command": ["{python}", "{port}"]}, {}, "command is ['{python}', '{port}']; it must be a text"),
         ({"command": "{python} {port} \\0".replace("\\0", "\0")}, {}, "it must be a text"),

@@ -1,13 +1,15 @@
 """Request plans from YAML: what is read, and what is refused with a reason."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from config.options import Given
-from config.user_service.requests import load_requests, parse_headers, parse_time
+from config.user_service.requests import load_requests, parse_time, request_plan
 from core.errors import BadInput
 from core.request_plan import Request, RequestPlan
+from core.secret import revealed
 
 WHOLE = """
 think_time: 10ms
@@ -36,12 +38,13 @@ def test_a_file_says_what_is_asked_and_what_is_right(tmp_path: Path) -> None:
     (tmp_path / "body.bin").write_bytes(b"\0")
     plan = loaded(tmp_path, WHOLE)
     assert (plan.think_time_s, plan.rate) == (0.01, 100)
-    assert plan.requests == (
+    sent = [replace(one, path=revealed(one.path), body=revealed(one.body)) for one in plan.requests]
+    assert sent == [
         Request(path="/items/3?full=1", weight=9, headers={"Accept": "application/json"}, expect_json={"id": 3}),
         Request(method="POST", path="/items", body='{"name": "x"}', expect_status=201),
         Request(method="PUT", path="/items/4", body_file=str(tmp_path / "body.bin")),
         Request(path="/plain"),
-    )
+    ]
 
 
 def test_a_bare_list_is_a_plan(tmp_path: Path) -> None:
@@ -88,6 +91,7 @@ def test_times_are_read_in_their_unit(text: str, seconds: float) -> None:
 
 
 def test_a_header_without_a_colon_is_refused() -> None:
-    assert parse_headers(["Accept: a: b"]) == {"Accept": "a: b"}
-    with pytest.raises(BadInput, match="header is Accept; it must be NAME: VALUE"):
-        parse_headers(["Accept"])
+    plan = request_plan({"requests": [{"request": "GET /", "headers": ["Accept: a: b"]}]}, Path())
+    assert plan.requests[0].headers == {"Accept": "a: b"}
+    with pytest.raises(BadInput, match=r"header is \.\.\.; it must be NAME: VALUE"):
+        request_plan({"requests": [{"request": "GET /", "headers": ["Accept"]}]}, Path())

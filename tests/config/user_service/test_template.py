@@ -13,6 +13,7 @@ from config.user_service.options import KEYS
 from config.user_service.plan import user_service_plan
 from config.user_service.servers import SERVERS
 from config.user_service.template import plan_text, requests_from, start_from
+from core.secret import revealed
 from reports.statistics.significance import fewest_blocks
 
 REQUEST = {"request": "GET /items/3", "expect_status": "200", "expect_json": '{"id": 3}'}
@@ -76,7 +77,7 @@ def test_examples_in_comments_are_accepted_where_they_are_uncommented(service: d
         ("GET /items/3", 1, 200),
         ("POST /items", 3, 201),
     ]
-    assert described.command.environment == {"LOG_LEVEL": "warning"}
+    assert {name: revealed(value) for name, value in described.command.environment.items()} == {"LOG_LEVEL": "warning"}
     assert described.requests.think_time_s == 0.01
 
 

@@ -1,0 +1,94 @@
+"""Secrets of a run that goes on: its file has digests of them; flags, variables and plans have them again."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from config.options import Given, Option, given_flags, parsed
+from config.user_service.flags import service_from
+from config.user_service.options import OPTIONS, SERVICE
+from config.user_service.plan import parse_targets
+from config.user_service.requests import hidden_answer, load_requests, request_plan
+from core.errors import BadInput
+from core.messages import listed
+from core.request_plan import ANY, RequestPlan
+from core.secret import HIDDEN, Secret, from_file, secrets_in
+from core.secret_key import key_id, path
+from core.user_service import HTTP, UserService
+
+GIVEN_AGAIN = tuple(option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests"))
+
+
+def plan_with_secrets(
+    stored: Mapping[str, Any], given: Sequence[Secret], remembered: Sequence[Secret]
+) -> Mapping[str, Any]:
+    """The saved plan with its secrets. given: by flags, all of which must be the plan's. remembered: by its command.
+
+    Raises BadInput for a value that differs, and for one that is still not known, with the flag that gives it.
+    """
+    own = from_file(stored.get("own", {}))
+    names = {secret.digest: secret.name for secret in secrets_in(own)}
+    if any(not digest.startswith(key_id()) for digest in names):
+        raise BadInput(
+            "The run was begun with another key than {file}, so its secret values cannot be checked. Go on as the "
+            "same user, or start a new run.",
+            file=str(path()),
+        )
+    known = {secret.digest: secret.reveal() for secret in (*given, *remembered)}
+    missing = {name for digest, name in names.items() if digest not in known}
+    changed = {secret.name for secret in given if secret.digest not in names}
+    changed |= missing & {secret.name for secret in remembered}
+    if changed:
+        raise BadInput(
+            "{names}: another value than at the beginning of the run, which goes on with the same ones only. Give that "
+            "one, or start a new run.",
+            names=listed(sorted(changed)),
+        )
+    if missing:
+        raise BadInput(
+            "The run did not keep the value of {names}; give it again beside --resume.", names=listed(sorted(missing))
+        )
+    return {**stored, "own": from_file(stored["own"], known)} if own else stored
+
+
+def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:
+    """The secrets in flags that describe a service, if only in part. Raises BadInput."""
+    given, here = service_from(flags), Path.cwd()
+    read: list[Any] = [parsed(SERVICE, given, here)]
+    if "targets" in given:
+        read.append(parse_targets(given["targets"], HTTP))
+    if isinstance(given.get("requests"), list):
+        read.append(_with_answers(request_plan(given, here)))
+    if isinstance(given.get("requests"), str):
+        read.append(_with_answers(load_requests(Given(value=given["requests"], name="--requests").file())))
+    return list(secrets_in(read))
+
+
+def secrets_of_service(service: UserService) -> list[Secret]:
+    """The secrets of a service whose plan was read again."""
+    return list(secrets_in((service, _with_answers(service.requests))))
+
+
+def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
+    """Of the flags that may be given again, those that give no secret: they would change the plan. Raises BadInput."""
+    return [option.flag for option in given_flags(GIVEN_AGAIN, flags) if not secrets_of(_alone(option, flags))]
+
+
+def kept(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags of a run's command without those whose values it did not keep."""
+    whole = dict(flags)
+    for option in given_flags(GIVEN_AGAIN, flags):
+        value = flags[option.name]
+        texts = [text for text in ([value] if isinstance(value, str) else value) if HIDDEN not in text]
+        whole[option.name] = texts if option.repeated else next(iter(texts), None)
+    return whole
+
+
+def _alone(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
+    return {one.name: flags.get(one.name) for one in OPTIONS if one is option or one.key == "name"}
+
+
+def _with_answers(plan: RequestPlan) -> tuple[RequestPlan, list[Secret]]:
+    """A plan, and its expected answers as secrets: they are such where they repeat one."""
+    answers = (one for one in plan.requests if one.expect_json is not ANY and not isinstance(one.expect_json, Secret))
+    return plan, [hidden_answer(request) for request in answers]

@@ -1,0 +1,112 @@
+"""Values of a user's service that are not kept: what is shown in their place, and {env:NAME} filled in."""
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from itertools import chain, pairwise
+
+from config.options import Given, Option
+from core.errors import BadInput
+from core.redact import USERINFO, Redactor
+from core.secret import HIDDEN, Secret, Text
+
+# Headers that hold no secret by what they are for. Source: the fields of RFC 9110 that describe a message.
+HARMLESS = frozenset(
+    (
+        "accept", "accept-charset", "accept-encoding", "accept-language",
+        "content-encoding", "content-language", "content-length", "content-type",
+        "cache-control", "connection", "date", "expect", "host", "te", "trailer", "transfer-encoding",
+        "upgrade", "user-agent",
+    )
+)  # fmt: skip
+VARIABLE = re.compile(r"(\{env:[A-Za-z_][A-Za-z0-9_]*\})")
+_SCHEME = re.compile(r"(?:Basic|Bearer|Digest|Token) +")
+_STANDS_FOR_A_SECRET = re.compile(r"(?:^|[\s=?&]|//)\.\.\.(?=$|[&@])")
+
+Mask = Callable[[str], str]
+
+
+def plain(text: str) -> str:
+    """The mask of a text that is public."""
+    return text
+
+
+def mask(text: str) -> str:
+    """`...` for what is not a {env:NAME}; the scheme of an authorization stays."""
+    return "".join(part if number % 2 else _masked(part) for number, part in enumerate(VARIABLE.split(text)))
+
+
+def mask_header(text: str) -> str:
+    """'Authorization: Bearer ...' for 'Authorization: Bearer abc'."""
+    name, colon, value = text.partition(":")
+    if not colon:
+        return mask(text)
+    return text if name.lower() in HARMLESS else f"{name}: {mask(value.strip())}"
+
+
+def mask_pair(text: str) -> str:
+    """'DB_PASSWORD=...' for 'DB_PASSWORD=abc'."""
+    name, equals, value = text.partition("=")
+    return f"{name}={mask(value)}" if equals else mask(text)
+
+
+def mask_url(text: str) -> str:
+    """A method and path, a URL or a line with URLs, without user information and the values of the query."""
+    before, mark, query = text.partition("?")
+    pairs = (mask_pair(pair) if "=" in pair else mask(pair) for pair in query.split("&"))
+    return mask_userinfo(before) + mark + "&".join(pairs)
+
+
+def mask_userinfo(text: str) -> str:
+    """A line in which URLs have no user information."""
+    return USERINFO.sub(lambda match: mask(match[0]), text)
+
+
+def _masked(literal: str) -> str:
+    scheme = _SCHEME.match(literal)
+    kept = scheme[0] if scheme else ""
+    return kept + (HIDDEN if literal[len(kept) :] else "")
+
+
+def hidden(given: Given, mask_of: Mask) -> Text:
+    """The text that was given, with {env:NAME} filled in; a Secret where there is anything to hide.
+
+    Raises BadInput for a variable that is not set, and for a `...` from a command in which secrets were left out.
+    """
+    template = given.text()
+    shown = mask_of(template)
+    if shown == template and mask_of is not plain and _STANDS_FOR_A_SECRET.search(template):
+        raise BadInput(
+            "{name} has ... in place of a value that was not kept; give the value, or {example} to have it read from "
+            "a variable.",
+            name=given.name,
+            example="{env:NAME}",
+        )
+    value = "".join(
+        _variable(part, given.name) if number % 2 else part for number, part in enumerate(VARIABLE.split(template))
+    )
+    return value if shown == template == value else Secret(shown, name=given.name, value=value)
+
+
+def _variable(reference: str, name: str) -> str:
+    variable = reference[len("{env:") : -1]
+    if variable not in os.environ:
+        raise BadInput(
+            "{name} reads the environment variable {variable}, which is not set. Set it and run again.",
+            name=name,
+            variable=variable,
+        )
+    return os.environ[variable]
+
+
+def masked_arguments(arguments: Iterable[str], options: Iterable[Option], redactor: Redactor) -> list[str]:
+    """A command line as it may be kept. redactor: of the secrets that any other flag of a service may repeat."""
+    masks = {flag: option.mask or redactor.text for option in options if option.flag for flag in option.flags}
+    kept = []
+    for before, word in pairwise(chain([""], arguments)):
+        flag, equals, value = word.partition("=")
+        if before in masks:
+            kept.append(masks[before](word))
+        else:
+            kept.append(f"{flag}={masks[flag](value)}" if equals and flag in masks else word)
+    return kept

@@ -1,0 +1,88 @@
+"""What is shown of values that are not kept, and where they come from."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.options import Given
+from config.user_service.hidden import hidden, mask, mask_header, mask_pair, mask_url, mask_userinfo, masked_arguments
+from config.user_service.options import OPTIONS
+from config.user_service.plan import user_service_plan
+from core.errors import BadInput
+from core.redact import Redactor
+from core.secret import Secret, revealed
+
+
+@pytest.mark.parametrize(
+    ("mask_of", "text", "shown"),
+    [
+        (mask, "abc", "..."),
+        (mask, "", ""),
+        (mask, "x{env:A}y{env:B}", "...{env:A}...{env:B}"),
+        (mask_header, "Authorization: Bearer abc", "Authorization: Bearer ..."),
+        (mask_header, "Authorization: Bearer {env:T}", "Authorization: Bearer {env:T}"),
+        (mask_header, "content-type: text/plain", "content-type: text/plain"),
+        (mask_header, "no colon", "..."),
+        (mask_pair, "NAME=a=b", "NAME=..."),
+        (mask_pair, "secret", "..."),
+        (mask_url, "GET /x?a=1&b&c=&d={env:D}", "GET /x?a=...&...&c=&d={env:D}"),
+        (mask_url, "http://me:pw@host/a?b=c", "http://...@host/a?b=..."),
+        (mask_url, "/plain/path", "/plain/path"),
+        (mask_userinfo, "run --db=pg://u:p@h/ --q=a?b=c", "run --db=pg://...@h/ --q=a?b=c"),
+    ],
+)
+def test_names_stay_and_values_do_not(mask_of: Any, text: str, shown: str) -> None:
+    assert mask_of(text) == shown
+    assert mask_of(shown) == shown
+
+
+def test_a_variable_is_filled_in_and_shown_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "abc")
+    text = hidden(Given(value="Bearer {env:TOKEN}", name="--header A"), mask)
+    assert (str(text), revealed(text)) == ("Bearer {env:TOKEN}", "Bearer abc")
+    monkeypatch.delenv("TOKEN")
+    with pytest.raises(BadInput, match="--header A reads the environment variable TOKEN, which is not set"):
+        hidden(Given(value="{env:TOKEN}", name="--header A"), mask)
+
+
+@pytest.mark.parametrize(("mask_of", "text"), [(mask, "..."), (mask, "Bearer ..."), (mask_url, "GET /x?key=...&a=")])
+def test_a_command_in_which_values_were_left_out_is_not_run_as_it_is(mask_of: Any, text: str) -> None:
+    with pytest.raises(BadInput, match=r"has \.\.\. in place of a value that was not kept"):
+        hidden(Given(value=text, name="x"), mask_of)
+
+
+def test_a_command_line_is_kept_without_values() -> None:
+    given = ["--body", "abc", "--env=A=b", "--header=X: y", "--expect-json", '{"a": "abcd"}', "--blocks", "3"]
+    assert masked_arguments(given, OPTIONS, Redactor(["abcd"])) == [
+        "--body", "...", "--env=A=...", "--header=X: ...", "--expect-json", '{"a": "..."}', "--blocks", "3",
+    ]  # fmt: skip
+
+
+def planned(**request: Any) -> Any:
+    service = {"command": "{python} {port}", "requests": [{"request": "POST /x?a=b", **request}]}
+    plan = user_service_plan(service, Path())
+    assert plan.user_service is not None
+    return plan.user_service.requests.requests[0]
+
+
+def test_what_a_plan_declares_public_is_kept() -> None:
+    headers = {"X-Shard": "7", "X-Key": "k"}
+    request = planned(headers=headers, body="text", public="true")
+    assert (request.path, request.headers, request.body) == ("/x?a=b", headers, "text")
+    request = planned(headers=headers, body="text", public=["x-shard", "body"])
+    assert (request.headers["X-Shard"], request.body) == ("7", "text")
+    assert isinstance(request.headers["X-Key"], Secret)
+    assert isinstance(request.path, Secret)
+    with pytest.raises(BadInput, match="public is yes; it must be true, or a list of query, body"):
+        planned(public="yes")
+
+
+def test_an_expected_answer_that_repeats_a_secret_is_one() -> None:
+    assert isinstance(planned(body="secret", expect_json='{"echo": "secret"}').expect_json, Secret)
+    assert planned(body="secret", expect_json='{"id": 3}').expect_json == {"id": 3}
+
+
+def test_a_variable_has_no_place_in_a_command_line() -> None:
+    with pytest.raises(BadInput, match="for everybody here can see a command line; give it with --env"):
+        user_service_plan({"command": "{python} {port} {env:HOME}"}, Path())

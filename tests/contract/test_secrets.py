@@ -1,0 +1,157 @@
+"""A run with secrets everywhere leaves none of them, and goes on only with the same ones."""
+
+import json
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from core.result import RunFile, load
+from core.secret_key import path as key_file
+from lab.run.runtimes import Runtime
+from tests.contract.runs import Run, runtime_flags, started
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+
+HEADER, ENVIRONMENT, BODY, QUERY, URL, VARIABLE = SECRETS = (
+    "header-Sw0rdf1sh", "environ-Sw0rdf1sh", "body-Sw0rdf1sh", "query-Sw0rdf1sh", "url-Sw0rdf1sh", "variable-Sw0rdf1sh",
+)  # fmt: skip
+TELLTALE = """
+import json, os, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+secrets = [os.environ["DB_PASSWORD"], *sys.argv]
+print(secrets, flush=True)
+if "dies" in sys.argv:
+    sys.exit(f"\\x1b[31mno database {secrets}")
+
+class Telltale(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        body = json.dumps({"ok": False, "path": self.path, "headers": str(self.headers), "sent": sent, "own": secrets})
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Telltale).serve_forever()
+"""
+AUTHORIZATION, PASSWORD = f"Authorization: Bearer {HEADER}", f"DB_PASSWORD={ENVIRONMENT}"
+REQUEST, SENT = f"POST /x?api_key={QUERY}&page={{env:PAGE}}", f'{{"password": "{BODY}"}}'
+GIVEN = ["--header", AUTHORIZATION, "--env", PASSWORD, "--request", REQUEST, "--body", SENT]
+
+
+@pytest.fixture(autouse=True)
+def variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAGE", VARIABLE)
+
+
+def flags(folder: Path, runtime: Runtime, *more: str) -> list[str]:
+    command = f"{{python}} telltale.py {{port}} --db=postgres://shop:{URL}@db/ {' '.join(more)}"
+    (folder / "telltale.py").write_text(TELLTALE)
+    sizes = [
+        "--blocks",
+        "2",
+        "--duration",
+        "0",
+        "--warmup",
+        "0",
+        "--num-requests-per-client",
+        "3",
+        "--num-clients",
+        "1",
+    ]
+    return [*runtime_flags(runtime), *sizes, "--num-connections-per-client", "1", "--service-command", command, *GIVEN]
+
+
+def told(arguments: Sequence[str], folder: Path) -> tuple[Run, str]:
+    """A command that ran to its end, and all that it printed."""
+    with started(arguments, folder) as run:
+        run.status()
+        return run, run.said() + run.complained()
+
+
+def in_files(folder: Path) -> list[tuple[str, str]]:
+    """(secret, file) wherever a file of *folder* holds one."""
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "telltale.py"}
+    return [(secret, str(path)) for path, content in files.items() for secret in SECRETS if secret.encode() in content]
+
+
+@pytest.mark.parametrize("way", ["answers", "dies"])
+def test_no_value_of_a_secret_is_left_in_a_file_or_printed(way: str, any_runtime: Runtime, short_folder: Path) -> None:
+    out = ["--out", "out"]
+    expected = json.dumps({"ok": True, "sent": SENT})
+    given = [*flags(short_folder, any_runtime, way), "--expect-json", expected]
+    _, printed = told([*given, *out], short_folder)
+    others = [["plan", "--json", *given], ["report", "out", "--json"], ["compare", "out", "out"]]
+    others += [["export", "out", "x", "--format", name] for name in ("pyperf", "parquet", "hgrm")]
+    printed += "".join(told(arguments, short_folder)[1] for arguments in others if way == "answers")
+    assert [secret for secret in SECRETS if secret in printed] == []
+    assert in_files(short_folder) == []
+    run = load(short_folder / "out")
+    assert "\x1b" not in printed
+    assert {"Authorization: Bearer ...", "DB_PASSWORD=...", "POST /x?api_key=...&page={env:PAGE}"} <= {*run.command}
+    assert f"{'first wrong answer' if way == 'answers' else 'no database'}" in str(run.cells[0].reason)
+
+
+def test_a_resumed_run_is_given_its_secrets_again_and_refuses_others(any_runtime: Runtime, short_folder: Path) -> None:
+    told([*flags(short_folder, any_runtime, "answers"), "--out", "out"], short_folder)
+    run = load(short_folder / "out")
+    assert [cell.status for cell in run.cells] == ["ok", "ok"], run.cells[0].reason
+    run.cells.pop()
+    RunFile(short_folder / "out").save(run)
+    resume = ["--resume", "out"]
+
+    without, printed = told(resume, short_folder)
+    assert without.status() == 2
+    assert "did not keep the value of --body, --env DB_PASSWORD, --header Authorization, --request 'POST /x" in printed
+    command = f"{{python}} telltale.py {{port}} --db=postgres://shop:{URL}@db/ answers"
+    again = [*resume, *GIVEN, "--service-command", command]
+    other, printed = told([*again, "--header", "Authorization: Bearer another"], short_folder)
+    assert other.status() == 2
+    assert "--header Authorization: another value than at the beginning" in printed
+    same, printed = told(again, short_folder)
+    assert (same.status(), len(load(short_folder / "out").cells)) == (0, 2), printed
+    assert in_files(short_folder) == []
+
+
+def test_a_plan_is_read_again_by_the_run_that_is_resumed(any_runtime: Runtime, short_folder: Path) -> None:
+    (short_folder / "telltale.py").write_text(TELLTALE)
+    plan = {
+        "blocks": "2",
+        "duration": "0",
+        "runtimes": [str(any_runtime.name)],
+        "service": {
+            "command": "{python} telltale.py {port}",
+            "environment": {"DB_PASSWORD": ENVIRONMENT},
+            "requests": [{"request": "POST /x?shard=7&page={env:PAGE}", "body": "seen", "public": "true"}],
+        },
+    }
+    (short_folder / "shop.yaml").write_text(json.dumps(plan))
+    told(["--plan", "shop.yaml", *runtime_flags(any_runtime), "--out", "out"], short_folder)
+    run = load(short_folder / "out")
+    (request,) = run.plan["own"]["requests"]["requests"]
+    assert (request["body"], request["path"]["hidden"]) == ("seen", "/x?shard=7&page={env:PAGE}")
+    run.cells.pop()
+    RunFile(short_folder / "out").save(run)
+    same, printed = told(["--resume", "out"], short_folder)
+    assert (same.status(), len(load(short_folder / "out").cells)) == (0, 2), printed
+
+
+def test_a_variable_that_is_not_set_is_named(
+    any_runtime: Runtime, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PAGE")
+    run, printed = told(flags(short_folder, any_runtime), short_folder)
+    assert run.status() == 2
+    assert "reads the environment variable PAGE, which is not set" in printed
+
+
+def test_the_key_is_the_users_alone_and_in_no_folder_of_a_run(any_runtime: Runtime, short_folder: Path) -> None:
+    told(["plan", "--json", *flags(short_folder, any_runtime)], short_folder)
+    assert stat.S_IMODE(os.stat(key_file()).st_mode) == 0o600
+    assert not [path for path in short_folder.rglob("*") if path.name == key_file().name]

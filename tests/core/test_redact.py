@@ -1,0 +1,64 @@
+"""Secrets that come back, whole, in part or cut, are taken out of texts and messages."""
+
+import json
+
+import pytest
+
+from core.messages import message, verbatim
+from core.redact import Redactor
+from core.secret import Secret, for_file, from_file, line_for_child, secrets_in
+
+TOKEN = "Sw0rdf1sh-Tr0mb0ne"
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "shown"),
+    [
+        (TOKEN, f"got {TOKEN}", "got ..."),
+        (f"Bearer {TOKEN}", f"token={TOKEN}", "token=..."),
+        ("Basic c2hvcDpTdzByZGYxc2g=", "user shop, password Sw0rdf1sh", "user shop, password ..."),
+        (f'{{"a": [{{"b": "{TOKEN}"}}], "pin": 123456}}', f"b is {TOKEN}, pin is 123456", "b is ..., pin is ..."),
+        (f"/x?api_key={TOKEN}&page=2", f"no key {TOKEN}", "no key ..."),
+        (f"a={TOKEN}; b=1", f"cookie {TOKEN}", "cookie ..."),
+        ("päss wörd", "p%C3%A4ss%20w%C3%B6rd", "..."),
+        ('say "hi"', 'say \\"hi\\"', "..."),
+        ("line\nbreak", "line break", "..."),
+        (f"postgres://shop:{TOKEN}@db/", f"cannot log in with {TOKEN}", "cannot log in with ..."),
+        (TOKEN, "body Sw0rdf1...: it is", "body ...: it is"),
+        (TOKEN, "wrote 'Sw0rdf1", "wrote '..."),
+        (TOKEN, "mb0ne was refused", "... was refused"),
+        ("abc", "abc is too short to be taken out", "abc is too short to be taken out"),
+    ],
+)
+def test_a_secret_is_taken_out_in_every_form(secret: str, text: str, shown: str) -> None:
+    assert Redactor([secret]).text(text) == shown
+
+
+def test_user_information_of_any_url_is_taken_out() -> None:
+    assert Redactor(()).text("index https://me:pw@pypi.example/simple") == "index https://...@pypi.example/simple"
+
+
+def test_a_message_keeps_its_id_and_loses_secrets_and_stored_text() -> None:
+    said = message("It said {what}: {why}", what=verbatim(TOKEN), why=f"x {TOKEN}", count=3)
+    from_child = type(said).from_json(said.to_json())
+    clean = Redactor([TOKEN]).message(from_child)
+    assert (clean.msgid, str(clean), clean.args["count"]) == (said.msgid, "It said ...: x ...", 3)
+    assert TOKEN not in str(clean.to_json())
+
+
+def test_a_secret_is_seen_only_by_a_child() -> None:
+    secret = Secret("Bearer ...", name="--header A", value=f"Bearer {TOKEN}")
+    line = {"headers": {"A": secret}, "other": [1, None]}
+    assert TOKEN not in f"{secret} {secret!r} {line} {for_file(line)}"
+    assert TOKEN in line_for_child(line)
+    with pytest.raises(TypeError):
+        json.dumps(line)
+
+
+def test_a_secret_of_a_file_is_unknown_until_its_value_is_given() -> None:
+    secret = Secret("...", name="--body", value=TOKEN)
+    (stored,) = secrets_in(from_file(for_file({"body": secret})))
+    with pytest.raises(ValueError, match="--body is not known"):
+        stored.reveal()
+    (again,) = secrets_in(from_file(for_file({"body": secret}), {secret.digest: TOKEN}))
+    assert (again.reveal(), again) == (TOKEN, secret)

@@ -1,0 +1,196 @@
+"""Hostile texts, from a service or a file's name, through every renderer: each says them and obeys none."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from markdown_it import MarkdownIt
+
+from commands.output import Output
+from core.languages import ENGLISH
+from core.messages import message, verbatim
+from reports.compare.checks import checks
+from reports.compare.github import annotations
+from reports.compare.junit import junit
+from reports.compare.runs import compare_runs
+from reports.document.model import (
+    Axis,
+    Curve,
+    Document,
+    Figure,
+    Mark,
+    Panel,
+    Section,
+    plain_table,
+    traced,
+    words,
+)
+from reports.exports.csv_sheets import cells_sheet, rows_sheet
+from reports.render.console import terminal
+from reports.render.figures import save
+from reports.render.html import page
+from reports.render.markdown import markdown
+from reports.render.terminal import print_section
+from reports.rows.summary import rows
+from reports.terminal.progress import display
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+
+HOSTILE = {
+    "escape": "\x1b[2J\x1b]0;owned\x07 \x9b31m",
+    "bidi": "user\u202egnp.exe \u2066\u200f",
+    "workflow": "x\n::error file=a::owned\n::set-output name=a::b\r::debug::c\n##[error]owned",
+    "words": "long " * 30 + "::error file=a::owned",
+    "html": "<script>owned()</script><img src=x onerror=owned()>",
+    "attribute": '"\' onmouseover="owned()" x=\'',
+    "entity": "&lt;script&gt; &#x1b; &amp;",
+    "markdown link": "[owned](javascript:owned()) ![owned](http://owned/) <http://owned/>",
+    "markdown block": "# owned",
+    "markdown table": "a | b |\n|---|---|\n| owned | `x` ``` ```` ~~~",
+    "formula": '=HYPERLINK("http://owned";"x")',
+    "plus": "+1+cmd|' /C calc'!A0",
+    "at": "@SUM(1+1)",
+    "tab": "\t=1+1",
+    "xml": "]]> <!-- -- --> <![CDATA[ \ufffe \x00 \ud800",
+    "mathtext": "$\\frac{1}{0}$ $x_1",
+    "rich": "[bold red]owned[/] [/]",
+    "links": "\ue000cells\ue001figure\ue001owned\ue002 \ue000\ue002",
+    "format": "{0.__class__} {x} %s %(a)s",
+}
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+COMMAND = re.compile(r"^\s*(::[\w-]+.*?::|##\[)", re.MULTILINE)
+
+
+def document(text: str) -> Document:
+    plain = verbatim(text)
+    said = message("Service {name} said: {text}", name=text, text=traced(text, "cells"))
+    table = plain_table(plain, (plain, plain), [(words(text, code=True), text)], titled=True, caption=plain)
+    axis = Axis(label=plain, low=0, high=1)
+    curve = Curve(name=text, look=0, line=((0, 0), (1, 1)), marks=(Mark(x=0, y=0, tip=text, cells="cells"),))
+    panel = Panel(title=plain, across=axis, up=axis, curves=(curve,))
+    section = Section(
+        key="s",
+        title=plain,
+        answer=(said,),
+        sentences=(plain, said),
+        figures=(Figure(key="f", title=plain, caption=plain, panels=(panel,)),),
+        tables=(table,),
+        notes=(plain,),
+        texts=(plain,),
+        terminal=(plain, said, table),
+    )
+    return Document(name=text, title=plain, about=(plain,), sections=(section,), foot=plain)
+
+
+class Tags(HTMLParser):
+    """Elements with their attributes, and no others."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def expect_quiet(printed: str) -> None:
+    assert not STEERING.findall(printed)
+    assert not COMMAND.findall(printed)
+
+
+def check_terminal(text: str, folder: Path) -> None:
+    stream = io.StringIO()
+    for section in document(text).sections:
+        print_section(section, terminal(stream), ENGLISH)
+    expect_quiet(stream.getvalue())
+
+
+def check_output(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for say in (Output().note, Output().error, Output().line):
+        say(message("It said: {text}", text=text))
+        say(verbatim(text))
+    with display() as progress:
+        progress.cell_ended(faulty(cell_of("1", "3.14"), 1, "failed", text), 1, 2)
+    captured = capsys.readouterr()
+    expect_quiet(captured.out + captured.err)
+
+
+def check_html(text: str, folder: Path) -> None:
+    made, harmless = (Tags(page(document(one), ENGLISH)).tags for one in (text, "harmless"))
+    assert not STEERING.findall(page(document(text), ENGLISH))
+    kinds = {(tag, name) for tag, attributes in harmless for name in attributes} | {("text", "transform")}
+    assert {(tag, name) for tag, attributes in made for name in attributes} <= kinds
+    assert {tag for tag, _ in made} - {"wbr", "span"} <= {tag for tag, _ in harmless}
+    assert [tag for tag, _ in made].count("a") == [tag for tag, _ in harmless].count("a")
+
+
+def check_markdown(text: str, folder: Path) -> None:
+    made = markdown(document(text), ENGLISH)
+    assert not STEERING.findall(made)
+    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    tags = [tag for tag, _ in Tags(reader.render(made)).tags if tag != "br"]
+    harmless = [tag for tag, _ in Tags(reader.render(markdown(document("harmless"), ENGLISH))).tags]
+    assert tags == harmless
+
+
+def check_csv(text: str, folder: Path) -> None:
+    cell = cell_of("1", "3.14")
+    run = run_of([measured(cell, 1, [MS]), faulty(cell, 2, "failed", text)])
+    run.cells[0].params[text] = text
+    for sheet in (cells_sheet(run), rows_sheet(rows(run))):
+        fields = [field for line in csv.reader(io.StringIO(sheet)) for field in line]
+        formulas = [field for field in fields if field.startswith(("=", "+", "-", "@", "\t", "\r"))]
+        assert all(re.fullmatch(r"-[\d.e+-]*", field) for field in formulas)
+        assert not STEERING.findall(sheet)
+
+
+def check_comparison(text: str, folder: Path) -> None:
+    cell = cell_of("1", "3.14")
+    a, b = ([measured(cell, 1, [MS]), faulty(cell, 2, "failed", text)] for _ in "AB")
+    compared = compare_runs(run_of(a), run_of(b), (text, "after"), share=0.05)
+    checked = checks(compared.comparisons, 0.05)
+    lines = annotations(checked, ENGLISH)
+    assert all(line.count("\n") == line.count("\r") == 0 for line in lines)
+    assert not STEERING.findall("".join(lines))
+    assert all(re.fullmatch(r"::(error|notice) title=[^:,]*::.*", line) for line in lines)
+    ET.fromstring(junit(compared, checked, ENGLISH).encode())
+
+
+def check_figures(text: str, folder: Path) -> None:
+    (figure,) = document(text).sections[0].figures
+    svg, png = save(figure, folder, ENGLISH)
+    tags = {element.tag.rpartition("}")[2] for element in ET.parse(svg).getroot().iter()}
+    assert not tags & {"script", "img", "foreignObject"}
+    assert png.stat().st_size
+
+
+RENDERERS: dict[str, Callable[[str, Path], None]] = {
+    "terminal": check_terminal,
+    "html": check_html,
+    "markdown": check_markdown,
+    "csv": check_csv,
+    "github and junit": check_comparison,
+    "figures": check_figures,
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_a_hostile_text_is_only_text(renderer: str, kind: str, tmp_path: Path) -> None:
+    RENDERERS[renderer](HOSTILE[kind], tmp_path)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_notes_errors_and_progress_do_not_steer_the_terminal(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check_output(HOSTILE[kind], capsys)
+
+
+def test_numbers_stay_numbers_in_csv() -> None:
+    run = run_of([measured(cell_of("1", "3.14"), 1, [MS])])
+    run.cells[0].params["OFFSET"] = -5
+    assert "-5" in next(csv.reader(io.StringIO(cells_sheet(run).partition("\n")[2])))
