@@ -110,7 +110,10 @@ def test_a_run_comes_back_as_it_was_saved(tmp_path: Path, cells: tuple[CellResul
     assert load(tmp_path / FILE_NAME) == saved
 
 
-@given(st.text(), st.dictionaries(st.text(), st.integers() | st.text() | st.none() | st.booleans()))
+@given(
+    st.text(),
+    st.dictionaries(st.text().map("{} of ours".format), st.integers() | st.text() | st.none() | st.booleans()),
+)
 def test_any_text_and_plain_values_come_back(
     tmp_path_factory: pytest.TempPathFactory, text: str, values: dict[str, Any]
 ) -> None:
