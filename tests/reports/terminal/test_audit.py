@@ -31,7 +31,7 @@ MIXED = audit(package("fine"), package("old", GIL, LATE), package("gone", ("not 
         (audit(package("old", GIL)), "1 of 1 packages is not ready: old (GIL back on)."),
         (
             audit(package("a"), package("b")),
-            "All 2 are ready: imported without the GIL, from wheels, without a warning.",
+            "All 2 are ready: imported without the GIL, from wheels, without a warning",
         ),
         (audit(package("a")), "a is ready: imported without the GIL, from a wheel, without a warning."),
     ],
