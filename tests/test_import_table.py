@@ -71,7 +71,9 @@ REPORTS = {
     "exports": {"rows", "words", "compare", "findings", "contests", "record", "page"},
 }
 
-LAB = ("places", "processes", "python", "environments", "native", "machine", "profile", "gil", "user_service", "run")
+LAB = (
+    "places", "guard", "processes", "reaper", "folders", "python", "environments", "native", "machine", "profile", "gil", "user_service", "run",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from config.plan import Entry
 from core.cell import Cell
 from core.messages import Message, message
-from core.result import CellResult, Run, RunFile
+from core.result import CellResult, Run, RunFile, unfinished
 from core.system import System
 from lab.machine import doctor, quiet
 from lab.profile.perf import ProfileFailed, Recording, hottest
@@ -41,10 +41,11 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
     """
     start_ns = perf_counter_ns()
     file = RunFile(order.folder)
-    file.save(run)
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
-    with Sandbox() as sandbox:
+    leftovers = [unfinished(order.folder), *([] if order.folder.exists() else [order.folder])]
+    with Sandbox(leftovers) as sandbox:
+        file.save(run)
         bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
         for block in range(1, order.plan.blocks + 1):
             for entry in order.plan.block(block, run.seed):
