@@ -14,6 +14,7 @@ from pathlib import Path
 
 from core.errors import BadInput
 from core.messages import Arg
+from lab.processes import expect_process
 
 _REAPER = Path(__file__).with_name("reaper.py")
 
@@ -83,9 +84,8 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
             process_group=0,
         )
     except OSError as error:
-        raise BadInput(
-            "No process can be started: {error}. End some, or raise the limit (ulimit -u).", error=error.strerror
-        ) from error
+        expect_process(error)
+        raise
     try:
         number = _answer(reaper)
     except BaseException:  # Ctrl-C

@@ -1,5 +1,6 @@
 """Run a command to its end, under a guard; how a process ended, and what it wrote last."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from core.errors import BadInput
 from core.messages import Message, message
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -53,7 +55,9 @@ class Guard:
     def status(self) -> int:
         """How the command ended, after the block; as Popen.returncode. Raises OSError if it did not run."""
         if "error" in self._facts:
-            raise OSError(self._facts["error"], os.strerror(self._facts["error"]), self._program)
+            error = OSError(self._facts["error"], os.strerror(self._facts["error"]), self._program)
+            expect_process(error)
+            raise error
         return self._facts.get("status", -signal.SIGKILL)  # without a word the guard itself was killed
 
 
@@ -85,6 +89,9 @@ def guarded(
                 pass_fds=(*pass_fds, report),
                 process_group=0,
             )
+        except OSError as error:
+            expect_process(error)
+            raise
         finally:
             os.close(wanted)
             os.close(report)
@@ -96,6 +103,14 @@ def guarded(
                 lifeline.close()
                 _await_end(process)
                 guard.read_report(told)
+
+
+def expect_process(error: OSError) -> None:
+    """Raises BadInput if *error* says that there are too many processes, or too little memory for another one."""
+    if error.errno in (errno.EAGAIN, errno.ENOMEM):
+        raise BadInput(
+            "No process can be started: {error}. End some, or raise the limit (ulimit -u).", error=error.strerror
+        ) from error
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
