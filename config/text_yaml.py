@@ -13,7 +13,8 @@ if TYPE_CHECKING or not yaml.__with_libyaml__:
 else:
     from yaml import CBaseLoader as _Loader
 
-MOST_BYTES = 1 << 18  # libyaml takes the square of the time for what is nested deep
+MOST_BYTES = 1 << 18
+MOST_LEVELS = 100  # libyaml takes the square of the time for more, and the stack
 MOST_NODES = 200_000
 
 
@@ -37,6 +38,15 @@ class _TextLoader(_Loader):
         return super().construct_mapping(node, deep=deep)
 
 
+def _expect_shallow(text: str) -> None:
+    """Raises YAMLError for what is nested too deep, before anything is made of it."""
+    level = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if level > MOST_LEVELS:
+            raise yaml.YAMLError(f"it is nested deeper than {MOST_LEVELS} levels")
+
+
 def _size(node: yaml.Node, known: dict[int, int]) -> int:
     """How many values *node* is, each alias counted as what it stands for; one that holds itself is endless."""
     if id(node) not in known:
@@ -55,7 +65,9 @@ def read_yaml(path: Path, flag: str) -> Any:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise _unreadable(path, flag, message("it is longer than {most} bytes", most=MOST_BYTES))
-        return yaml.load(data.decode(), Loader=_TextLoader)
+        text = data.decode()
+        _expect_shallow(text)
+        return yaml.load(text, Loader=_TextLoader)
     except OSError as error:
         raise _unreadable(path, flag, str(error.strerror)) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
