@@ -19,7 +19,7 @@ from reports.terminal.listing import NO_VERDICT
 
 PAGE = REPOSITORY / "docs" / "measure-your-service.md"
 MOST_S = 300.0
-UNDECIDED = (NO_VERDICT, "no verdict", "not measured")
+UNDECIDED = (str(NO_VERDICT), "no verdict", "not measured")
 
 
 def files() -> dict[str, str]:

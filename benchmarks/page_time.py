@@ -7,13 +7,14 @@ The bars are those of the page's issue: 5 s and 3 MB.
 import random
 from time import perf_counter
 
-from reports.page.build import page
-from reports.rows.view import view_of
-
 from config.load import load_experiment
 from core.cell import Cell
 from core.histogram import Histogram
+from core.languages import ENGLISH
 from core.result import CellResult, Run
+from reports.render.html import page
+from reports.report import report
+from reports.view import View
 
 MOST_S, MOST_BYTES = 5.0, 3_000_000
 SAMPLES = 20_000
@@ -21,14 +22,14 @@ FACTORS = {"3.11": 1.0, "3.14": 0.95, "3.14t+gil": 1.05, "3.14t": 0.7}
 
 
 def main() -> None:
-    """Print seconds for the view and for the page, and the page's size."""
+    """Print seconds for the report and for its page, and the page's size."""
     run = record()
     begin = perf_counter()
-    view = view_of(run)
+    document = report(View(run))
     made = perf_counter()
-    size = len(page(view).encode())
+    size = len(page(document, ENGLISH).encode())
     end = perf_counter()
-    print(f"{len(run.cells)} cells: view {made - begin:.2f} s, page {end - made:.2f} s (bar {MOST_S:g} s in all)")
+    print(f"{len(run.cells)} cells: report {made - begin:.2f} s, page {end - made:.2f} s (bar {MOST_S:g} s in all)")
     print(f"size {size / 1e6:.2f} MB (bar {MOST_BYTES / 1e6:g} MB)")
 
 

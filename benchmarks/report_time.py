@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
-from reports.findings import findings
-
+from core.languages import ENGLISH
 from core.result import CellResult, Run, load
-from reports import write
-from reports.terminal import tables
-from reports.terminal.console import terminal
+from reports.render.console import terminal
+from reports.render.terminal import print_section
+from reports.sections import sections
+from reports.view import View
+from reports.write import write_all
 
 SETTINGS, BLOCKS = 13, 20
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
@@ -26,14 +27,15 @@ def main() -> None:
     """Print seconds for each step."""
     run = enlarged(load(Path(sys.argv[1])))
     times = {"start": perf_counter()}
-    run.comparisons = findings.comparisons(run)
+    view = View(run)
+    run.comparisons = [comparison.to_json() for comparison in view.comparisons]
     times["comparisons"] = perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        write.write_all(run, Path(folder), {})
+        write_all(view, Path(folder))
     times["write_all"] = perf_counter()
     with open("/dev/null", "w", encoding="utf-8") as nowhere:
-        tables.print_run(run, {}, terminal(nowhere))
-        findings.print_findings(run, terminal(nowhere))
+        for section in sections(view):
+            print_section(section, terminal(nowhere), ENGLISH)
     times["print"] = perf_counter()
     marks = list(times.values())
     for name, begin, end in zip(list(times)[1:], marks, marks[1:], strict=False):

@@ -63,9 +63,9 @@ def _show(
 ) -> None:
     from reports.compare.github import add_summary, annotations
     from reports.compare.section import document
+    from reports.render.console import terminal
     from reports.render.markdown import markdown
     from reports.render.terminal import print_section
-    from reports.terminal.console import terminal
 
     if flags["json"]:
         print(json.dumps([comparison.to_json() for comparison in compared.comparisons], indent=2))

@@ -15,8 +15,8 @@ SUMMARY = message("Show what disturbs measurements on this machine, and what to 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, whatever there is."""
+    from reports.render.console import terminal
     from reports.render.terminal import print_section
-    from reports.terminal.console import terminal
     from reports.terminal.doctor import findings_section
 
     language = output_for(arguments).language

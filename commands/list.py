@@ -15,7 +15,7 @@ SUMMARY = message("Show the saved runs, newest first, with the verdict of each."
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
-    from reports.terminal.console import terminal
+    from reports.render.console import terminal
     from reports.terminal.listing import print_list, saved_runs
 
     output = output_for(arguments)

@@ -19,7 +19,8 @@ from core.messages import Arg, message, plural
 from lab.machine import host
 
 SUMMARY = message("Print the cells that a run with these flags would measure, and about how long; run nothing.")
-GAP = 2
+GAP = 2  # between columns, of which rich draws RULE
+RULE = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +53,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _print(plan: Plan, output: Output) -> None:
-    from reports.terminal.console import terminal
+    from reports.render.console import terminal
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP - RULE, 0, 0))
     shown = fitting(columns(plan, cores, output), console.width)
     for column in shown:
         table.add_column(column.head, justify="right" if column is not shown[0] else "left", no_wrap=True)

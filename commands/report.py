@@ -67,9 +67,9 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
 
 def _print(written: Written) -> None:
     """What a terminal shows of each topic; the verdict last, next to the prompt."""
+    from reports.render.console import terminal
     from reports.render.terminal import print_section
     from reports.sections import sections
-    from reports.terminal.console import terminal
 
     console = terminal()
     for section in sorted(sections(written.view), key=lambda section: section.key == "verdict"):

@@ -47,10 +47,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _epilog(output: Output) -> str:
-    lines = [f"  {name:>8}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
+    lines = [f"  {name:<8}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
     headings = message("systems:"), message("commands (each has its own --help):")
     systems, others = map(output.text, headings)
-    return "\n".join([systems, flags.systems_help(), "", others, *lines])
+    return "\n".join([systems, flags.systems_help(output.language), "", others, *lines])
 
 
 def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output) -> tuple[Order, Run]:

@@ -187,6 +187,8 @@ def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
     return replace(plan, rows=rows)
 
 
-def systems_help() -> str:
+def systems_help(language: Language = ENGLISH) -> str:
     """One line per system, for --help."""
-    return "\n".join(f"  {system.key:>8}  {system.title}" for system in built_in())
+    systems = built_in()
+    width = max(len(system.key) for system in systems)
+    return "\n".join(f"  {system.key:<{width}}  {language.text(system.title)}" for system in systems)

@@ -195,7 +195,9 @@ class Plan:
     def _outside(self) -> dict[str, Any]:
         """Title and file of each system that is no file of systems/: reports and resumed runs need them."""
         outside = {
-            key: {"title": system.title, "file": file_of(system)} for key, system in self.systems.items() if system.told
+            key: {"title": str(system.title), "file": file_of(system)}
+            for key, system in self.systems.items()
+            if system.told
         }
         return {"outside": outside} if outside else {}
 

@@ -134,7 +134,7 @@ class System:
 
     name: str
     number: str = ""
-    title: str
+    title: str | Message
     group: str = "systems"
     common: tuple[str, ...] = COMMON
     reads: tuple[str, ...] = ()

@@ -24,12 +24,12 @@ from reports.document.model import (
     number,
     words,
 )
-from reports.document.traces import of_rows
 from reports.document.values import seconds, whole
 from reports.rows.comparisons import OVER_ALL, Comparison
 from reports.rows.differences import FACTS, UNKNOWN, by_value, packages
 from reports.rows.measures import measure
 from reports.rows.summary import Row, setting_key
+from reports.rows.traces import of_rows
 from reports.sections import machine, sections
 from reports.sections.comparisons import caption, columns, figures, ratio_scale
 from reports.view import View

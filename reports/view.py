@@ -6,12 +6,12 @@ from functools import cached_property
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
-from reports.document.settings import Settings
-from reports.document.traces import Traces
 from reports.rows.arrangement import groups
 from reports.rows.comparisons import Comparison, compare
 from reports.rows.series import arms
+from reports.rows.settings import Settings
 from reports.rows.summary import Row, rows
+from reports.rows.traces import Traces
 
 
 class View:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from core.cell import Cell
 from core.child import exit_at_once, next_word, read_cell, run_queue_ns, say_done, say_ready, say_result, stay_on
 from core.errors import BadInput, GilscopeError
+from core.messages import message
 from core.processtree import TreeUsage, usage_of
 
 BAD_INPUT = 2
@@ -31,8 +32,12 @@ class ProgramEnded(GilscopeError):
     """The program ended before it was asked to; status is the exit status for this process."""
 
     def __init__(self, command: Sequence[str], status: int) -> None:
-        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
-        super().__init__(f"{' '.join(command)} {how}.")
+        how = (
+            message("was killed by {signal}", signal=signal.Signals(-status).name)
+            if status < 0
+            else message("exited with status {status}", status=status)
+        )
+        super().__init__(message("{command} {how}.", command=" ".join(command), how=how))
         self.status = status if status > 0 else 1
 
 
@@ -164,7 +169,9 @@ def told_cell() -> tuple[Mapping[str, Any], Cell]:
         told = read_cell()
         return told, Cell.from_json(told)
     except (ValueError, KeyError) as error:
-        raise BadInput(f"The first line of standard input is not a cell; it must be a JSON object: {error}") from None
+        raise BadInput(
+            "The first line of standard input is not a cell; it must be a JSON object: {error}", error=str(error)
+        ) from None
 
 
 def main(command: Sequence[str]) -> None:

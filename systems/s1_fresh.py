@@ -1,12 +1,13 @@
 """System 1: a single socket, a connection for every request."""
 
 from clients.native import FRESH
+from core.messages import message
 from core.system import Program, System
 
 SYSTEM = System(
     number="1",
     name="fresh",
-    title="Single socket, no connection cache",
+    title=message("Single socket, no connection cache"),
     reads=("NUM_WORKERS_PER_API_SERVICE", "TRANSPORT"),
     service="services.threaded:threaded_service",
     caller="clients.callers:fresh_caller",

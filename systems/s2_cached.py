@@ -1,12 +1,13 @@
 """System 2: a single socket and a cache of connections, which clients reuse or do not."""
 
 from clients.native import FRAMED
+from core.messages import message
 from core.system import Program, System
 
 SYSTEM = System(
     number="2",
     name="cached",
-    title="Single socket, connection cache",
+    title=message("Single socket, connection cache"),
     reads=("NUM_WORKERS_PER_API_SERVICE", "NUM_MAX_CONNS", "REUSE_CLIENT", "SELECTOR", "TRANSPORT"),
     service="services.cached:single_socket_service",
     caller="clients.callers:framed_caller",

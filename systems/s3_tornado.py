@@ -1,12 +1,13 @@
 """System 3: Tornado on loopback TCP, keep-alive clients."""
 
 from clients.native import CALC_BY_HTTP
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     number="3",
     name="tornado",
-    title="Tornado",
+    title=message("Tornado"),
     service="services.tornado_app:tornado_service",
     caller="clients.callers:http_caller",
     message="clients.channel:http_message",

@@ -1,12 +1,13 @@
 """System 4: several sockets that share one cache of connections and one pool of workers."""
 
 from clients.native import FRAMED
+from core.messages import message
 from core.system import Program, System
 
 SYSTEM = System(
     number="4",
     name="pool",
-    title="Multi-socket pool",
+    title=message("Multi-socket pool"),
     reads=(
         "NUM_WORKERS_PER_API_SERVICE",
         "NUM_MULTI_SOCKET",

@@ -105,7 +105,7 @@ def test_every_file_with_a_main_is_a_command_but_for_run_which_needs_no_word() -
 
 def test_help_lists_every_parameter_every_system_and_every_command() -> None:
     text = shown("--help", COLUMNS="100")
-    for words in (*(one.flag for one in PARAMETERS.values()), *(system.title for system in built_in()), *COMMANDS):
+    for words in (*(one.flag for one in PARAMETERS.values()), *(str(system.title) for system in built_in()), *COMMANDS):
         assert words in text
 
 

@@ -37,9 +37,9 @@ def environment(
 
     hashed: the file must have the hash of each package
     folder: where environments live, one for each executable, package file and names of wheels
-    A ready one is known by its stamp alone: no process is started. Runs that need one at once wait for one. One that
-    installs a folder of this machine is made once in every process: nothing else says that the folder has changed.
-    Raises BadInput for a package file that cannot be read, EnvironmentFailed when it cannot be made.
+    A ready one is known by its stamp, without a process. Runs that need the same at once wait for each other. One that
+    installs a folder of this machine is made once in every process, for the folder may have changed.
+    Raises BadInput for a package file that cannot be read, EnvironmentFailed if it cannot be made.
     """
     contents = Contents(
         requirements_file=requirements_file.absolute() if requirements_file else None,
@@ -66,11 +66,8 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
     if not unnamed:
         return user_file
     if requirements.hashed:
-        raise EnvironmentFailed(
-            "{file} has hashes, so it must name {packages} with their hashes, too.",
-            file=user_file,
-            packages=", ".join(unnamed),
-        )
+        names = ", ".join(unnamed)
+        raise EnvironmentFailed("{file} has hashes, so it must name {names} with hashes.", file=user_file, names=names)
     text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     stem = Path(user_file or "requirements.txt").stem

@@ -8,9 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput
 from core.messages import AND, Message, listed
-from lab.environments.requirements import Requirements, constraint_files, local_path, read
+from lab.environments.requirements import Requirements, constraint_files, content, local_path, read
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 
@@ -62,9 +61,7 @@ def stamp(interpreter: Interpreter, contents: Contents) -> str:
         "layout": LAYOUT,
         "requirements": hashlib.sha256("\n".join(_all_lines(contents.wanted)).encode()).hexdigest(),
         "wheels": [_digest(path) for path in contents.wheels],
-        "executable": str(interpreter.executable),
-        "version": interpreter.facts["version"],
-        "build": interpreter.facts["build"],
+        **interpreter.identity,
     }
     return json.dumps(facts, indent=1)
 
@@ -92,7 +89,7 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
 
 
 def _project_name(folder: Path) -> str:
-    """What pyproject.toml calls the project; "" where it does not say."""
+    """What pyproject.toml calls the project; "" if it does not say."""
     try:
         manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
         return str(manifest.get("project", {}).get("name", ""))
@@ -101,11 +98,4 @@ def _project_name(folder: Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise BadInput(
-            "Package file {path} cannot be read ({error}); it must be a requirements file with hashes, or a wheel.",
-            path=str(path),
-            error=error.strerror,
-        ) from None
+    return hashlib.sha256(content(path)).hexdigest()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
-from core.messages import message
+from core.messages import Arg, message
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _ARCHIVE = re.compile(r"([A-Za-z0-9._]+?)-[0-9][^/]*\.(?:whl|tar\.gz|zip)$")
@@ -35,11 +35,21 @@ class Requirements:
 
 
 def read(path: Path) -> Requirements:
-    """What the file asks for, with the files that it names with -r.
-
-    Raises BadInput if one cannot be read, or names itself.
-    """
+    """What the file asks for, with the files that it names with -r. Raises BadInput if one cannot be read."""
     return _read(path, ())
+
+
+def content(path: Path) -> bytes:
+    """What a requirements file or a package holds. Raises BadInput."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error.strerror) from None
+
+
+def _unreadable(path: Path, reason: Arg) -> BadInput:
+    name = str(path)
+    return BadInput("{path} cannot be read ({reason}); name a requirements file, or a wheel.", path=name, reason=reason)
 
 
 def constraint_files(wanted: Requirements) -> list[Path]:
@@ -66,10 +76,8 @@ def listed(packages: Sequence[str]) -> Requirements:
     """Packages that were named one by one. Raises BadInput for what is not a package, such as an option."""
     for package in packages:
         if not package.strip() or package.startswith("-") or "\n" in package:
-            raise BadInput(
-                "{package} is not a package; name one, such as numpy or numpy==2.3.5, or a wheel's path.",
-                package=repr(package),
-            )
+            remedy = message("name one, such as numpy or numpy==2.3.5, or a wheel's path")
+            raise BadInput("{package} is not a package; {remedy}.", package=repr(package), remedy=remedy)
     return Requirements(entries=tuple(dict.fromkeys(packages)))
 
 
@@ -90,11 +98,8 @@ def normalised(name: str) -> str:
 def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:
     """outer: the files that led here, the first one that the user named."""
     if path.resolve() in outer:
-        raise BadInput(
-            "Package file {path} names itself with -r: {chain}. Take one of these lines out.",
-            path=str(outer[0]),
-            chain=" -> ".join(file.name for file in (*outer, path)),
-        )
+        chain, first = " -> ".join(file.name for file in (*outer, path)), str(outer[0])
+        raise BadInput("{path} names itself with -r: {chain}. Remove one of these lines.", path=first, chain=chain)
     options: list[str] = []
     entries: list[str] = []
     for line in _lines(path):
@@ -122,14 +127,9 @@ def _absolute(option: str, folder: Path) -> str:
 def _lines(path: Path) -> Iterator[str]:
     """The lines without comments; one that ends in a backslash goes on in the next."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else message("it is not UTF-8")
-        raise BadInput(
-            "Package file {path} cannot be read ({reason}); it must be a requirements file.",
-            path=str(path),
-            reason=reason,
-        ) from None
+        text = content(path).decode()
+    except UnicodeDecodeError:
+        raise _unreadable(path, message("it is not UTF-8")) from None
     for line in text.replace("\\\n", " ").splitlines():
         bare = " ".join(_COMMENT.sub("", line).split())
         if bare:

@@ -40,6 +40,11 @@ class Build:
     version: str
     free_threaded: bool
 
+    @property
+    def label(self) -> str:
+        """What tells it from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
+        return self.version + "t" * self.free_threaded
+
 
 def build_in_file(path: Path) -> Build | None:
     """What the CPython in the file is; None if it is none, or its library is another file."""

@@ -1,9 +1,9 @@
 """Which Python a process runs and whether its GIL is on, ours or not, without its co-operation. See docs/audit.md.
 
-A program that others could have changed is never executed (lab.python.trust): its file is read in place of it being
-asked. A default build always has it. Of CPython 3.14 the answer is read from its memory. Where that may not be done,
-and of later versions, sys.remote_exec has the process run one line, which waits for its main thread. Else it is not
-known. Both want the right to trace the process: the same user, and Linux's ptrace_scope.
+A program that others could have changed is never executed (lab.python.trust): its file is read instead.
+A default build's GIL is on. That of CPython 3.14 is read from its memory; if that is not allowed, and of later
+versions, sys.remote_exec makes the process run a line, which waits for its main thread. Both need the right to trace
+it: the same user, and Linux's ptrace_scope.
 Source: PEP 768, docs.python.org/3.14/library/sys.html#sys.remote_exec
 """
 
@@ -36,28 +36,17 @@ os.replace({answer!r} + ".new", {answer!r})
 
 @dataclass(frozen=True, kw_only=True)
 class PythonProcess:
-    """What a Python process runs under, and whether its GIL is on; None if that is not known."""
+    """label: of its interpreter, 3.14.7t. gil_enabled: whether its GIL is on; None if that is not known."""
 
-    version: str
-    free_threaded: bool
+    label: str
     gil_enabled: bool | None
-
-    @property
-    def label(self) -> str:
-        """3.14.7, or 3.14.7t of the free-threaded build."""
-        return version_label(self.version, free_threaded=self.free_threaded)
-
-
-def version_label(version: str, *, free_threaded: bool) -> str:
-    """What tells an interpreter from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
-    return version + "t" * free_threaded
 
 
 def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = True) -> PythonProcess | None:
     """What process *pid* runs under; None if it is not a Python, or may not be inspected.
 
-    deadline_s: how long its main thread may take to answer, where it has to be asked.
-    may_ask: whether it may be asked at all, which has it run a line; else it notices nothing.
+    deadline_s: how long its main thread may take to answer, if it has to be asked
+    may_ask: whether it may be asked at all, which makes it run a line; else it notices nothing
     """
     executable = _executable(pid)
     if executable is None:
@@ -67,7 +56,7 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
     if build is None:
         return None
     enabled = _gil_enabled(pid, executable, build, deadline_s if may_ask and trusted else 0.0)
-    return PythonProcess(version=build.version, free_threaded=build.free_threaded, gil_enabled=enabled)
+    return PythonProcess(label=build.label, gil_enabled=enabled)
 
 
 def _gil_enabled(pid: int, executable: Path, build: Build, ask_s: float) -> bool | None:

@@ -225,12 +225,15 @@ def broken(reason: Message) -> Message:
 
 def _reason(name: str, output: str, command: tuple[str, ...]) -> Message:
     """What is missing, if the build said so, or else its last lines."""
-    for match in _LIBRARY.finditer(output):
-        if match["name"] == name:
-            return message("not built: needs {tools}", tools=match["needs"].strip())
     last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
     failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
-    return (command[0] == "cargo" and why_cargo_cannot(output)) or broken(failed)
+    return missing_library(name, output) or (command[0] == "cargo" and why_cargo_cannot(output)) or broken(failed)
+
+
+def missing_library(name: str, output: str) -> Message:
+    """What the build of *name* said that it needs, NOTHING if it did not."""
+    needs = [match["needs"].strip() for match in _LIBRARY.finditer(output) if match["name"] == name]
+    return message("not built: needs {tools}", tools=needs[0]) if needs else NOTHING
 
 
 def why_cargo_cannot(output: str) -> Message:

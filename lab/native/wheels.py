@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from lab.environments import build
 from lab.environments.environment import EnvironmentFailed
-from lab.native.programs import broken, lacking, store_reason, stored_reason
+from lab.native.programs import broken, lacking, missing_library, store_reason, stored_reason
 from lab.places import NATIVE_SOURCES
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -25,7 +24,6 @@ STAMP_FILE = "gilscope.json"
 REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
 MADE_FOLDERS = {"target", "build", "__pycache__"}
-_NEEDS = re.compile(r"not built: needs ([^\n]+)")
 
 
 class WheelMissing(EnvironmentFailed):
@@ -94,13 +92,7 @@ def _place(extension: Extension, interpreter: Interpreter) -> Path:
 
 def _stamp(extension: Extension, interpreter: Interpreter) -> str:
     """All that a wheel is made of: other sources, or another build of the interpreter, need another one."""
-    facts = {
-        "sources": _digest(extension),
-        "executable": str(interpreter.executable),
-        "version": interpreter.facts["version"],
-        "build": interpreter.facts["build"],
-    }
-    return json.dumps(facts, indent=1)
+    return json.dumps({"sources": _digest(extension), **interpreter.identity}, indent=1)
 
 
 def _digest(extension: Extension) -> str:
@@ -161,7 +153,7 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
     except subprocess.TimeoutExpired as late:
         reason = broken(message("it did not end within {limit_s:g} s", limit_s=late.timeout))
     else:
-        reason = _reason(done.stdout + done.stderr) if done.returncode else NOTHING
+        reason = _reason(extension.name, done.stdout + done.stderr) if done.returncode else NOTHING
     if reason:
         store_reason(place / REASON_FILE, reason)
     else:
@@ -175,11 +167,8 @@ def _command(extension: Extension, interpreter: Interpreter, place: Path) -> lis
     return [str(uv.find()), "build", "--wheel", *python, "--out-dir", str(place), source]
 
 
-def _reason(output: str) -> Message:
+def _reason(name: str, output: str) -> Message:
     """The library that is missing, or the first lines that name an error: what follows are the tools' own frames."""
-    match = _NEEDS.search(output)
-    if match:
-        return message("not built: needs {tools}", tools=match[1].strip())
     lines = [line.strip() for line in output.strip().splitlines()]
     errors = [line for line in lines if "error" in line.lower()]
-    return broken(verbatim(" / ".join(errors[:3] or lines[-3:])))
+    return missing_library(name, output) or broken(verbatim(" / ".join(errors[:3] or lines[-3:])))

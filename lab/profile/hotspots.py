@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from core.messages import Message, chained, listed, message, plural
+from core.messages import NOTHING, Message, chained, listed, message, plural
 
 SWITCHES = "switches"
 UNKNOWN = "[unknown]"
@@ -56,11 +56,10 @@ class Owner(NamedTuple):
 class Hot:
     """A function, and what the service spent in it.
 
-    symbol, dso:    its name, and the program, library or [kernel] that it is in
-    share:          0..1, of the service's CPU time; what the kernel does for a function is the function's
-    switch_share:   0..1, of its context switches, both when it sleeps and when it has to make room; None: not counted
-    lock:           which lock it takes or gives back, a key of LOCKS, or "". A lock's shares hold all that is done
-                    in it and for it, contended or not
+    symbol, dso: its name, and the program, library or [kernel] that it is in
+    share: 0..1, of the service's CPU time; what the kernel does for a function is the function's
+    switch_share: 0..1, of its context switches, voluntary or not; None: not counted
+    lock: a key of LOCKS, or "". A lock's shares hold all that is done in it and for it, contended or not
     """
 
     symbol: str
@@ -74,8 +73,8 @@ class Hot:
 class Profile:
     """Functions and locks, the hottest first; each sample counts for one of them, so that the shares add up to 1.
 
-    samples:        of CPU time; lost_share: 0..1, of all samples, where perf complained that it lost some
-    kernel_counted: False where perf may not look into the kernel: what happens there is then in no share
+    samples: of CPU time; lost_share: 0..1, of all samples, as far as perf said
+    kernel_counted: False if perf may not inspect the kernel: what happens there is then in no share
     """
 
     hot: tuple[Hot, ...]
@@ -90,7 +89,7 @@ class Profile:
 
     def sentence(self) -> Message:
         """The hottest function, the hottest lock, and what that is based on."""
-        return chained([*_hottest_function(self.hot), _hottest_lock(self.hot), self._basis()])
+        return chained([_hottest_function(self.hot), _hottest_lock(self.hot), self._basis()])
 
     def _basis(self) -> Message:
         samples = plural("from {count} sample", "from {count:,} samples", count=self.samples)
@@ -167,16 +166,12 @@ def _short(dso: str) -> str:
     return "[kernel]" if dso.startswith("[kernel") else dso.rpartition("/")[2]
 
 
-def _hottest_function(hot: Sequence[Hot]) -> list[Message]:
-    functions = [function for function in hot if not function.lock]
-    return [
-        message(
-            "the hottest function is {symbol} ({share} of CPU time)",
-            symbol=function.symbol,
-            share=_percent(function.share),
-        )
-        for function in functions[:1]
-    ]
+def _hottest_function(hot: Sequence[Hot]) -> Message:
+    hottest = next((function for function in hot if not function.lock), None)
+    if hottest is None:
+        return NOTHING
+    share = _percent(hottest.share)
+    return message("the hottest function is {symbol} ({share} of CPU time)", symbol=hottest.symbol, share=share)
 
 
 def _hottest_lock(hot: Sequence[Hot]) -> Message:

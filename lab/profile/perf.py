@@ -23,7 +23,7 @@ from core.errors import GilscopeError
 from core.messages import NOTHING, Message, message
 from core.processtree import tree
 from lab.machine.kernelfiles import Reader
-from lab.processes import guarded, run
+from lab.processes import guarded, run, tail
 from lab.profile.hotspots import SWITCHES, Profile, parsed, profile_of
 
 FREQUENCY_HZ = 499  # not a divisor of the timer's, so that the two do not beat
@@ -142,11 +142,20 @@ class Recording:
     def _start(self) -> None:
         (control, controller), (acknowledged, acknowledging) = os.pipe(), os.pipe()
         self._ends = [controller, acknowledged]
+        pipes = f"fd:{control},{acknowledging}"
         try:
             pids = ",".join(str(pid) for pid in tree(self.pid))
-            pipes = f"fd:{control},{acknowledging}"
-            command = [*_record(str(self.file)), "-D", "-1", "--control", pipes, "-p", pids]
-            self._perf = self._popen(command, (control, acknowledging))
+            self._perf = subprocess.Popen(
+                [*_record(str(self.file)), "-D", "-1", "--control", pipes, "-p", pids],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._output,
+                pass_fds=(control, acknowledging),
+                process_group=self._process_group,
+                env=_environment(),
+            )
+        except OSError as error:
+            raise _not_started(error) from error
         finally:
             os.close(control)
             os.close(acknowledging)
@@ -163,27 +172,10 @@ class Recording:
         if not answer:
             raise self._failed(message("did not start counting"))
 
-    def _popen(self, command: Sequence[str], kept: Sequence[int]) -> subprocess.Popen[bytes]:
-        try:
-            return subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._output,
-                pass_fds=kept,
-                process_group=self._process_group,
-                env=_environment(),
-            )
-        except OSError as error:
-            raise _not_started(error) from error
-
     def _failed(self, failure: Message) -> ProfileFailed:
-        self._output.seek(0)
+        last = message("Its last line: {output}", output=_last_line(tail(self._output, 1000)))
         return ProfileFailed(
-            "perf, recording process {pid}, {failure}. Its last line: {output}",
-            pid=self.pid,
-            failure=failure,
-            output=_last_line(self._output.read().decode(errors="replace")),
+            "perf, recording process {pid}, {failure}. {last}", pid=self.pid, failure=failure, last=last
         )
 
     def _end(self) -> None:
@@ -213,11 +205,9 @@ def hottest(perf_data: Path) -> Profile:
         stderr.seek(0)
         output = stderr.read()
     if status != 0 or not profile.samples:
-        raise ProfileFailed(
-            "{file} holds no sample of CPU time that perf could read. Its last line: {output}",
-            file=str(perf_data),
-            output=_last_line(output),
-        )
+        last = message("Its last line: {output}", output=_last_line(output))
+        name = str(perf_data)
+        raise ProfileFailed("{file} holds no sample of CPU time that perf could read. {last}", file=name, last=last)
     lost = _LOST.search(output)
     return replace(profile, lost_share=float(lost[1]) / 100) if lost else profile
 

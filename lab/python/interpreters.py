@@ -37,9 +37,8 @@ class Interpreter:
     """A CPython that ran and said what it is.
 
     name:         '3.14' or '3.14t', from its own facts and not from its file's name
-    executable:   the interpreter itself, also where a link, a virtual environment or a shim led to it: an
-                  environment made from a link looks for the standard library around the link, and may well
-                  find that of another build
+    executable:   the interpreter itself and not the link, virtual environment or shim that led to it: an environment
+                  made from a link looks for its standard library around the link
     source:       uv, PATH, pyenv, or 'given' for one that the caller named
     facts:        core.runtime.facts() of it
     alternatives: the others of the same name, best first
@@ -50,6 +49,16 @@ class Interpreter:
     source: str
     facts: Mapping[str, Any]
     alternatives: tuple["Interpreter", ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What tells it from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
+        return str(self.facts["version"]) + "t" * bool(self.facts["gil_disabled_build"])
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What is made for another executable or build has to be made anew."""
+        return {"executable": str(self.executable), "version": self.facts["version"], "build": self.facts["build"]}
 
 
 def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict[str, Interpreter]:

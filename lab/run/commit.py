@@ -17,10 +17,10 @@ def commit(folder: Path = REPOSITORY) -> str | None:
 
     None where git is missing or *folder* is no working tree of its own: an unpacked archive may lie in another's.
     """
-    told = _git(folder, "rev-parse", "--show-toplevel", "HEAD")
-    if told is None or len(told.split("\n")) != 2:
+    lines = (_git(folder, "rev-parse", "--show-toplevel", "HEAD") or "").split("\n")
+    if len(lines) != 2:
         return None
-    top, digits = told.split("\n")
+    top, digits = lines
     if Path(top).resolve() != folder.resolve():
         return None
     changes = _git(folder, "status", "--porcelain", "--untracked-files=no")

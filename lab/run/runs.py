@@ -61,10 +61,10 @@ def run_folder(plan: Plan) -> Path:
 
 def titles(*runs: Run) -> dict[str, str]:
     """What reports call the systems, by number or name: those that are here, and those that *runs* had besides."""
-    titles = {system.key: system.title for system in built_in()}
+    titles = {system.key: str(system.title) for system in built_in()}
     for plan in (SavedPlan.from_json(run.plan) for run in runs):
         titles |= {system.name: system.title for system in plan.outside}
-        titles |= {one.key: one.title for one in (service.systems(plan.user_service) if plan.user_service else ())}
+        titles |= {one.key: str(one.title) for one in (service.systems(plan.user_service) if plan.user_service else ())}
     return titles
 
 

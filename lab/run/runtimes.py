@@ -12,7 +12,6 @@ from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages, requirements_file
-from lab.gil.probe import version_label
 from lab.native import programs
 from lab.native.wheels import wheel
 from lab.places import ENVIRONMENTS, REPOSITORY
@@ -140,10 +139,7 @@ class UserServiceRuntime:
     @property
     def expected_python(self) -> str:
         """What a process of the service is to run under (lab.gil.probe); "" if nothing is promised."""
-        if self.runtime is None:
-            return ""
-        facts = self.runtime.interpreter.facts
-        return version_label(facts["version"], free_threaded=facts["gil_disabled_build"])
+        return self.runtime.interpreter.label if self.runtime else ""
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.processtree import tree
+from lab.machine.kernelfiles import Reader
 
 PROC = Path("/proc")
 _LISTENING = "0A"
@@ -85,11 +86,8 @@ def _unix_inodes(path: str) -> set[str]:
 
 
 def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
-    try:
-        lines = table.read_text(errors="replace").splitlines()
-    except OSError:
-        return
-    yield from (line.split(maxsplit=splits) for line in lines[1:])
+    lines = (Reader().text(str(table)) or "").splitlines()
+    return (line.split(maxsplit=splits) for line in lines[1:])
 
 
 def _all_pids() -> list[int]:
@@ -112,7 +110,4 @@ def _link(path: str) -> str:
 
 
 def _name(pid: int) -> str:
-    try:
-        return (PROC / str(pid) / "comm").read_text().strip()
-    except OSError:
-        return ""
+    return Reader().text(str(PROC / str(pid) / "comm")) or ""

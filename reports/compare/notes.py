@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.messages import Message, listed, message, plural
+from core.messages import AND, Message, listed, message, plural
 from reports.compare.pairs import Pair, pairs, unpaired
 from reports.compare.samples import PER_REQUEST, Sample, Saved, cell_name, cell_names, varying
 
@@ -86,7 +86,7 @@ def readings(a: Saved, b: Saved, paired: Sequence[Pair]) -> list[Message]:
     ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below 1 slower.")
     judged = sum(not pair.gate for pair in paired)
     adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
-    medians = message("A, B: medians of {blocks}.", blocks=listed(blocks, last=message("{start} and {end}")))
+    medians = message("A, B: medians of {blocks}.", blocks=listed(blocks, last=AND))
     return [*dict.fromkeys(times), medians, ratio, *(adjusted if judged > 1 else [])]
 
 

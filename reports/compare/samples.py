@@ -10,9 +10,9 @@ from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import Method
 from core.result import CellResult, Run
-from reports.document.settings import parameter_values
 from reports.rows.arrangement import value_text
 from reports.rows.gates import SHORTEST_WINDOW_NS
+from reports.rows.settings import parameter_values
 from reports.rows.summary import Row, completion_ns, rows, setting_key
 
 FS_PER_NS = 1_000_000

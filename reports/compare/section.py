@@ -7,7 +7,7 @@ from core.messages import Message, message, verbatim
 from reports.compare.runs import CellComparison, Compared
 from reports.compare.samples import FS_PER_S, setting_text, varying
 from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
-from reports.document.settings import Settings
+from reports.rows.settings import Settings
 
 _UNITS = (("s", FS_PER_S), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
 WORDS: Mapping[str, Message] = {

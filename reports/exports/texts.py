@@ -8,9 +8,9 @@ from core.languages import ENGLISH, Language
 from reports.document.model import Document
 from reports.exports.csv_sheets import cells_sheet, rows_sheet
 from reports.exports.writing import Exported, written
+from reports.record import covers_the_seed, record
 from reports.render.markdown import markdown as rendered
 from reports.report import report
-from reports.seed.record import covers_the_seed, record
 from reports.view import View
 
 Texts = dict[str, Callable[[], str]]

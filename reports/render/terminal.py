@@ -13,9 +13,9 @@ from rich.text import Text
 from core.languages import Language
 from core.messages import Message
 from reports.document.model import Column, Datum, Group, Section, Strip, Table
+from reports.render.console import shows_unicode, wrapped
 from reports.render.strips import place
-from reports.terminal.console import shows_unicode, wrapped
-from reports.terminal.textbars import bar
+from reports.render.textbars import bar
 
 GAPS = (2, 1)
 LEAST_BAR, MOST_BAR = 8, 24
@@ -88,14 +88,16 @@ def _layout(table: Table, width: int, language: Language) -> _Layout:
             has_bars, shown = False, list(every)
         else:
             widths = _widths(table, shown, GAPS[-1], language)
-            return _narrowed(_Layout(indent=indent, widths=widths, gap=GAPS[-1], bar=0), width)
+            return _narrowed(table, _Layout(indent=indent, widths=widths, gap=GAPS[-1], bar=0), width)
 
 
-def _narrowed(layout: _Layout, width: int) -> _Layout:
-    """Columns none of which can be dropped: the first is broken."""
-    first, *others = layout.widths
-    room = width - layout.indent - sum(layout.widths[index] + layout.gap for index in others)
-    return replace(layout, widths={**layout.widths, first: max(1, room)})
+def _narrowed(table: Table, layout: _Layout, width: int) -> _Layout:
+    """Columns none of which can be dropped: the widest is broken, of those that are not numbers if there are any."""
+    texts = [index for index in layout.widths if not table.columns[index].is_number] or [*layout.widths]
+    widest = max(texts, key=lambda index: layout.widths[index])
+    others = sum(layout.widths[index] + layout.gap for index in layout.widths if index != widest)
+    room = width - layout.indent - others
+    return replace(layout, widths={**layout.widths, widest: max(1, room)})
 
 
 def _widths(table: Table, shown: Sequence[int], gap: int, language: Language) -> dict[int, int]:

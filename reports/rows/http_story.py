@@ -6,10 +6,10 @@ from math import log
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from core.runtime import NATIVE
 from reports.document.model import traced
-from reports.document.traces import together
 from reports.document.values import tenths
 from reports.rows.http_workers import BEAST, HELD, RELEASED, UNDECLARED, ClientRow, bench_ratio, ratio_text
 from reports.rows.series import about
+from reports.rows.traces import together
 
 NAMES = {
     HELD: message("Beast, GIL held through I/O"),

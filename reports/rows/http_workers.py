@@ -16,12 +16,12 @@ from core.messages import Message
 from core.result import CellResult
 from core.runtime import NATIVE, RuntimeName
 from reports.document.model import Form, estimate
-from reports.document.settings import parameter_values
-from reports.document.traces import of_rows
 from reports.document.values import hundredths
 from reports.rows.arrangement import varying
+from reports.rows.settings import parameter_values
 from reports.rows.standings import titled
 from reports.rows.summary import Row
+from reports.rows.traces import of_rows
 from reports.statistics.stats import Estimate, effect, log_ratios
 
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"

@@ -7,10 +7,10 @@ from typing import Any
 from core.messages import NOTHING, Message, message, verbatim
 from core.result import CellResult
 from reports.document.model import Column, Datum, Form, Group, Line, Section, Table, arm, number, words
-from reports.document.traces import line_id
 from reports.document.values import microseconds, seconds, whole
 from reports.rows.arrangement import value_text, varying
 from reports.rows.summary import STATES, completion_max_ns, completion_ns, cpu_ns, reasons, requests_per_s
+from reports.rows.traces import line_id
 from reports.view import View
 
 PLACE = 200

@@ -7,11 +7,11 @@ from math import isfinite
 from core.languages import ENGLISH
 from core.messages import SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, number, words
-from reports.document.traces import together
 from reports.document.values import percent, probability, ratio
 from reports.rows.commands import all_runtimes_command
 from reports.rows.comparisons import OVER_ALL, Comparison
 from reports.rows.summary import setting_key
+from reports.rows.traces import together
 from reports.statistics.evidence import WORDS
 from reports.view import View
 

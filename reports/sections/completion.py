@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from core.messages import Message, message
 from reports.document.model import Axis, Curve, Figure, Mark, Panel, Section, Span
-from reports.document.traces import of_rows
 from reports.render.figures import tip
 from reports.rows.arrangement import alike
 from reports.rows.measures import Measure, measure
 from reports.rows.summary import STATES, Row
+from reports.rows.traces import of_rows
 from reports.seed.beside import beside_the_seed
 from reports.view import View
 

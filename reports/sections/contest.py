@@ -19,11 +19,11 @@ from reports.document.model import (
     traced,
     words,
 )
-from reports.document.traces import of_rows
 from reports.document.values import hundredths, microseconds, whole
-from reports.rows.absent import absent_sentences
 from reports.rows.standings import Contest, Standing
 from reports.rows.summary import Row
+from reports.rows.traces import of_rows
+from reports.sections.absent import absent_sentences
 from reports.sections.contest_figures import sweeps, throughput
 from reports.statistics.stats import Estimate
 from reports.view import View

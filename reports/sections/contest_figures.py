@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, message, verbatim
-from reports.document.axes import places_of, swept_axis
 from reports.document.model import Axis, Curve, Figure, Mark, Panel, Span
-from reports.document.traces import of_cells, of_rows
 from reports.document.values import whole
 from reports.render.figures import tip
 from reports.render.strips import round_values
 from reports.rows.standings import Contest, Standing
 from reports.rows.summary import requests_per_s
+from reports.rows.traces import of_cells, of_rows
+from reports.sections.axes import places_of, swept_axis
 from reports.view import View
 
 ANSWERED = message("answered requests/s")

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from core.messages import NOTHING, Message, message
 from reports.document.model import Column, Datum, Form, Group, Line, Section, Strip, Table, arm, columns, number, words
-from reports.document.traces import of_rows
 from reports.document.values import megabytes, tenths
 from reports.rows.commands import command_line
 from reports.rows.costs import Costs, median_costs, what_moved
 from reports.rows.summary import Row, setting_key
+from reports.rows.traces import of_rows
 from reports.view import View
 
 PLACE = 80

@@ -7,11 +7,11 @@ from typing import Any
 from core.histogram import Histogram, bounds_ns
 from core.messages import SEMICOLON, Message, listed, message, verbatim
 from reports.document.model import ABSENT, Column, Section, estimated, words
-from reports.document.traces import of_rows
 from reports.document.values import hundredths, microseconds, tenths, whole
 from reports.rows.series import about
 from reports.rows.standings import Contest, Standing, contests, mean_latency_ns
 from reports.rows.summary import Row
+from reports.rows.traces import of_rows
 from reports.rows.versions import service_version
 from reports.sections import contest as shared
 from reports.view import View

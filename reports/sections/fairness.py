@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from core.messages import NOTHING, Message, listed, message, verbatim
 from reports.document.model import ABSENT, Group, Line, Section, Table, arm, columns, number, traced, words
-from reports.document.traces import of_cells
 from reports.document.values import thousandths
 from reports.rows.fairness import AMONG, UNEVEN_BELOW, Among, Fairness, fairnesses
+from reports.rows.traces import of_cells
 from reports.view import View
 
 PLACE = 85

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from core.messages import Message, message, plural
 from core.runtime import NATIVE, RuntimeName
 from reports.document.model import Section, Table, plain_table, words
-from reports.rows.absent import by_reason, places
 from reports.rows.commands import command_line, resume_command
 from reports.rows.comparisons import answering
 from reports.sections import lacking
+from reports.sections.absent import by_reason, places
 from reports.view import View
 
 Gap = tuple[Message, str]

@@ -26,7 +26,6 @@ from reports.document.model import (
 )
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.render.figures import tip
-from reports.rows.absent import absent_sentences
 from reports.rows.http_story import Settings, answer, story
 from reports.rows.http_workers import (
     ClientRow,
@@ -38,6 +37,7 @@ from reports.rows.http_workers import (
     up_to_most,
 )
 from reports.sections import contest as shared
+from reports.sections.absent import absent_sentences
 from reports.seed import http_clients as seed
 from reports.view import View
 

@@ -5,11 +5,11 @@ from math import ceil, log10
 
 from core.messages import message, verbatim
 from reports.document.model import Axis, Column, Curve, Figure, Group, Line, Mark, Panel, Section, Table, arm, number
-from reports.document.traces import of_rows
 from reports.document.values import microseconds, whole
 from reports.render.figures import tip
 from reports.rows.curves import curve, percentiles
 from reports.rows.summary import Row
+from reports.rows.traces import of_rows
 from reports.view import View
 
 PLACE = 70

@@ -6,12 +6,12 @@ from typing import Any
 
 from core.messages import AND, Message, listed, message, plural
 from reports.document.model import Column, Datum, Section, estimated, words
-from reports.document.traces import of_rows, together
 from reports.document.values import hundredths, megabytes
 from reports.rows.challenges import OURS, Challenge, best_of_ours, challenges
 from reports.rows.series import about
 from reports.rows.standings import Contest, Standing, contests, rate_share
 from reports.rows.summary import Row
+from reports.rows.traces import of_rows, together
 from reports.sections import contest as shared
 from reports.statistics.significance import ALPHA, fewest_blocks
 from reports.view import View

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from core.messages import Message, listed, message
 from reports.document.model import Group, Line, Section, Table, arm, columns, estimate, estimated, number, traced, words
-from reports.document.settings import parameter_values
-from reports.document.traces import of_rows
 from reports.document.values import hundredths, whole
 from reports.rows.limits import Share, shares
+from reports.rows.settings import parameter_values
 from reports.rows.summary import setting_key
+from reports.rows.traces import of_rows
 from reports.view import View
 
 PLACE = 90

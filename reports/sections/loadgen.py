@@ -5,11 +5,11 @@ from statistics import median
 
 from core.messages import SEMICOLON, Message, listed, message
 from reports.document.model import Column, Datum, Section, estimated, number, words
-from reports.document.traces import of_rows, together
 from reports.document.values import hundredths, microseconds, whole
 from reports.rows.series import about
 from reports.rows.standings import Contest, Standing, client_cpu_share, contests, rate_share
 from reports.rows.summary import Row
+from reports.rows.traces import of_rows, together
 from reports.rows.versions import client_version
 from reports.sections import contest as shared
 from reports.statistics.stats import Estimate

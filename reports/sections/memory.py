@@ -27,12 +27,12 @@ from reports.document.model import (
     traced,
     words,
 )
-from reports.document.traces import of_cells, of_rows
 from reports.document.values import MIB, kib, mib, size
 from reports.render.figures import tip
 from reports.rows.growth import CLIENTS, SIDES, Growth, Side, growths
 from reports.rows.series import about, memory_bytes
 from reports.rows.summary import Row
+from reports.rows.traces import of_cells, of_rows
 from reports.view import View
 
 PLACE = 110

@@ -6,14 +6,14 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural
 from core.method import SAME, Method
 from reports.document.looks import COUNT
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, words
-from reports.document.traces import of_rows
 from reports.render.strips import round_values
-from reports.rows.absent import absent_sentences
 from reports.rows.arrangement import alike, has_same_work
 from reports.rows.columns import RowColumn, columns
 from reports.rows.differences import differences
 from reports.rows.measures import Measure, measure
 from reports.rows.summary import STATES, Row, as_message, reference
+from reports.rows.traces import of_rows
+from reports.sections.absent import absent_sentences
 from reports.view import View
 
 PLACE = 15

@@ -6,7 +6,6 @@ import numpy as np
 
 from core.cell import PARAMETERS
 from core.messages import SEMICOLON, Message, listed, message, plural, verbatim
-from reports.document.axes import places_of, swept_axis
 from reports.document.model import (
     ABSENT,
     Axis,
@@ -26,13 +25,14 @@ from reports.document.model import (
     traced,
     words,
 )
-from reports.document.traces import of_cells
 from reports.document.values import significant, tenths, whole
 from reports.render.figures import tip
 from reports.rows.scaling import NAMES, Scaling, ShortSweep, scalings, short_sweeps
 from reports.rows.series import about
 from reports.rows.summary import requests_per_s
 from reports.rows.topologies import WORKERS
+from reports.rows.traces import of_cells
+from reports.sections.axes import places_of, swept_axis
 from reports.statistics.scaling import FEWEST_VALUES, AmdahlFit, UslFit
 from reports.view import View
 

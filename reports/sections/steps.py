@@ -9,11 +9,11 @@ from statistics import fmean
 
 from core.messages import NOTHING, message, verbatim
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, number, words
-from reports.document.traces import together
 from reports.document.values import ratio, times
 from reports.render.strips import round_values
 from reports.rows.commands import all_runtimes_command
 from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.traces import together
 from reports.view import View
 
 PLACE = 40

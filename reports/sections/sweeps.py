@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
-from reports.document.axes import places_of, swept_axis
 from reports.document.model import (
     Axis,
     Column,
@@ -20,12 +19,13 @@ from reports.document.model import (
     number,
     words,
 )
-from reports.document.traces import of_rows
 from reports.render.figures import tip
 from reports.rows.arrangement import value_text
 from reports.rows.measures import Measure, measure
 from reports.rows.summary import Row
 from reports.rows.sweeping import Sweep, sweeps
+from reports.rows.traces import of_rows
+from reports.sections.axes import places_of, swept_axis
 from reports.view import View
 
 PLACE = 60

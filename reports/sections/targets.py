@@ -6,7 +6,6 @@ from dataclasses import replace
 from core.messages import Message, message, verbatim
 from core.runtime import NATIVE
 from reports.document.model import ABSENT, Column, Datum, Section, bounds, estimated, plain_table, traced, words
-from reports.document.traces import of_rows
 from reports.document.values import hundredths, mib
 from reports.rows.arms import addresses
 from reports.rows.comparisons import OVER_ALL, Comparison
@@ -14,6 +13,7 @@ from reports.rows.costs import median_costs
 from reports.rows.series import about
 from reports.rows.standings import Contest, Standing, contests
 from reports.rows.summary import STATES, Row
+from reports.rows.traces import of_rows
 from reports.sections import contest as shared
 from reports.view import View
 

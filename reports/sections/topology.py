@@ -22,7 +22,6 @@ from reports.document.model import (
     number,
     words,
 )
-from reports.document.traces import of_cells
 from reports.document.values import hundredths, mib, whole
 from reports.render.figures import tip
 from reports.rows.series import about
@@ -39,6 +38,7 @@ from reports.rows.topologies import (
     ratio_of,
     topologies,
 )
+from reports.rows.traces import of_cells
 from reports.sections.topology_words import not_compared, place_words, sentences
 from reports.statistics.stats import Estimate
 from reports.view import View

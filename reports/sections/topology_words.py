@@ -5,10 +5,10 @@ from math import exp
 
 from core.messages import AND, Message, listed, message, plural
 from reports.document.model import estimate, traced
-from reports.document.traces import of_cells
 from reports.document.values import hundredths
 from reports.rows.series import about
 from reports.rows.topologies import NO_LOAD, Claim, Crossing, Place, Topology, load_text, ratio_of
+from reports.rows.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate
 
 

@@ -9,12 +9,12 @@ from core.method import SAME
 from core.result import CellResult
 from core.runtime import NATIVE
 from reports.document.model import Line, Section, Table, plain_table, traced, words
-from reports.document.traces import of_cells, of_rows, together
 from reports.document.values import percent
 from reports.rows.costs import saturation
 from reports.rows.gates import MOST_DISTURBED, MOST_SATURATION, SHORTEST_WINDOW_NS, not_quiet
 from reports.rows.steps import not_separated, steps
 from reports.rows.summary import Row, runtimes
+from reports.rows.traces import of_cells, of_rows, together
 from reports.sections.gaps import elsewhere, missing
 from reports.statistics.evidence import MOST_MARGIN
 from reports.view import View

@@ -5,11 +5,11 @@ from operator import itemgetter
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, verbatim
 from reports.document.model import Section, bounds, interval, traced
-from reports.document.traces import together
 from reports.document.values import ratio, whole_percent
 from reports.rows.commands import command_line
 from reports.rows.comparisons import OVER_ALL, Comparison, answering
 from reports.rows.summary import setting_key
+from reports.rows.traces import together
 from reports.view import View
 
 PLACE = 10

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import ABSENT, Column, Datum, Group, Line, Section, Table, words
-from reports.document.traces import of_rows
 from reports.document.values import seconds
 from reports.rows.summary import Row, runtimes
+from reports.rows.traces import of_rows
 from reports.seed.published import INTERPRETERS, MACHINE, REQUESTS, SYSTEMS, SeedRow, SeedSystem, SeedTable
 from reports.view import View
 

@@ -6,26 +6,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from core.errors import BadInput
 from core.languages import Language
 from core.messages import Message, message
 from core.result import FILE_NAME, Run, load
-from reports.document.model import Column, Group, Table, words
-from reports.render.terminal import print_sentence, print_table
+from reports.render.console import wrapped
+from reports.render.terminal import printable
 from reports.rows.comparisons import Comparison
 from reports.sections.verdict import answered, clause
 
 NO_VERDICT = message("no comparison is saved")
-COLUMNS = (
-    Column(head=message("when")),
-    Column(head=message("plan")),
-    Column(head=message("blocks"), is_number=True),
-    Column(head=message("cells ok"), is_number=True),
-    Column(head=message("not ok"), is_number=True),
-    Column(head=message("run")),
-)
+HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))
+WORDS = 2
+INDENT = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,15 +90,33 @@ def _verdict(run: Run) -> Message:
 
 
 def print_list(runs: Sequence[SavedRun], console: Console, language: Language) -> None:
-    """A line for each run, and its verdict below."""
+    """A line for each run, whose folder is never broken, and its verdict below."""
     whole = [run for run in runs if not run.trouble]
-    groups = tuple(Group(head=run.verdict, lines=(_line(run),)) for run in whole)
-    print_table(Table(name=message("Saved runs"), columns=COLUMNS, groups=groups), console, language)
+    lines = [tuple(map(language.text, HEADS)), *map(_texts, whole)]
+    widths = [max(cell_len(line[place]) for line in lines) for place in range(len(HEADS) - 1)]
+    console.print(Text(_aligned(lines[0], widths), style="dim"), soft_wrap=True)
+    for run, line in zip(whole, lines[1:], strict=True):
+        console.print(Text(_aligned(line, widths)), soft_wrap=True)
+        _print_below(language.text(run.verdict), console, "dim")
     for run in runs:
         if run.trouble:
-            print_sentence(message("{trouble}", trouble=run.trouble), console, language, "red")
+            _print_below(run.trouble, console, "red")
 
 
-def _line(run: SavedRun) -> tuple[Any, ...]:
+def _texts(run: SavedRun) -> tuple[str, ...]:
     when = datetime.fromisoformat(run.when).strftime("%Y-%m-%d %H:%M") if run.when else "-"
-    return tuple(map(words, (when, run.plan, str(run.blocks), str(run.cells_ok), str(run.cells_not_ok), run.folder)))
+    return when, run.plan, str(run.blocks), str(run.cells_ok), str(run.cells_not_ok), run.folder
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+    """Words to the left, numbers to the right; the last as it is."""
+    padded = []
+    for place, width in enumerate(widths):
+        space = " " * (width - cell_len(line[place]))
+        padded.append(f"{line[place]}{space}" if place < WORDS else f"{space}{line[place]}")
+    return "  ".join([*padded, line[-1]])
+
+
+def _print_below(text: str, console: Console, style: str) -> None:
+    shown = Text(wrapped(printable(text), console.width - INDENT), style=style)
+    console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))

@@ -13,9 +13,9 @@ from core.languages import ENGLISH, Language
 from core.messages import NOTHING, Message, message, verbatim
 from core.result import CellResult
 from reports.document.values import whole
+from reports.render.console import terminal
 from reports.render.terminal import printable
 from reports.rows.summary import as_message, requests_per_s
-from reports.terminal.console import terminal
 from reports.terminal.pace import Pace, time_left
 
 

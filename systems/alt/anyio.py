@@ -1,10 +1,11 @@
 """Alternative: AnyIO's buffered streams on asyncio, one event loop."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-anyio",
-    title="AnyIO on asyncio, one loop",
+    title=message("AnyIO on asyncio, one loop"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.anyio_app:anyio_service",

@@ -1,10 +1,11 @@
 """Alternative: an asyncio protocol, one event loop."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-asyncio-protocol",
-    title="asyncio protocol, one loop",
+    title=message("asyncio protocol, one loop"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.protocol:asyncio_service",

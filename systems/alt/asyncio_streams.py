@@ -1,10 +1,11 @@
 """Alternative: asyncio streams, one event loop."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-asyncio-streams",
-    title="asyncio streams, one loop",
+    title=message("asyncio streams, one loop"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.streams:streams_service",

@@ -1,10 +1,11 @@
 """Alternative: a WSGI application on Cheroot."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-cheroot",
-    title="Cheroot, numthreads = workers",
+    title=message("Cheroot, numthreads = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE",),
     service="services.alternatives.cheroot_server:cheroot_service",

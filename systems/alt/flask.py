@@ -1,10 +1,11 @@
 """Alternative: a Flask application on Waitress."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-flask",
-    title="Flask on Waitress, threads = workers",
+    title=message("Flask on Waitress, threads = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE",),
     service="services.alternatives.waitress_server:flask_service",

@@ -1,10 +1,11 @@
 """Alternative: a Flask application on Gunicorn's gthread worker."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-flask-gunicorn",
-    title="Flask on Gunicorn gthread, threads = workers",
+    title=message("Flask on Gunicorn gthread, threads = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE",),
     service="services.alternatives.gunicorn_command:flask_service",

@@ -5,7 +5,7 @@ from core.system import System
 
 SYSTEM = System(
     name="alt-granian-asgi",
-    title="Granian ASGI, one loop",
+    title=message("Granian ASGI, one loop"),
     group="league",
     service="services.alternatives.granian_command:asgi_service",
     caller="clients.callers:http_caller",

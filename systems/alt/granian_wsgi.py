@@ -5,7 +5,7 @@ from core.system import System
 
 SYSTEM = System(
     name="alt-granian-wsgi",
-    title="Granian WSGI, blocking threads = workers",
+    title=message("Granian WSGI, blocking threads = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE",),
     service="services.alternatives.granian_command:wsgi_service",

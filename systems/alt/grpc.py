@@ -1,10 +1,11 @@
 """Alternative: gRPC with a pool of threads and its own client."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-grpc",
-    title="gRPC, max_workers = workers",
+    title=message("gRPC, max_workers = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE", "TRANSPORT"),
     service="services.alternatives.grpc_server:grpc_service",

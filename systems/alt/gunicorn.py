@@ -1,10 +1,11 @@
 """Alternative: a WSGI application on Gunicorn's gthread worker."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-gunicorn",
-    title="Gunicorn gthread, 1 worker, threads = workers",
+    title=message("Gunicorn gthread, 1 worker, threads = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE",),
     service="services.alternatives.gunicorn_command:wsgi_service",

@@ -1,10 +1,11 @@
 """Alternative: http.server, a thread for each connection."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-http-server",
-    title="http.server, thread per connection",
+    title=message("http.server, thread per connection"),
     group="league",
     service="services.alternatives.stdlib_http:http_server_service",
     caller="clients.callers:http_caller",

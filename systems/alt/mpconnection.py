@@ -1,10 +1,11 @@
 """Alternative: multiprocessing.connection, a thread for each connection."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-mpconnection",
-    title="multiprocessing.connection, thread per connection",
+    title=message("multiprocessing.connection, thread per connection"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.mpconnection:connection_service",

@@ -1,10 +1,11 @@
 """Alternative: Pyro5's multiplex server and its own client."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-pyro5-multiplex",
-    title="Pyro5 multiplex, one thread",
+    title=message("Pyro5 multiplex, one thread"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.pyro_daemon:multiplex_service",

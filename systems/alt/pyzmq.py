@@ -1,10 +1,11 @@
 """Alternative: a ZeroMQ ROUTER with worker threads, DEALER clients."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-pyzmq",
-    title="ZeroMQ ROUTER, worker threads = workers",
+    title=message("ZeroMQ ROUTER, worker threads = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE", "TRANSPORT"),
     service="services.alternatives.zmq_router:zmq_service",

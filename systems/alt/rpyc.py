@@ -1,10 +1,11 @@
 """Alternative: RPyC's ThreadedServer and its own client."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-rpyc",
-    title="RPyC ThreadedServer, thread per connection",
+    title=message("RPyC ThreadedServer, thread per connection"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.rpyc_servers:threaded_service",

@@ -1,10 +1,11 @@
 """Alternative: RPyC's ThreadPoolServer and its own client."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-rpyc-pool",
-    title="RPyC ThreadPoolServer, nbThreads = workers",
+    title=message("RPyC ThreadPoolServer, nbThreads = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE", "TRANSPORT"),
     service="services.alternatives.rpyc_servers:pool_service",

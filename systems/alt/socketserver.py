@@ -1,10 +1,11 @@
 """Alternative: socketserver, a thread for each connection."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-socketserver",
-    title="socketserver, thread per connection",
+    title=message("socketserver, thread per connection"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.sockserver:socketserver_service",

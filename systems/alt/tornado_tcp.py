@@ -1,10 +1,11 @@
 """Alternative: Tornado's TCPServer, one event loop."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-tornado-tcp",
-    title="Tornado TCPServer, one loop",
+    title=message("Tornado TCPServer, one loop"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.tornado_tcp:tornado_tcp_service",

@@ -1,10 +1,11 @@
 """Alternative: an ASGI application on Uvicorn."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-uvicorn",
-    title="Uvicorn with uvloop and httptools, one loop",
+    title=message("Uvicorn with uvloop and httptools, one loop"),
     group="league",
     service="services.alternatives.uvicorn_server:uvicorn_service",
     caller="clients.callers:http_caller",

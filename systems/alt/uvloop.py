@@ -3,11 +3,12 @@
 Source: uvloop.readthedocs.io/user
 """
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-uvloop",
-    title="uvloop, protocol, one loop",
+    title=message("uvloop, protocol, one loop"),
     group="league",
     reads=("TRANSPORT",),
     service="services.alternatives.protocol:uvloop_service",

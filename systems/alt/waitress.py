@@ -1,10 +1,11 @@
 """Alternative: a WSGI application on Waitress."""
 
+from core.messages import message
 from core.system import System
 
 SYSTEM = System(
     name="alt-waitress",
-    title="Waitress, threads = workers",
+    title=message("Waitress, threads = workers"),
     group="league",
     reads=("NUM_WORKERS_PER_API_SERVICE",),
     service="services.alternatives.waitress_server:wsgi_service",

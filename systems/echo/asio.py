@@ -1,11 +1,12 @@
 """Echo server with Boost.Asio (C++): native/echo/asio."""
 
 from clients.native import ECHO, ECHO_READS
+from core.messages import message
 from core.system import SIZES, Program, System
 
 SYSTEM = System(
     name="echo-asio",
-    title="Boost.Asio (C++)",
+    title=message("Boost.Asio (C++)"),
     group="echo",
     common=SIZES,
     reads=(*ECHO_READS, "NUM_SERVER_THREADS"),

@@ -1,11 +1,12 @@
 """Echo server with asyncio's own event loop: services/echo_loop.py."""
 
 from clients.native import ECHO, ECHO_READS
+from core.messages import message
 from core.system import SIZES, System
 
 SYSTEM = System(
     name="echo-asyncio",
-    title="asyncio (Python)",
+    title=message("asyncio (Python)"),
     group="echo",
     common=SIZES,
     reads=ECHO_READS,

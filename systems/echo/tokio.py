@@ -1,11 +1,12 @@
 """Echo server with tokio (Rust): native/echo/tokio."""
 
 from clients.native import ECHO, ECHO_READS
+from core.messages import message
 from core.system import SIZES, Program, System
 
 SYSTEM = System(
     name="echo-tokio",
-    title="tokio (Rust)",
+    title=message("tokio (Rust)"),
     group="echo",
     common=SIZES,
     reads=(*ECHO_READS, "NUM_SERVER_THREADS"),

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from clients.http.rows import ROW
+from core.messages import message
 
 SYSTEM = replace(
     ROW,
     name="http-aiohttp",
-    title="Python aiohttp",
+    title=message("Python aiohttp"),
     client="clients.http.aiohttp:client",
     requirements="requirements/aiohttp.txt",
     request_cpu_us=250,

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from clients.http.rows import ROW
+from core.messages import message
 
 SYSTEM = replace(
     ROW,
     name="http-beast-held",
-    title="Python over Beast (GIL held)",
+    title=message("Python over Beast (GIL held)"),
     client="clients.http.beast:held",
     wheels=("beastclient",),
     request_cpu_us=60,

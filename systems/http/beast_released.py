@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from clients.http.rows import ROW
+from core.messages import message
 
 SYSTEM = replace(
     ROW,
     name="http-beast-released",
-    title="Python over Beast (GIL released)",
+    title=message("Python over Beast (GIL released)"),
     client="clients.http.beast:released",
     wheels=("beastclient",),
     request_cpu_us=60,

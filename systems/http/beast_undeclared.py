@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from clients.http.rows import ROW
+from core.messages import message
 
 SYSTEM = replace(
     ROW,
     name="http-beast-undeclared",
-    title="Python over Beast (GIL held, undeclared)",
+    title=message("Python over Beast (GIL held, undeclared)"),
     client="clients.http.beast:undeclared",
     wheels=("beastclient",),
     turns_gil_on=True,

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from clients.http.rows import ROW
+from core.messages import message
 
 SYSTEM = replace(
     ROW,
     name="http-beast-undeclared-released",
-    title="Python over Beast (GIL released, undeclared)",
+    title=message("Python over Beast (GIL released, undeclared)"),
     client="clients.http.beast:undeclared_released",
     wheels=("beastclient",),
     turns_gil_on=True,

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from clients.http.rows import ROW
+from core.messages import message
 
 SYSTEM = replace(
     ROW,
     name="http-httpx",
-    title="Python httpx",
+    title=message("Python httpx"),
     client="clients.http.httpx:client",
     requirements="requirements/httpx.txt",
     request_cpu_us=600,

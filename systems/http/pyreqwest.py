@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from clients.http.rows import ROW
+from core.messages import message
 
 SYSTEM = replace(
     ROW,
     name="http-pyreqwest",
-    title="Python over reqwest (blocking)",
+    title=message("Python over reqwest (blocking)"),
     client="clients.http.pyreqwest:client",
     wheels=("reqwestclient",),
     request_cpu_us=150,

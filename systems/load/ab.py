@@ -1,11 +1,12 @@
 """ab (ApacheBench) as the client of the echo HTTP server native/http-echo: clients/peers.py runs it."""
 
 from clients.native import LOAD_READS
+from core.messages import message
 from core.system import SIZES, Program, System
 
 SYSTEM = System(
     name="load-ab",
-    title="ab (ApacheBench)",
+    title=message("ab (ApacheBench)"),
     group="loadgen",
     common=SIZES,
     reads=LOAD_READS,

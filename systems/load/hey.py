@@ -1,11 +1,12 @@
 """hey as the client of the echo HTTP server native/http-echo: clients/peers.py runs it."""
 
 from clients.native import LOAD_READS
+from core.messages import message
 from core.system import SIZES, Program, System
 
 SYSTEM = System(
     name="load-hey",
-    title="hey",
+    title=message("hey"),
     group="loadgen",
     common=SIZES,
     reads=LOAD_READS,

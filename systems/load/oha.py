@@ -1,11 +1,12 @@
 """oha as the client of the echo HTTP server native/http-echo: clients/peers.py runs it."""
 
 from clients.native import LOAD_READS
+from core.messages import message
 from core.system import SIZES, Program, System
 
 SYSTEM = System(
     name="load-oha",
-    title="oha",
+    title=message("oha"),
     group="loadgen",
     common=SIZES,
     reads=LOAD_READS,

@@ -1,11 +1,12 @@
 """The load generator of this project, native/loadgen, against the echo HTTP server native/http-echo."""
 
 from clients.native import LOAD_READS, ONE_PATH
+from core.messages import message
 from core.system import SIZES, Program, System
 
 SYSTEM = System(
     name="load-own",
-    title="gilscope's own generator",
+    title=message("gilscope's own generator"),
     group="loadgen",
     common=SIZES,
     reads=LOAD_READS,

@@ -24,7 +24,7 @@ def plain(tmp_path: Path) -> str:
 
 def test_a_package_that_passes_exits_with_0(plain: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--package", plain]) == 0
-    assert "plain passes: " in capsys.readouterr().out
+    assert "plain is ready: " in capsys.readouterr().out
 
 
 def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(

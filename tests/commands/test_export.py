@@ -12,6 +12,6 @@ from tests.commands.saved import saved
 def test_export_writes_the_format_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = saved(tmp_path / "a")
     assert export([str(folder), str(tmp_path / "to"), "--format", "csv"]) == 0
-    assert capsys.readouterr().out.splitlines() == [str(tmp_path / "to" / name) for name in ("cells.csv", "table.csv")]
+    assert capsys.readouterr().out.splitlines() == [str(tmp_path / "to" / name) for name in ("table.csv", "cells.csv")]
     with pytest.raises(BadInput, match="--format is xml; it must be one of pyperf, parquet, csv, hgrm, markdown"):
         export([str(folder), str(tmp_path / "to"), "--format", "xml"])

@@ -202,4 +202,4 @@ def test_help_lists_every_parameter_with_what_it_takes_and_every_system() -> Non
         assert one.flag in text
         assert str(one.accepted) in text
     for system in built_in():
-        assert system.title in systems_help()
+        assert str(system.title) in systems_help()

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lab.gil.probe import version_label
 from lab.python import uv
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
@@ -96,8 +95,7 @@ def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
         result = measured(folder, bench, "native", {"targets": targets, "requests": ["GET"]})
     (service,) = result.services
     assert (result.status, service["processes"]) == ("ok", 3)
-    facts = runtime.interpreter.facts
-    assert service["pythons"] == [version_label(facts["version"], free_threaded=facts["gil_disabled_build"])]
+    assert service["pythons"] == [runtime.interpreter.label]
     assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
     assert service["gil_known"] is True
     assert {"cpu_user_ns", "cpu_system_ns", "voluntary_switches", "max_rss_bytes"} <= set(service)

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from reports.findings import findings
-from reports.findings import scaling as scaling_report
 
 import commands as command_line
 import systems
@@ -34,11 +32,14 @@ from lab.places import REPOSITORY
 from lab.profile.hotspots import Hot, Profile
 from lab.run.contract import CLIENT_KINDS, SERVICE_KINDS
 from reports.compare import comparable
-from reports.rows.comparisons import MOST_DISTURBED, SHORTEST_WINDOW_NS, Comparison
+from reports.rows.comparisons import Comparison
+from reports.rows.gates import MOST_DISTURBED, SHORTEST_WINDOW_NS
 from reports.rows.steps import StepName
+from reports.sections import comparisons, costs, fairness, limit, memory, scaling, topology
 from reports.seed import published as seed
 from reports.statistics.evidence import MARGIN, MOST_MARGIN, Word
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
+from reports.view import View
 from tests.docs.pages import (
     DOCS,
     NEW_FLAG,
@@ -52,6 +53,7 @@ from tests.docs.pages import (
     rows,
     system_5,
 )
+from tests.reports.reading import every_chapter
 
 DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
 
@@ -253,10 +255,10 @@ def test_what_doctor_accepts_is_documented() -> None:
 def test_what_compare_refuses_is_documented() -> None:
     page = DOCS / "compare.md"
     (machine, *_), (method, *_), _ = rows(page, "What is refused")
-    assert machine.split(", ") == [*comparable.MACHINE.values()]
-    assert method.split(", ") == [comparable._METHOD[one.name] for one in fields(Method)]
+    assert machine == ", ".join(map(str, comparable.MACHINE.values()))
+    assert method.split(", ") == [str(comparable._METHOD[one.name]) for one in fields(Method)]
     prose = " ".join(page.read_text().split())
-    assert all(label[0].lower() + label[1:] in prose for label in comparable.SURROUNDINGS.values())
+    assert all(str(label) in prose for label in comparable.SURROUNDINGS.values())
 
 
 def test_blocks_that_compare_takes_are_those_in_use() -> None:
@@ -272,16 +274,17 @@ def named_exits(page: Path) -> list[str]:
     return re.findall(r"^\| (\d) \|", page.read_text(), re.MULTILINE)
 
 
-def test_sections_of_findings_are_explained() -> None:
-    headings = re.findall(r"^## (.*)", (DOCS / "evidence.md").read_text(), re.MULTILINE)
-    titles = [f"## {heading}" for heading in headings]
-    for module in findings.SPECIAL:
-        source = Path(str(module.__file__)).read_text()
-        (title,) = re.findall(r'"## ([^"\\]*)', source)
-        assert any(f"## {title}".startswith(one) for one in titles), title
-    assert "Profiles" in headings
-    columns = [name.replace("`", "") for name in named(DOCS / "evidence.md", "Scaling")]
-    assert columns == [*scaling_report._HEADS]
+def test_sections_and_columns_of_a_report_are_explained() -> None:
+    page, view = DOCS / "evidence.md", View(every_chapter())
+    headings = re.findall(r"^## (.*)", page.read_text(), re.MULTILINE)
+    for topic in (fairness, limit, memory, scaling, topology):
+        assert str(topic.section(view).title) in headings
+    heads = {str(head) for head, _ in (*costs.TIMES.values(), *costs.MORE.values())}
+    assert heads == {*named(page, "Where the time goes")} - {"system", "runtime", *get_args(StepName)}
+    assert [str(head) for _, head, _ in scaling.COEFFICIENTS] == named(page, "Scaling")[4:]
+    tables = comparisons.section(view).tables
+    shown = {str(column.head).lower() for table in tables for column in table.columns if not column.is_strip}
+    assert shown == {*named(page, "Verdicts")} - {*get_args(Word)}
 
 
 @pytest.mark.parametrize(("who", "kinds"), [("service", SERVICE_KINDS), ("client", CLIENT_KINDS)])
@@ -328,7 +331,7 @@ def test_the_parameters_are_those_declared() -> None:
 
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
-    return [one.label, default, one.accepted, ", ".join(systems.readers(one.name)), one.help]
+    return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
 
 
 def test_the_seeds_figures_are_those_it_published() -> None:

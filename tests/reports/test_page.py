@@ -18,8 +18,8 @@ from tests.reports.reading import elements, every_chapter, page_of, record_view,
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 ORDER = [
-    *["verdict", "validity", "comparisons", "waterfall", "completion", "sweeps", "latency", "costs"],
-    *["topology", "memory", "cells", "machine"],
+    *["verdict", "results", "validity", "comparisons", "waterfall", "completion", "sweeps", "scaling", "latency"],
+    *["costs", "topology", "memory", "cells", "machine"],
 ]
 
 
@@ -101,7 +101,7 @@ def test_the_seeds_figures_stand_beside_ours(record: str) -> None:
 def test_chinese_has_chinese_headings_and_verdicts() -> None:
     html = page_of(record_view(), "zh")
     headings = [one.text for one in elements(html) if one.name == "h2"]
-    assert headings[:3] == ["结论", "有效性", "全部比较"]
+    assert [headings[place] for place in (0, 2, 3)] == ["结论", "有效性", "全部比较"]
     assert all(re.search(r"[\u4e00-\u9fff]", one) for one in headings)
     answers = [one.text for one in elements(html) if one.attributes.get("class") == "answer"]
     assert all(one.endswith("。") for one in answers)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.histogram import Histogram
-from reports.document.traces import line_id, slug
+from reports.rows.traces import line_id, slug
 from tests.reports.reading import (
     Element,
     elements,

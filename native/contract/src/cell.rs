@@ -139,9 +139,14 @@ pub fn parse_cell(line: &str) -> Result<Cell, CellError> {
         })
 }
 
+/// The part of `requests` that number `rank` of `of` sends: all divide them evenly, and the first ones take the rest.
+pub fn share(requests: u64, of: u64, rank: u64) -> u64 {
+    requests / of + u64::from(rank < requests % of)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Method, Warmup, parse_cell};
+    use super::{Method, Warmup, parse_cell, share};
 
     const CLIENT: &str = r#"{"cell_id": "2-3.14t-aa1f4aed", "system": "2", "runtime": "3.14t",
         "params": {"CALC_TARGET": 1000, "NUM_MAX_CONNS": null, "REUSE_CLIENT": true, "TRANSPORT": "unix"},
@@ -199,6 +204,13 @@ mod tests {
             error.to_string(),
             "CALC_TARGET is 1000; it must be a whole number from 1 to 999"
         );
+    }
+
+    #[test]
+    fn requests_are_divided_and_the_first_ones_take_the_rest() {
+        let shares: Vec<u64> = (0..3).map(|rank| share(20, 3, rank)).collect();
+        assert_eq!(shares, [7, 7, 6]);
+        assert_eq!(share(2, 3, 2), 0);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::cell::CellError;
+use crate::json::object;
 
 /// Exit status for a cell that cannot be read; clap exits with it for a bad flag.
 const BAD_INPUT: u8 = 2;
@@ -41,17 +42,13 @@ impl Program {
         let packages: Map<String, Value> = pinned
             .map(|(name, version)| (name.to_owned(), json!(version)))
             .collect();
-        let facts = json!({
+        object(json!({
             "gil_enabled": false,
             "program": self.name,
             "version": self.version,
             "compiler": env!("GILSCOPE_COMPILER"),
             "packages": packages,
-        });
-        match facts {
-            Value::Object(facts) => facts,
-            _ => unreachable!("json! of braces is an object"),
-        }
+        }))
     }
 }
 

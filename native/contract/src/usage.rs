@@ -5,6 +5,8 @@ use std::mem::MaybeUninit;
 
 use serde_json::{Map, Value, json};
 
+use crate::json::object;
+
 /// CPU time, context switches and waits for a core since `start`.
 pub struct Usage {
     start: libc::rusage,
@@ -23,7 +25,7 @@ impl Usage {
     /// Times in ns, memory in bytes: max_rss_bytes is the peak, pss_bytes the proportional share now (0 if unknown).
     pub fn to_json(&self) -> Map<String, Value> {
         let (start, now) = (&self.start, usage_now());
-        let counted = json!({
+        object(json!({
             "cpu_user_ns": time_ns(&now.ru_utime) - time_ns(&start.ru_utime),
             "cpu_system_ns": time_ns(&now.ru_stime) - time_ns(&start.ru_stime),
             "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
@@ -31,11 +33,7 @@ impl Usage {
             "run_queue_ns": run_queue_ns().saturating_sub(self.run_queue_ns),
             "max_rss_bytes": memory_bytes("/proc/self/status", "VmHWM:"),
             "pss_bytes": memory_bytes("/proc/self/smaps_rollup", "Pss:"),
-        });
-        match counted {
-            Value::Object(keys) => keys,
-            _ => unreachable!("json! of braces is an object"),
-        }
+        }))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Parser;
-use contract::{Cell, CellError, Warmup, now_ns, whole_number};
+use contract::{Cell, CellError, Warmup, now_ns, share, whole_number};
 
 use crate::worker::{Quota, Target};
 
@@ -101,21 +101,4 @@ fn timeout(text: &str) -> Result<Duration, String> {
     timeout
         .filter(|timeout| !timeout.is_zero())
         .ok_or_else(|| "it must be a number of seconds above 0".to_owned())
-}
-
-/// The requests divided among the workers; what is left over goes to the first ones.
-fn share(requests: u64, workers: u64, worker: u64) -> u64 {
-    requests / workers + u64::from(worker < requests % workers)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::share;
-
-    #[test]
-    fn requests_are_divided_and_the_first_workers_take_the_rest() {
-        let shares: Vec<u64> = (0..3).map(|worker| share(20, 3, worker)).collect();
-        assert_eq!(shares, [7, 7, 6]);
-        assert_eq!(share(2, 3, 2), 0);
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::WireHistogram;
+use contract::{WireHistogram, object};
 use serde_json::{Map, Value, json};
 
 use crate::worker::Tally;
@@ -28,7 +28,7 @@ pub fn result(timed: &Timed, connect: &WireHistogram) -> Map<String, Value> {
         .tallies
         .iter()
         .for_each(|tally| latency.merge(&tally.latency));
-    let keys = json!({
+    object(json!({
         "started_ns": timed.started_ns,
         "finished_ns": timed.joined_ns,
         "completion_ns": bench_ns,
@@ -42,11 +42,7 @@ pub fn result(timed: &Timed, connect: &WireHistogram) -> Map<String, Value> {
         "worker": "task",
         "workers_ns": timed.tallies.iter().map(|tally| tally.loop_ns).collect::<Vec<_>>(),
         "timeline": timed.tallies.iter().map(|tally| &tally.timeline).collect::<Vec<_>>(),
-    });
-    match keys {
-        Value::Object(keys) => keys,
-        _ => unreachable!("json! of braces is an object"),
-    }
+    }))
 }
 
 fn errors(timed: &Timed) -> BTreeMap<String, u64> {

@@ -24,7 +24,7 @@ pub fn text_of(error: &reqwest::Error) -> String {
 }
 
 fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    successors(Some(error as &(dyn Error + 'static)), |error| error.source())
+    successors(Some(error as &(dyn Error + 'static)), |&error| error.source())
 }
 
 fn code_of_source(source: &(dyn Error + 'static)) -> Option<&'static str> {

@@ -239,7 +239,7 @@ def test_a_folder_that_cannot_be_written_is_named(
 
 
 def test_a_package_file_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"Package file .*none\.txt cannot be read \(No such file"):
+    with pytest.raises(BadInput, match=r"none\.txt cannot be read \(No such file"):
         environment(interpreter, tmp_path / "none.txt", tmp_path)
 
 
@@ -253,7 +253,7 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_file(tmp_path: Path)
 
 
 def test_a_file_with_hashes_must_name_the_server_itself(tmp_path: Path, requirements: Path) -> None:
-    with pytest.raises(EnvironmentFailed, match=r"must name waitress==3[.]0[.]2 with their hashes"):
+    with pytest.raises(EnvironmentFailed, match=r"must name waitress==3[.]0[.]2 with hashes"):
         environments.requirements_file(str(requirements), ["waitress==3.0.2"], tmp_path)
 
 

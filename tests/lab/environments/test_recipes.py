@@ -70,7 +70,7 @@ def test_an_earlier_layout_is_another_recipe_for_the_same_folder(
 
 
 def test_a_wheel_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"Package file .*none\.whl cannot be read \(No such file"):
+    with pytest.raises(BadInput, match=r"none\.whl cannot be read \(No such file"):
         stamp(interpreter, Contents(wheels=(tmp_path / "none.whl",)))
 
 

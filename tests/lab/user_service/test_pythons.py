@@ -9,10 +9,10 @@ from lab.gil.probe import PythonProcess
 from lab.user_service import pythons as module
 from lab.user_service.pythons import Pythons, expect_proc, pythons_in
 
-ON = PythonProcess(version="3.11.2", free_threaded=False, gil_enabled=True)
-OFF = PythonProcess(version="3.14.7", free_threaded=True, gil_enabled=False)
-BACK = PythonProcess(version="3.14.7", free_threaded=True, gil_enabled=True)
-SILENT = PythonProcess(version="3.14.7", free_threaded=True, gil_enabled=None)
+ON = PythonProcess(label="3.11.2", gil_enabled=True)
+OFF = PythonProcess(label="3.14.7t", gil_enabled=False)
+BACK = PythonProcess(label="3.14.7t", gil_enabled=True)
+SILENT = PythonProcess(label="3.14.7t", gil_enabled=None)
 
 
 @pytest.mark.parametrize(

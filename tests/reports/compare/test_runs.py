@@ -15,9 +15,9 @@ from core.method import Method, Warmup
 from core.result import CellResult, Run
 from reports.compare.runs import CellComparison, Compared, compare_runs, parse_share, slower_cells
 from reports.compare.section import document, time_text
+from reports.render.console import terminal
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
-from reports.terminal.console import terminal
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
 
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -268,7 +268,6 @@ def test_a_comparison_prints_as_expected(monkeypatch: pytest.MonkeyPatch) -> Non
 EXPECTED = """\
 A: before
 B: after
-
   runtime        A        B          ratio [95 %]       p  verdict
 System 1: Single socket, no connection cache
   3.14     2.001 s  2.002 s  1.000 [0.996, 1.003]    0.72  equivalent

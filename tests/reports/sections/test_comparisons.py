@@ -10,10 +10,10 @@ from core.cell import Value
 from core.languages import ENGLISH
 from core.result import CellResult, Run
 from reports.document.model import Line, Table
+from reports.render.console import terminal
 from reports.render.terminal import print_section
 from reports.rows.comparisons import compare, widest
 from reports.sections.comparisons import ratio_scale, section
-from reports.terminal.console import terminal
 from reports.view import View
 from tests.reports.rows.timed_cells import steady
 from tests.reports.sample import MS, RUNTIMES, cell_of, faulty, run_of, seed_run

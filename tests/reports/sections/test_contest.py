@@ -6,7 +6,7 @@ import pytest
 
 from config.plan_options import VIEWS
 from core.result import CellResult, Run
-from reports.document.traces import of_cells
+from reports.rows.traces import of_cells
 from reports.sections import topics
 from reports.view import View
 from tests.reports.contestants import (

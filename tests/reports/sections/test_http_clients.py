@@ -8,9 +8,9 @@ import pytest
 
 from core.histogram import Histogram
 from core.result import CellResult, Run
-from reports.document.traces import of_cells
 from reports.rows.http_story import answer
 from reports.rows.http_workers import by_setting
+from reports.rows.traces import of_cells
 from reports.seed import http_clients as seed
 from tests.reports import contestants
 from tests.reports.contestants import blocks_of, contest_run, figures_of, lines_of, record_of

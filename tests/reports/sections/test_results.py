@@ -11,10 +11,10 @@ from core.languages import ENGLISH
 from core.messages import verbatim
 from core.result import Run
 from reports.document.model import Document
+from reports.render.console import terminal
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
 from reports.sections.results import readings, section, table
-from reports.terminal.console import terminal
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, facts, faulty, measured, run_of, seed_run
 
@@ -198,4 +198,4 @@ def test_the_notes_say_which_way_the_ratio_goes_and_what_confounds_it() -> None:
     text = " ".join(map(str, readings(View(run))))
     assert "completion time under 3.14t over that of the row" in text
     assert "Method: clients run under the service's runtime." in text
-    assert "shared library: yes (3.14); no (3.14t)" in text
+    assert "shared library: yes (3.14), no (3.14t)" in text

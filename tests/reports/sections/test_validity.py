@@ -7,7 +7,7 @@ import pytest
 
 from core.method import Method
 from core.result import CellResult, Run
-from reports.document.traces import of_cells
+from reports.rows.traces import of_cells
 from reports.sections.validity import STATES, section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from core.messages import Message, verbatim
-from reports.terminal.console import terminal
+from reports.render.console import terminal
 from reports.terminal.doctor import print_findings, verdict
 
 

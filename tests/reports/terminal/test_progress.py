@@ -12,7 +12,7 @@ from rich.console import Console
 
 from core.messages import verbatim
 from core.result import CellResult, Status
-from reports.terminal.console import terminal
+from reports.render.console import terminal
 from reports.terminal.pace import Pace
 from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display
 from tests.reports.sample import MS, cell_of, faulty, measured
@@ -62,17 +62,18 @@ def live(results: list[CellResult], *, width: int = 100, open_ended: bool = Fals
 
 
 def test_a_cells_line_says_what_how_long_and_how_fast() -> None:
-    assert cell_line(ok()) == "block 3  system 4  3.14t        2.000 s     5,000 requests/s"
+    assert str(cell_line(ok())) == "block 3  system 4  3.14t        2.000 s     5,000 requests/s"
 
 
 @pytest.mark.parametrize("status", ["failed", "invalid"])
 def test_the_line_of_a_cell_that_is_not_ok_says_why(status: Status) -> None:
-    assert cell_line(replace(failed(), status=status)) == f"block 1  system 4  3.14t     {status}: {REASON}"
+    line = cell_line(replace(failed(), status=status))
+    assert str(line) == f"block 1  system 4  3.14t     {status}: {REASON}"
 
 
 def test_a_cell_without_clients_is_idle() -> None:
     result = replace(ok(), clients=[], wall_ns=0, requests=0, answered=0)
-    assert cell_line(result) == "block 3  system 4  3.14t     idle: no clients"
+    assert str(cell_line(result)) == "block 3  system 4  3.14t     idle: no clients"
 
 
 def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> None:

@@ -16,7 +16,7 @@ pub struct VirtualUserSpec {
 impl VirtualUserSpec {
     /// Its share of the requests; the first ones take the remainder.
     pub fn share(&self, requests: u64) -> u64 {
-        requests / self.of + u64::from(self.rank < requests % self.of)
+        contract::share(requests, self.of, self.rank)
     }
 }
 

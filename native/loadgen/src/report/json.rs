@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use contract::FineHistogram;
+use contract::{FineHistogram, object};
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use serde_json::{Map, Value, json};
 
@@ -76,7 +76,7 @@ fn counts(finished: &Finished) -> Map<String, Value> {
         Expect::Http(expect) => expect.server.get(),
         _ => None,
     };
-    let counted = json!({
+    object(json!({
         "server": server,
         "stopped_by_signal": finished.stopped_by,
         "wall_ns": finished.wall_ns,
@@ -94,11 +94,7 @@ fn counts(finished: &Finished) -> Map<String, Value> {
         "received_bytes": tally.received_bytes,
         "body_bytes": tally.body_bytes,
         "requests_per_s": finished.answers_per_s(),
-    });
-    match counted {
-        Value::Object(keys) => keys,
-        _ => unreachable!("json! of braces is an object"),
-    }
+    }))
 }
 
 /// Exact count, bounds and mean, the percentiles that the count can bear, and the histogram, twice.

@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from reports.terminal.console import wrapped
+from reports.render.console import wrapped
 
 CHINESE = "去掉全局解释锁（GIL）后，系统 4 的速度是原来的 1.31 倍 [1.26, 1.37]；自由线程构建本身多耗时 6 %。"
 

@@ -6,10 +6,10 @@ import pytest
 
 from core.languages import ENGLISH
 from core.result import Run
+from reports.record import covers_the_seed, record
 from reports.render.markdown import markdown
 from reports.rows.summary import rows
 from reports.seed import published
-from reports.seed.record import covers_the_seed, record
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of, seed_run
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.terminal.textbars import bar
+from reports.render.textbars import bar
 
 
 @pytest.mark.parametrize(

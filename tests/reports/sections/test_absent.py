@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from reports.rows.absent import absent_sentences
+from reports.sections.absent import absent_sentences
 from reports.view import View
 from tests.reports.contestants import contest_run
 

@@ -1,0 +1,151 @@
+"""Messages: declared as literals with the arguments that they name, collected, and translated in every catalog."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.frontend import CommandLineInterface
+from babel.messages.pofile import read_po
+
+from tests.test_import_table import REPOSITORY, sources
+
+CATALOGS = sorted((REPOSITORY / "core" / "locale").glob("*.po"))
+MAKEFILE = (REPOSITORY / "Makefile").read_text("utf-8").replace("\\\n", " ")
+OF_A_COMMAND = {"{python}", "{port}", "{workers}", "{threads}"}  # a user's command has these, and they are shown
+
+
+def of_makefile(name: str) -> list[str]:
+    """The words of a variable of `make messages`; $(addprefix -k ,A B) as -kA -kB."""
+    (value,) = re.findall(rf"^{name} := (.*)", MAKEFILE, re.MULTILINE)
+    prefixed = re.compile(r"\$\(addprefix -k ,([^)]*)\)")
+    return shlex.split(prefixed.sub(lambda match: " ".join(f"-k{word}" for word in match[1].split()), value))
+
+
+PACKAGES = [name for name in of_makefile("speaking") if not name.endswith(".py")]
+ERRORS = [word.removeprefix("-k") for word in of_makefile("keywords") if word.startswith("-k") and word != "-k"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that declares a message. words: message, plural or an error's name; inside: whether of a function"""
+
+    path: str
+    node: ast.Call
+    words: str
+    inside: bool
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.node.lineno} {ast.unparse(self.node)[:100]}"
+
+    @property
+    def literals(self) -> list[ast.expr]:
+        return self.node.args[: 2 if self.words == "plural" else 1]
+
+    @property
+    def fields(self) -> set[str]:
+        """The placeholders of its literals."""
+        values = [literal.value for literal in self.literals if isinstance(literal, ast.Constant)]
+        return {field for value in values for field in placeholders(str(value))}
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether it declares literals; an error may also take a message, but no text that is put together."""
+        if all(isinstance(literal, ast.Constant) for literal in self.literals):
+            return True
+        cause = self.literals[0]
+        built = isinstance(cause, ast.JoinedStr | ast.BinOp) or ast.unparse(cause).partition("(")[0].endswith(".format")
+        return self.words in ERRORS and not built
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether what it names is given. A template, filled in elsewhere, is a constant of its module."""
+        given = {keyword.arg for keyword in self.node.keywords} - {"code"}
+        if None in given or not isinstance(self.literals[0], ast.Constant):
+            return True
+        named = {re.split("[!:}]", field[1:], maxsplit=1)[0] for field in self.fields}
+        if not given:
+            return not self.inside or self.fields <= OF_A_COMMAND
+        return named == given or (self.words == "plural" and named | {"count"} == given)
+
+
+def placeholders(text: str) -> set[str]:
+    """Those of a template, as '{name:.1f}'."""
+    parts = (part for part in Formatter().parse(text) if part[1] is not None)
+    return {f"{{{name}{f'!{how}' if how else ''}{f':{form}' if form else ''}}}" for _, name, form, how in parts}
+
+
+def calls(path: str, source: str) -> Iterator[Call]:
+    """Every call in *source* that declares a message."""
+    tree = ast.parse(source)
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    known = {*ERRORS, *({"message", "plural"} & imported)}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    inside = {id(node) for function in functions for node in ast.walk(function)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known and node.args:
+            yield Call(path, node, node.func.id, id(node) in inside)
+
+
+@pytest.fixture(scope="module")
+def declared() -> list[Call]:
+    return [call for path, source in sources(*PACKAGES, "runner").items() for call in calls(path, source)]
+
+
+def test_messages_are_literals(declared: list[Call]) -> None:
+    assert len(declared) > 1000
+    assert [str(call) for call in declared if not call.is_literal] == []
+
+
+def test_messages_are_given_what_they_name(declared: list[Call]) -> None:
+    assert [str(call) for call in declared if not call.is_complete] == []
+
+
+def test_every_error_that_takes_words_is_collected() -> None:
+    trees = [ast.parse(source) for source in sources(*PACKAGES).values()]
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    known = {"GilscopeError"}
+    for _ in classes:
+        known |= {node.name for node in classes if {ast.unparse(base) for base in node.bases} & known}
+    own = {node.name for node in classes for part in node.body if getattr(part, "name", "") == "__init__"}
+    assert known - (own - {"GilscopeError"}) == set(ERRORS)
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """What `make messages` collects."""
+    path = tmp_path_factory.mktemp("messages") / "messages.pot"
+    settings = ["-F", str(REPOSITORY / "pyproject.toml"), *of_makefile("keywords"), "-o", str(path)]
+    speaking = [str(REPOSITORY / name) for name in of_makefile("speaking")]
+    CommandLineInterface().run(  # type: ignore[no-untyped-call]
+        ["pybabel", "-q", "extract", *settings, *speaking]
+    )
+    return read(path)
+
+
+@pytest.mark.parametrize("path", CATALOGS, ids=lambda path: path.stem)
+def test_every_message_has_a_translation_with_the_same_placeholders(path: Path, collected: Catalog) -> None:
+    catalog = read(path)
+    wrong = []
+    for words in filter(lambda words: words.id, collected):
+        several, translation = forms(words), catalog.get(forms(words)[0])
+        texts = forms(translation, "string") if translation else [""]
+        if any(not text or placeholders(text) != placeholders(several[-1]) for text in texts):
+            wrong.append(f"{several[0][:110]!r}: {' | '.join(texts)[:110]!r}")
+    assert not wrong, f"{len(wrong)} of {len(collected)} messages:\n" + "\n".join(wrong)
+
+
+def read(path: Path) -> Catalog:
+    with path.open("rb") as file:
+        return read_po(file)
+
+
+def forms(words: Message, name: str = "id") -> list[str]:
+    """The singular and the plural of a message or, by name, of its translation."""
+    value = getattr(words, name)
+    return [str(form) for form in value] if isinstance(value, tuple) else [str(value)]
