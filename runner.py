@@ -9,22 +9,47 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 
 
+LIBRARIES = ("babel", "jinja2", "matplotlib", "numpy", "rich", "scipy", "yaml")
+
+
 def enter_environment() -> None:
     """Go on in .venv, where the libraries are, if this interpreter is not the one in it."""
-    if Path(sys.prefix).resolve() == VENV.resolve():
-        return
+    _expect_output()
+    if str(ROOT) not in sys.path:  # PYTHONSAFEPATH
+        sys.path.insert(0, str(ROOT))
+    inside = Path(sys.prefix).resolve() == VENV.resolve()
     python = VENV / "bin" / "python"
-    if python.exists():
-        os.execv(python, [str(python), *sys.argv])
-    missing = [name for name in ("yaml", "rich", "jinja2", "numpy", "scipy", "matplotlib") if not find_spec(name)]
+    if not inside and python.exists():
+        try:
+            os.execv(python, [str(python), *sys.argv])
+        except OSError as error:
+            _give_up(f"{python} cannot be run: {error.strerror}. Make it again with: make setup")
+    missing = [name for name in LIBRARIES if not find_spec(name)]
+    if inside and missing:
+        _give_up(f"{VENV} is not whole, it has no {missing[0]}. Make it again with: make setup")
     if missing or sys.version_info < (3, 11):
-        sys.stderr.write(f"error: there is no {VENV} to run in. Make it with: make setup\n")
-        raise SystemExit(2)
+        _give_up(f"there is no {VENV} to run in. Make it with: make setup")
+
+
+def _expect_output() -> None:
+    """Nothing that is opened later may become standard output by its number. Input and errors may be missing."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - until the end
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        _give_up("standard output is closed; give it a file, or /dev/null")
+
+
+def _give_up(reason: str) -> NoReturn:
+    sys.stderr.write(f"error: {reason}\n")
+    raise SystemExit(2)
 
 
 if __name__ == "__main__":
@@ -32,13 +57,16 @@ if __name__ == "__main__":
 
 import signal
 from collections.abc import Sequence
-from typing import NoReturn
 
-import commands
-from commands.output import Output, output_for, without_secrets
-from commands.run import main as run
-from core.errors import BadInput, GilscopeError
-from core.messages import Message, listed, message
+try:
+    import commands
+    from commands import surroundings
+    from commands.output import Output, output_for, without_secrets
+    from commands.run import main as run
+    from core.errors import BadInput, GilscopeError
+    from core.messages import Message, listed, message
+except ImportError as error:  # a library is there, but not all of it
+    _give_up(f"the set-up is not whole: {error}. Make it again with: make setup")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -57,23 +85,50 @@ def main(arguments: Sequence[str]) -> int:
     for number in SIGNALS:
         signal.signal(number, _stop)
     try:
+        surroundings.check(arguments)
         output = output_for(arguments)
-        return _command(arguments)
+        status = _command(arguments)
+        sys.stdout.flush()
+        return status
     except GilscopeError as error:
         output.error(error.message)
         return error.exit_status
     except Stopped as stopped:
+        if stopped.number == signal.SIGHUP:
+            _fall_silent()
         return 128 + stopped.number
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _fall_silent()
         return 1
     except Exception as error:
-        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # asked of any path, before it is opened
-            path, reason = str(error.filename), str(error.strerror)
-            output.error(message("{path} cannot be read: {reason}; name another file.", path=path, reason=reason))
-            return BadInput.exit_status
-        output.error(_bug(error, arguments))
-        return 1
+        return _unforeseen(error, arguments, output)
+
+
+def _unforeseen(error: Exception, arguments: Sequence[str], output: Output) -> int:
+    """Say what was at fault: a signal before it, the machine, or else we."""
+    stopped = _signal_before(error)
+    if stopped:  # the terminal is closed, say, and with it where we write to
+        _fall_silent()
+        return 128 + stopped.number
+    cause = surroundings.cause(error)
+    output.error(cause or _bug(error, arguments))
+    if isinstance(error, OSError) and error.errno == errno.EIO:
+        _fall_silent()
+    return BadInput.exit_status if cause else 1
+
+
+def _signal_before(error: BaseException | None) -> Stopped | None:
+    """The signal during whose handling the error came, if there was one."""
+    while error is not None and not isinstance(error, Stopped):
+        error = error.__context__
+    return error
+
+
+def _fall_silent() -> None:
+    """What is still to be written is lost: nobody reads it, or there is no terminal any more."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(null, descriptor)
 
 
 def _bug(error: Exception, arguments: Sequence[str]) -> Message:

@@ -10,7 +10,7 @@ from config.flags import Parser
 from config.options import Option
 from config.plan_options import JSON
 from core.errors import BadInput
-from core.messages import message
+from core.messages import SENTENCES, chained, message
 from core.runtime import RuntimeName
 from lab.gil.audit import audit, document, exit_status
 from lab.python import interpreters
@@ -59,5 +59,5 @@ def _interpreter(name: str) -> Interpreter:
         raise BadInput("--runtime is {name}; audit needs a free-threaded build of Python, such as 3.14t.", name=name)
     interpreter = next(iter(interpreters.find([name]).values()), None)
     if interpreter is None:
-        raise BadInput(interpreters.missing(name))
+        raise BadInput(chained([interpreters.missing(name), *interpreters.refused([name])], SENTENCES))
     return interpreter

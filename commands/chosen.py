@@ -67,7 +67,7 @@ def present_runtimes(
     for name in required:
         if name in missing:
             raise BadInput(missing[name])
-    for line in dict.fromkeys(missing.values()):
+    for line in dict.fromkeys([*missing.values(), *interpreters.refused(name for name in missing if name != NATIVE)]):
         output.note(line)
     if not runtimes:
         raise BadInput(

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +28,8 @@ class Output:
 
     def note(self, text: Arg) -> None:
         """A line beside the result, on standard error."""
-        print(for_terminal(self.text(text)), file=sys.stderr)
+        with suppress(OSError):  # a closed terminal: nobody is there to be told
+            print(for_terminal(self.text(text)), file=sys.stderr)
 
     def error(self, cause: Arg) -> None:
         """The line that a command ends with, on standard error."""

@@ -1,6 +1,7 @@
 """A plan: which cells a run is made of, in which order. Pure: files are read by config.load."""
 
 import itertools
+import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -20,6 +21,7 @@ from core.system_file import file_of
 from core.user_service import UserService
 from systems import readers
 
+MOST_CELLS = 100_000
 STORED_AS_IT_IS = ("name", "description", "runtimes", "blocks", "aa", "until", "method", "view", "user_service")
 
 
@@ -42,8 +44,7 @@ class Row:
             if scale != 1:
                 name = "NUM_REQUESTS_PER_CLIENT"
                 full = chosen.get(name, PARAMETERS[name].default)
-                assert isinstance(full, int)
-                chosen[name] = max(1, round(full * scale))
+                chosen[name] = max(1, round(int(full or 1) * scale))
             yield chosen
 
 
@@ -90,6 +91,7 @@ class Plan:
             raise BadInput("scale is {value}; it must be above 0 and at most 1.", value=self.scale)
         for runtime in self.runtimes:
             RuntimeName.parse(runtime)
+        _check_count(self.rows, self.runtimes)
         _check_names(row.system for row in self.rows)
         if self.user_service:
             service.check_runtimes(self.user_service, self.runtimes)
@@ -242,6 +244,17 @@ def _systems_again(saved: SavedPlan) -> dict[str, System]:
                     key=system.key,
                 )
     return {row.system: systems.get(row.system) or find_system(row.system) for row in saved.rows}
+
+
+def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
+    """Raises BadInput for more cells than a run could have; they are counted and not made."""
+    count = sum(math.prod(len(values) for values in row.values.values()) for row in rows) * len(runtimes)
+    if count > MOST_CELLS:
+        raise BadInput(
+            "The plan has {count} cells; it must have at most {most}. Give fewer values to a parameter.",
+            count=count,
+            most=MOST_CELLS,
+        )
 
 
 def _check_names(systems: Iterable[System]) -> None:

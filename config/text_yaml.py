@@ -1,15 +1,32 @@
 """YAML in which every scalar is a text, so that 3.10 stays 3.10 and files and flags are parsed alike."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from core.errors import BadInput
+from core.messages import Arg, message
+
+if TYPE_CHECKING or not yaml.__with_libyaml__:
+    from yaml import BaseLoader as _Loader
+else:
+    from yaml import CBaseLoader as _Loader
+
+MOST_BYTES = 1 << 18
+MOST_LEVELS = 100  # libyaml takes the square of the time for more, and the stack
+MOST_NODES = 200_000
 
 
-class _TextLoader(yaml.BaseLoader):
-    """BaseLoader (every scalar a string) that refuses a key given twice."""
+class _TextLoader(_Loader):
+    """BaseLoader (every scalar a string) that refuses a key given twice, and anchors that make much of little."""
+
+    def get_single_node(self) -> Any:
+        node = super().get_single_node()
+        if node is not None and _size(node, {}) > MOST_NODES:
+            problem = f"with its aliases written out it has more than {MOST_NODES} values"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
@@ -21,17 +38,38 @@ class _TextLoader(yaml.BaseLoader):
         return super().construct_mapping(node, deep=deep)
 
 
+def _expect_shallow(text: str) -> None:
+    """Raises YAMLError for what is nested too deep, before anything is made of it."""
+    level = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if level > MOST_LEVELS:
+            raise yaml.YAMLError(f"it is nested deeper than {MOST_LEVELS} levels")
+
+
+def _size(node: yaml.Node, known: dict[int, int]) -> int:
+    """How many values *node* is, each alias counted as what it stands for; one that holds itself is endless."""
+    if id(node) not in known:
+        known[id(node)] = MOST_NODES + 1  # until it is known: it is met again only inside itself
+        parts = node.value if isinstance(node, yaml.SequenceNode) else []
+        if isinstance(node, yaml.MappingNode):
+            parts = [part for pair in node.value for part in pair]
+        known[id(node)] = 1 + sum(_size(part, known) for part in parts)
+    return known[id(node)]
+
+
 def read_yaml(path: Path, flag: str) -> Any:
-    """What is in the file that *flag* names. Raises BadInput if it cannot be read, or is not YAML."""
+    """What is in the file that *flag* names. Raises BadInput if it cannot be read, is too long, or is not YAML."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_TextLoader)
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise _unreadable(path, flag, message("it is longer than {most} bytes", most=MOST_BYTES))
+        text = data.decode()
+        _expect_shallow(text)
+        return yaml.load(text, Loader=_TextLoader)
     except OSError as error:
-        raise BadInput(
-            "{path} cannot be read: {reason}; name a YAML file with {flag}.",
-            path=str(path),
-            reason=str(error.strerror),
-            flag=flag,
-        ) from error
+        raise _unreadable(path, flag, str(error.strerror)) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput("{path} is not YAML: {error}.", path=str(path), error=_cause(error)) from None
 
@@ -42,3 +80,9 @@ def _cause(error: Exception) -> str:
         if mark is not None:
             mark.buffer = None
     return " ".join(str(error).split())
+
+
+def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:
+    return BadInput(
+        "{path} cannot be read: {reason}; name a YAML file with {flag}.", path=str(path), reason=reason, flag=flag
+    )

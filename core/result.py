@@ -6,6 +6,7 @@ The keys are DESIGN section 10's; docs/result.md lists them.
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from math import isfinite
@@ -214,6 +215,14 @@ def _put(path: Path, text: str) -> None:
         raise BadInput(
             "{path} cannot be written: {error}; name another folder with --out.", path=str(path), error=error.strerror
         ) from error
+    finally:  # after "disk full", or Ctrl-C
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def unfinished(folder: Path) -> Path:
+    """The file beside result.json that this process writes first, so that whoever cleans up after it can remove it."""
+    return folder / f".{FILE_NAME}.{os.getpid()}"
 
 
 def _flush_folder(folder: Path) -> None:

@@ -1,13 +1,20 @@
-"""Run a command to its end; how a process ended, and what it wrote last."""
+"""Run a command to its end, under a guard; how a process ended, and what it wrote last."""
 
+import errno
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
+from core.errors import BadInput
 from core.messages import Message, message
+
+GUARD = Path(__file__).with_name("guard.py")
+LAST_SECONDS_S = 5.0  # for the guard to end what it has started
 
 
 def run(
@@ -17,30 +24,102 @@ def run(
     *,
     folder: Path | None = None,
     pass_fds: Sequence[int] = (),
+    program: str | None = None,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run *command* without input. It leads a process group, which is killed at the deadline, or on Ctrl-C.
+    """Run *command* without input. All that comes of it is gone afterwards: at its end, at the deadline, on Ctrl-C,
+    and when this process is killed.
 
+    program: what is executed under the name of command[0], where that is another path
     Raises subprocess.TimeoutExpired, and OSError if it does not run.
     """
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env=environment,
-        pass_fds=pass_fds,
-        process_group=0,
-    ) as process:
+    with guarded(command, environment, folder=folder, pass_fds=pass_fds, program=program) as guard:
         try:
-            out, err = process.communicate(timeout=timeout_s)
-        except BaseException:
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
+            out, err = guard.process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired as late:
+            raise subprocess.TimeoutExpired(command, late.timeout) from None
+    return subprocess.CompletedProcess(command, guard.status(), out, err)
+
+
+class Guard:
+    """A command that runs under lab/guard.py. process: the guard's, whose stdout and stderr are the command's."""
+
+    def __init__(self, process: "subprocess.Popen[str]", program: str) -> None:
+        self.process = process
+        self._program = program
+        self._facts: dict[str, int] = {}
+
+    def read_report(self, report: IO[bytes]) -> None:
+        """What the guard said before it ended."""
+        self._facts = {name: int(number) for name, number in map(str.split, report.read().decode().splitlines())}
+
+    def status(self) -> int:
+        """How the command ended, after the block; as Popen.returncode. Raises OSError if it did not run."""
+        if "error" in self._facts:
+            error = OSError(self._facts["error"], os.strerror(self._facts["error"]), self._program)
+            expect_process(error)
+            raise error
+        return self._facts.get("status", -signal.SIGKILL)  # without a word the guard itself was killed
+
+
+@contextmanager
+def guarded(
+    command: Sequence[str | Path],
+    environment: Mapping[str, str] | None = None,
+    *,
+    folder: Path | None = None,
+    pass_fds: Sequence[int] = (),
+    program: str | None = None,
+    stderr: int | IO[str] = subprocess.PIPE,
+) -> Iterator[Guard]:
+    """A command that is ended, with all that has come of it, when the block or this process ends."""
+    wanted, hold = os.pipe()
+    heard, report = os.pipe()
+    words = [sys.executable, "-I", "-S", str(GUARD), str(report), program or str(command[0]), *map(str, command)]
+    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as told:
+        try:
+            process = subprocess.Popen(
+                words,
+                cwd=folder,
+                stdin=wanted,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+                errors="replace",
+                env=environment,
+                pass_fds=(*pass_fds, report),
+                process_group=0,
+            )
+        except OSError as error:
+            expect_process(error)
             raise
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
+        finally:
+            os.close(wanted)
+            os.close(report)
+        with process:
+            guard = Guard(process, str(command[0]))
+            try:
+                yield guard
+            finally:
+                lifeline.close()
+                _await_end(process)
+                guard.read_report(told)
+
+
+def expect_process(error: OSError) -> None:
+    """Raises BadInput if *error* says that there are too many processes, or too little memory for another one."""
+    if error.errno in (errno.EAGAIN, errno.ENOMEM):
+        raise BadInput(
+            "No process can be started: {error}. End some, or raise the limit (ulimit -u).", error=error.strerror
+        ) from error
+
+
+def _await_end(guard: "subprocess.Popen[str]") -> None:
+    """Wait until the guard has ended all; end its group where it does not, or was killed itself."""
+    with suppress(subprocess.TimeoutExpired):
+        guard.wait(LAST_SECONDS_S)
+    if guard.poll() != 0:
+        with suppress(OSError):
+            os.killpg(guard.pid, signal.SIGKILL)
 
 
 def ending(status: int) -> Message:

@@ -76,7 +76,10 @@ REPORTS = {
     "frame": {"exports"},
 }
 
-LAB = ("places", "processes", "python", "environments", "native", "machine", "profile", "gil", "user_service", "run")
+LAB = (
+    *("places", "guard", "output", "processes", "digests", "locks", "reaper", "folders"),
+    *("python", "environments", "native", "machine", "profile", "gil", "user_service", "run"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)

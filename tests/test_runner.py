@@ -166,7 +166,13 @@ def test_what_cannot_be_done_ends_with_2_and_says_why(
         assert part in said
 
 
-@pytest.mark.parametrize("value", ["many", os.fsdecode(b"\xff"), "中"])
+def test_an_argument_that_is_not_utf_8_is_named() -> None:
+    done = gilscope("--num-api-services", os.fsdecode(b"\xff"))
+    assert done.returncode == 2
+    assert "is not UTF-8" in error_line(done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("value", ["many", "中"])
 def test_the_process_ends_with_2_and_one_line_and_no_traceback(value: str) -> None:
     done = gilscope("--num-api-services", value)
     assert done.returncode == 2

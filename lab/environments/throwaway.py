@@ -77,7 +77,8 @@ class Throwaway:
 
     def _failure(self, arguments: Sequence[str]) -> Message:
         """Why a command of uv failed, NOTHING if it did not."""
-        return uv.run([self._uv, *arguments], BUILD_TIMEOUT_S, scrubbed_environment())
+        environment = scrubbed_environment() | {"TMPDIR": str(self.folder)}  # of builds, which may be ended
+        return uv.run([self._uv, *arguments], BUILD_TIMEOUT_S, environment)
 
 
 def _origin(package: metadata.Distribution) -> str:

@@ -4,7 +4,6 @@ Each is installed into a throw-away environment, from source where there is no w
 is imported in a process of its own.
 """
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,7 @@ from lab.environments import requirements
 from lab.environments.environment import distributions
 from lab.environments.requirements import name_of, normalised
 from lab.environments.throwaway import Throwaway
+from lab.folders import PrivateFolder
 from lab.gil.imports import IMPORT_TIMEOUT_S, Imported, imported
 from lab.python.interpreters import Interpreter
 
@@ -78,8 +78,8 @@ def audit(packages: Path | Sequence[str], interpreter: Interpreter) -> list[Find
     if not wanted.entries:
         source = verbatim(str(packages)) if packages else message("The list of packages")
         raise BadInput("{source} names no package; it must name at least one.", source=source)
-    with tempfile.TemporaryDirectory(prefix="gilscope-audit-") as folder:
-        place = Throwaway(Path(folder), interpreter.executable, wanted)
+    with PrivateFolder() as private:
+        place = Throwaway(private.folder, interpreter.executable, wanted)
         failures = place.install()
         return [_finding(entry, place, failures.get(entry, NOTHING)) for entry in wanted.entries]
 
@@ -176,12 +176,12 @@ def switching(python: Path) -> list[Message]:
     Only packages with an extension are imported: Python code alone does not switch it on.
     """
     until, faults = monotonic() + SWITCHING_BUDGET_S, []
-    with tempfile.TemporaryDirectory(prefix="gilscope-import-") as folder:
+    with PrivateFolder() as private:
         for module in _modules(python):
             left_s = min(IMPORT_TIMEOUT_S, until - monotonic())
             if left_s <= 0:
                 break
-            outcome = imported(python, module, Path(folder), left_s)
+            outcome = imported(python, module, private.folder, left_s)
             if outcome.gil_enabled:
                 faults.append(message("of its packages, {switching}", switching=switches_on(outcome)))
     return faults

@@ -10,13 +10,9 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-SECTION = b".PyRuntime"
-COOKIE = b"xdebugpy"
+from lab.gil.elf import COOKIE, SECTION, Build, build_in_file, first_address, is_movable, sections
+
 VERSION = 0x030E  # of another minor version the table may be another
-ELF_SHARED, LOADED = 3, 1
-_HEADER = struct.Struct("<4sBB10xHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SEGMENT = struct.Struct("<IIQQQQQQ")
 _TABLE = struct.Struct("<8s17Q")  # cookie, version, free_threaded, then offsets; those used are named below
 _INTERPRETERS_HEAD, _CEVAL_GIL, _GIL_ENABLED = 5, 15, 17
 _PYTHON = re.compile(r"(/\S*/(?:lib)?python3[^/]*)$")
@@ -49,32 +45,38 @@ def _pointer(memory: int, address: int) -> int:
 
 def _runtimes(pid: int) -> Iterator[int]:
     """Where the section of an interpreter is in the memory of *pid*: of its executable or its libpython."""
-    bases: dict[str, int] = {}
+    for path, base in _files(pid).items():
+        address = _section_address(path, base)
+        if address:
+            yield address
+
+
+def build_of(pid: int, executable: Path) -> Build | None:
+    """What the CPython that *pid* runs says of itself in its file or its library's; None if that is not known.
+
+    executable: of *pid*. It is enough where its memory may not be looked at, unless it has its library beside it.
+    """
+    try:
+        paths = [executable, *_files(pid)]
+    except OSError:
+        paths = [executable]
+    return next(filter(None, map(build_in_file, paths)), None)
+
+
+def _files(pid: int) -> dict[Path, int]:
+    """The files of an interpreter that *pid* has mapped, and where each begins in memory."""
+    bases: dict[Path, int] = {}
     for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
         path = _PYTHON.search(line)
         if path:
-            bases.setdefault(path[1], int(line.partition("-")[0], 16))
-    for name, base in bases.items():
-        address = _section_address(Path(f"/proc/{pid}/root{name}"), base)
-        if address:
-            yield address
+            bases.setdefault(Path(f"/proc/{pid}/root{path[1]}"), int(line.partition("-")[0], 16))
+    return bases
 
 
 def _section_address(path: Path, base: int) -> int:
     """Address of SECTION in memory, for a file whose first mapping begins at *base*; 0 where it has none."""
     with open(path, "rb") as file:
-        header = _HEADER.unpack(file.read(_HEADER.size))
-        if header[:3] != (b"\x7fELF", 2, 1):  # 64 bits, little-endian
+        section = sections(file.fileno()).get(SECTION)
+        if section is None:
             return 0
-        segments = _entries(file.fileno(), _SEGMENT, header[7], header[12])
-        sections = _entries(file.fileno(), _SECTION, header[8], header[14])
-        names = os.pread(file.fileno(), sections[header[15]][5], sections[header[15]][4])
-    for section in sections:
-        if names[section[0] : names.index(b"\0", section[0])] == SECTION:
-            first = min(segment[3] for segment in segments if segment[0] == LOADED)
-            return int(section[3]) + (base - first if header[3] == ELF_SHARED else 0)
-    return 0
-
-
-def _entries(file: int, entry: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
-    return list(entry.iter_unpack(os.pread(file, entry.size * count, offset)))
+        return section.address + (base - first_address(file.fileno()) if is_movable(file.fileno()) else 0)

@@ -1,8 +1,9 @@
 """Which Python a process runs and whether its GIL is on, ours or not, without its co-operation. See docs/audit.md.
 
-A default build's is on. That of CPython 3.14 is read from its memory; if that is not allowed, and of later versions,
-sys.remote_exec makes the process run a line, which waits for its main thread. Both need the right to trace the process:
-the same user, and Linux's ptrace_scope.
+A program that others could have changed is never executed (lab.python.trust): its file is read instead.
+A default build's GIL is on. That of CPython 3.14 is read from its memory; if that is not allowed, and of later
+versions, sys.remote_exec makes the process run a line, which waits for its main thread. Both need the right to trace
+it: the same user, and Linux's ptrace_scope.
 Source: PEP 768, docs.python.org/3.14/library/sys.html#sys.remote_exec
 """
 
@@ -15,9 +16,10 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from time import monotonic
 
-from lab.gil.memory import gil_in_memory
-from lab.processes import run
+from lab.gil.elf import Build
+from lab.gil.memory import build_of, gil_in_memory
 from lab.python.interpreters import Interpreter, ask, scrubbed_environment
+from lab.python.trust import may_execute, run_trusted
 
 DEADLINE_S = 2.0
 TURN_S = 0.02
@@ -47,23 +49,33 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
     may_ask: whether it may be asked at all, which makes it run a line; else it notices nothing
     """
     executable = _executable(pid)
-    interpreter = _interpreter(executable) if executable else None
-    if executable is None or interpreter is None:
+    if executable is None:
         return None
-    enabled = _gil_enabled(pid, executable, interpreter, deadline_s if may_ask else 0.0)
-    return PythonProcess(label=interpreter.label, gil_enabled=enabled)
+    trusted = not may_execute(executable)
+    build = _build(executable) if trusted else build_of(pid, executable)
+    if build is None:
+        return None
+    enabled = _gil_enabled(pid, executable, build, deadline_s if may_ask and trusted else 0.0)
+    return PythonProcess(label=build.label, gil_enabled=enabled)
 
 
-def _gil_enabled(pid: int, executable: Path, interpreter: Interpreter, ask_s: float) -> bool | None:
-    if not interpreter.facts["gil_disabled_build"]:
+def _gil_enabled(pid: int, executable: Path, build: Build, ask_s: float) -> bool | None:
+    if not build.free_threaded:
         return True
     enabled = gil_in_memory(pid)
-    if enabled is not None or not ask_s or _minor(interpreter.name) < REMOTE_EXEC_MINOR:
+    if enabled is not None or not ask_s or int(build.version.split(".")[1]) < REMOTE_EXEC_MINOR:
         return enabled
     return gil_answered(pid, executable, ask_s)
 
 
 _INTERPRETERS: dict[tuple[Path, int, int], Interpreter] = {}
+
+
+def _build(executable: Path) -> Build | None:
+    interpreter = _interpreter(executable)
+    if interpreter is None:
+        return None
+    return Build(version=interpreter.facts["version"], free_threaded=interpreter.facts["gil_disabled_build"])
 
 
 def _interpreter(executable: Path) -> Interpreter | None:
@@ -98,7 +110,7 @@ def _inject(pid: int, executable: Path, script: Path, deadline_s: float) -> bool
     """Whether the process took the script."""
     command = [str(executable), "-I", "-S", "-c", _INJECT, str(pid), str(script)]
     try:
-        done = run(command, max(5.0, deadline_s), scrubbed_environment())
+        done = run_trusted(command, max(5.0, deadline_s), scrubbed_environment())
     except (OSError, TimeoutExpired):
         return False
     return done.returncode == 0
@@ -113,7 +125,3 @@ def _executable(pid: int) -> Path | None:
     except OSError:
         return None
     return path if is_here else None
-
-
-def _minor(name: str) -> int:
-    return int(name.removesuffix("t").partition(".")[2])

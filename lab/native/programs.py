@@ -177,8 +177,11 @@ def _made(build: Build, lock: int) -> Message:
 def _put(made: Path, place: Path) -> None:
     """Copy beside and rename: the program may be running."""
     beside = place.with_name(f".{place.name}.{os.getpid()}")
-    shutil.copy2(made, beside)
-    os.replace(beside, place)
+    try:
+        shutil.copy2(made, beside)
+        os.replace(beside, place)
+    finally:  # after "disk full", or Ctrl-C
+        beside.unlink(missing_ok=True)
 
 
 def _is_current(build: Build) -> bool:

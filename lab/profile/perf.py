@@ -24,7 +24,7 @@ from core.messages import NOTHING, Message, message
 from core.processtree import tree
 from lab.machine.kernelfiles import Reader
 from lab.output import last_text
-from lab.processes import run
+from lab.processes import guarded, run
 from lab.profile.hotspots import SWITCHES, Profile, parsed, profile_of
 
 FREQUENCY_HZ = 499  # not a divisor of the timer's, so that the two do not beat
@@ -216,9 +216,7 @@ def hottest(perf_data: Path) -> Profile:
 
 def _read(command: Sequence[str], stderr: IO[str]) -> tuple[Profile, int]:
     """The profile, and perf's exit status. Its output can be long, so it is read as it comes."""
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=stderr, text=True, errors="replace", env=_environment()
-    ) as script:
-        assert script.stdout is not None
-        profile = profile_of(parsed(script.stdout))
-    return profile, script.returncode
+    with guarded(command, _environment(), stderr=stderr) as guard:
+        profile = profile_of(parsed(guard.process.stdout or ()))
+        guard.process.wait()
+    return profile, guard.status()

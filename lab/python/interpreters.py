@@ -14,8 +14,8 @@ from core.errors import BadInput
 from core.messages import Message, message
 from core.runtime import RuntimeName
 from lab.places import REPOSITORY
-from lab.processes import run
 from lab.python import uv
+from lab.python.trust import may_execute, run_trusted
 
 QUERY_TIMEOUT_S = 5.0
 INSTALL_TIMEOUT_S = 600.0
@@ -88,6 +88,17 @@ def missing(name: str) -> Message:
     return message("Runtime {name} was not found. Install it with: uv python install {exact}", name=name, exact=exact)
 
 
+def refused(names: Iterable[str]) -> list[Message]:
+    """A message for each file that is named like one of these runtimes and is not executed, with why."""
+    minors = {_minor(_binary_name(name)) for name in names}
+    reasons = {path: may_execute(path) for _, path in _candidates(minors)}
+    return [
+        message("{path} is not executed: {reason}.", path=str(path), reason=reason)
+        for path, reason in reasons.items()
+        if reason
+    ]
+
+
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
     """Download the interpreters of these runtimes with uv; a message for each that failed."""
     failures = {name: _install(name, timeout_s) for name in dict.fromkeys(map(_binary_name, names))}
@@ -148,6 +159,9 @@ def _checked(name: str, path: Path) -> Interpreter:
     """The interpreter at a path that the caller named, which must be what its name says."""
     if not path.expanduser().is_file():
         raise _unfit(name, path, message("there is no such file"))
+    refusal = may_execute(_to_run(path.expanduser()))
+    if refusal:
+        raise _unfit(name, path, message("it is not executed, for {reason}", reason=refusal))
     interpreter = ask("given", _to_run(path.expanduser()))
     if interpreter is None:
         raise _unfit(name, path, message("it did not answer as a CPython does"))
@@ -253,7 +267,7 @@ def _uv_folders() -> list[Path]:
 def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
     """What a command printed, or nothing if it failed or was late."""
     try:
-        done = run(command, timeout_s, environment)
+        done = run_trusted(command, timeout_s, environment)
     except (OSError, TimeoutExpired):
         return ""
     return "" if done.returncode else done.stdout

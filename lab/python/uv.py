@@ -1,5 +1,6 @@
 """uv, which installs interpreters and packages: where it is, and why a command failed, in one line."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -8,14 +9,16 @@ from pathlib import Path
 
 from core.messages import NOTHING, Message, message, verbatim
 from lab import processes
+from lab.python.trust import may_execute
 
 _NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed out", "error sending request")
 
 
 def find() -> Path | None:
-    """The uv on PATH, or else the one in the orchestrator's own environment."""
-    path = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
-    return Path(path) if path else None
+    """The uv on PATH, or else the one in the orchestrator's own environment, that may be executed."""
+    folders = [*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)]
+    paths = (shutil.which("uv", path=folder) for folder in folders if os.path.isabs(folder))
+    return next((Path(path) for path in paths if path and not may_execute(Path(path))), None)
 
 
 def run(command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str]) -> Message:

@@ -12,7 +12,7 @@ from config.plan import Entry
 from core.cell import Cell
 from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
-from core.result import NOT_TRIED, CellResult, Run, RunFile
+from core.result import NOT_TRIED, CellResult, Run, RunFile, unfinished
 from core.system import System
 from lab.machine import doctor, quiet
 from lab.profile.perf import ProfileFailed, Recording, hottest
@@ -43,11 +43,11 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
     """
     start_ns = perf_counter_ns()
     file = RunFile(order.folder)
-    file.save(run)
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
     fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
-    with Sandbox() as sandbox:
+    with Sandbox([unfinished(order.folder)]) as sandbox:
+        file.save(run)
         bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
         for block in range(1, order.plan.blocks + 1):
             for entry in order.plan.block(block, run.seed):

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -161,6 +162,7 @@ def main() -> None:
     os.setpgid(0, 0)
     die_with_parent(parent_pid, signal.SIGTERM)
     cell = read_cell()
+    tempfile.tempdir = cell["folder"]  # whatever is left there goes with the sandbox
     stay_on(cell.get("cpus", ()))
     try:
         _serve(StartedService(cell) if "command" in cell["own"] else RunningService(cell))

@@ -16,16 +16,13 @@ def test_what_a_command_says_comes_back_with_its_status(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
 
 
-def test_what_a_killed_run_started_keeps_the_lock_until_it_ends(tmp_path: Path) -> None:
+def test_what_a_command_leaves_behind_is_ended_and_holds_no_lock(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    outliving = f"exec >/dev/null 2>&1; cat <{tmp_path}/fifo &"
+    outliving = f"exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo &"
     with locked(tmp_path / "lock") as lock:
         assert run(["sh", "-c", outliving], lock, 10).returncode == 0
     with (tmp_path / "lock").open() as other:
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        (tmp_path / "fifo").write_text("end")
-        fcntl.flock(other, fcntl.LOCK_EX)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_command_whose_time_is_over_ends_with_all_that_it_started(tmp_path: Path) -> None:

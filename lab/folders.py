@@ -1,0 +1,116 @@
+"""A private folder that is gone at the end, however the end comes: the reaper makes it and removes it."""
+
+import errno
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from core.errors import BadInput
+from core.messages import Arg
+from lab.processes import expect_process
+
+_REAPER = Path(__file__).with_name("reaper.py")
+
+
+class PrivateFolder:
+    """A folder (mode 0700) and a process group, both gone at the end, also when the orchestrator is killed.
+
+    The reaper, a small process of its own, makes the folder, leads the group and ends both.
+    leftovers: what else it removes: files, and folders that are empty then
+    Raises BadInput where no file, or no process, can be made.
+    """
+
+    def __init__(self, leftovers: Sequence[Path] = ()) -> None:
+        self.folder = _new_name()
+        self._reaper = _reaper([self.folder, *leftovers])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.folder)!r}, process group {self.process_group})"
+
+    @property
+    def process_group(self) -> int:
+        """The group that every child joins."""
+        return self._reaper.pid
+
+    def __enter__(self) -> "PrivateFolder":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._reaper.stdin:
+            self._reaper.stdin.close()
+        self._reaper.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)  # it is still there if the reaper was killed
+
+
+def temporary_folder() -> Path:
+    """Where private folders are made: the one that TMPDIR names, even if nothing fits into it."""
+    named = "" if tempfile.tempdir else os.environ.get("TMPDIR", "")
+    if named:
+        return Path(named).absolute()
+    try:
+        return Path(tempfile.gettempdir())
+    except OSError as error:
+        raise _unusable("/tmp", error.strerror or str(error)) from error
+
+
+def _new_name() -> Path:
+    return temporary_folder() / f"gilscope-{secrets.token_hex(4)}"
+
+
+def _unusable(folder: str, reason: Arg) -> BadInput:
+    return BadInput(
+        "No file can be made in the temporary folder {folder}: {reason}. "
+        "Make room there, or set TMPDIR to another one.",
+        folder=folder,
+        reason=reason,
+    )
+
+
+def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
+    """A reaper that is on guard, and has made the first of *paths*. Raises BadInput if it cannot."""
+    try:
+        reaper = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_REAPER), *map(str, paths)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+    except OSError as error:
+        expect_process(error)
+        raise
+    try:
+        number = _answer(reaper)
+    except BaseException:  # Ctrl-C
+        _forget(reaper)
+        raise
+    if number:
+        _forget(reaper)
+        raise _unusable(str(paths[0].parent), os.strerror(number))
+    return reaper
+
+
+def _answer(reaper: "subprocess.Popen[bytes]") -> int:
+    """The number of the error that the reaper met, 0 for none."""
+    if not reaper.stdout:
+        return errno.EPIPE
+    with reaper.stdout as answer:
+        text = answer.read()
+    return int(text) if text.strip() else errno.EAGAIN  # without a word it did not come so far
+
+
+def _forget(reaper: "subprocess.Popen[bytes]") -> None:
+    if reaper.stdin:
+        reaper.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        reaper.wait(5.0)
+        return
+    reaper.send_signal(signal.SIGKILL)
+    reaper.wait()

@@ -1,0 +1,136 @@
+"""What a CPython's file says of it: version and build, without executing anything. 64 bits, little-endian ELF only.
+
+The version is the value of the symbol Py_Version (3.11 and later); the build is in the table for debuggers at the
+beginning of the section .PyRuntime (3.13 and later). Source: elf(5); CPython 3.14, pycore_debug_offsets.h.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SECTION = b".PyRuntime"
+COOKIE = b"xdebugpy"
+ELF_SHARED, LOADED = 3, 1
+_DYNSYM = 11
+_MOST_BYTES = 1 << 26  # of a table in a file that may be anything
+_HEADER = struct.Struct("<4sBB10xHHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_TABLE = struct.Struct("<8s2Q")  # cookie, version, free_threaded
+_LEVELS = {0xA: "a", 0xB: "b", 0xC: "rc"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of the file, and where it is in memory."""
+
+    kind: int
+    address: int
+    offset: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """version: 3.14.7, 3.15.0rc2"""
+
+    version: str
+    free_threaded: bool
+
+    @property
+    def label(self) -> str:
+        """What tells it from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
+        return self.version + "t" * self.free_threaded
+
+
+def build_in_file(path: Path) -> Build | None:
+    """What the CPython in the file is; None if it is none, or its library is another file."""
+    try:
+        with open(path, "rb") as file:
+            descriptor = file.fileno()
+            table = sections(descriptor)
+            number = _number(descriptor, table)
+            if not number:
+                return None
+            runtime = table.get(SECTION)
+            data = _read(descriptor, runtime.offset, _TABLE.size) if runtime else b""
+    except (OSError, ValueError, struct.error):
+        return None
+    cookie, _, free_threaded = _TABLE.unpack(data) if len(data) == _TABLE.size else (b"", 0, 0)
+    return Build(version=version_text(number), free_threaded=cookie == COOKIE and free_threaded == 1)
+
+
+def version_text(number: int) -> str:
+    """Of PY_VERSION_HEX: 3.14.7, 3.15.0rc2."""
+    release = f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}"
+    level = _LEVELS.get(number >> 4 & 15, "")
+    return f"{release}{level}{number & 15}" if level else release
+
+
+def sections(descriptor: int) -> dict[bytes, Section]:
+    """The sections of the file by name; none if it is no ELF of 64 bits."""
+    header = _header(descriptor)
+    if header is None:
+        return {}
+    rows = _entries(descriptor, _SECTION, header[8], header[14])
+    names = _read(descriptor, rows[header[15]][4], rows[header[15]][5]) if header[15] < len(rows) else b""
+    return {
+        names[row[0] :].partition(b"\0")[0]: Section(kind=row[1], address=row[3], offset=row[4], size_bytes=row[5])
+        for row in rows
+    }
+
+
+def first_address(descriptor: int) -> int:
+    """The lowest address that the file asks for; 0 where it may be loaded nowhere else."""
+    header = _header(descriptor)
+    if header is None or header[3] != ELF_SHARED:
+        return 0
+    return min(row[3] for row in _entries(descriptor, _SEGMENT, header[7], header[12]) if row[0] == LOADED)
+
+
+def is_movable(descriptor: int) -> bool:
+    """Whether it is loaded somewhere, and not where it says."""
+    header = _header(descriptor)
+    return header is not None and header[3] == ELF_SHARED
+
+
+def _number(descriptor: int, table: dict[bytes, Section]) -> int:
+    """PY_VERSION_HEX; 0 where there is no such symbol."""
+    symbols, strings = table.get(b".dynsym"), table.get(b".dynstr")
+    if not symbols or not strings or symbols.kind != _DYNSYM:
+        return 0
+    names = _read(descriptor, strings.offset, strings.size_bytes)
+    place = names.find(b"\0Py_Version\0") + 1
+    for name, _, _, _, address, _ in _SYMBOL.iter_unpack(_read(descriptor, symbols.offset, symbols.size_bytes)):
+        if name == place and place:
+            offset = next(_offsets(table, address), 0)
+            return int(struct.unpack("<Q", _read(descriptor, offset, 8))[0])
+    return 0
+
+
+def _offsets(table: dict[bytes, Section], address: int) -> Iterator[int]:
+    """Where in the file what is at *address* lies."""
+    for section in table.values():
+        if section.address and section.address <= address < section.address + section.size_bytes:
+            yield section.offset + address - section.address
+
+
+def _header(descriptor: int) -> tuple[int, ...] | None:
+    data = os.pread(descriptor, _HEADER.size, 0)
+    if len(data) < _HEADER.size:
+        return None
+    header = _HEADER.unpack(data)
+    return header if header[:3] == (b"\x7fELF", 2, 1) else None
+
+
+def _entries(descriptor: int, entry: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
+    return list(entry.iter_unpack(_read(descriptor, offset, entry.size * count)))
+
+
+def _read(descriptor: int, offset: int, size_bytes: int) -> bytes:
+    if size_bytes > _MOST_BYTES or offset >= 1 << 63:
+        raise ValueError("a table that is longer than any interpreter's")
+    return os.pread(descriptor, size_bytes, offset)

@@ -1,0 +1,107 @@
+"""Whether a program that was found may be executed: nobody but root and us can have put it there, or can change it."""
+
+import os
+import pwd
+import stat
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from core.messages import NOTHING, Message, message
+from lab import processes
+
+MOST_LINKS = 40  # the kernel's own limit: path_resolution(7)
+_ROOT = 0
+
+
+def may_execute(path: Path) -> Message:
+    """Why *path* is never executed; NOTHING if it may be.
+
+    The file, every folder above it and every link on the way belong to root or to us, and nobody else can write to
+    them. A folder such as /tmp, in which others cannot replace what is ours (sticky), is right.
+    """
+    try:
+        for place in _passed(path):
+            reason = _fault(place, os.lstat(place))
+            if reason:
+                return reason
+    except OSError as error:
+        return message("{path} cannot be read: {reason}", path=str(error.filename or path), reason=error.strerror)
+    return NOTHING
+
+
+def opened(path: Path) -> int:
+    """A descriptor of the file at *path*, to execute it by: what was judged is what runs. Raises PermissionError."""
+    reason = may_execute(path)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    reason = reason or _fault(str(path), os.fstat(descriptor))
+    if reason:
+        os.close(descriptor)
+        raise PermissionError(1, str(reason), str(path))
+    return descriptor
+
+
+def run_trusted(
+    command: Sequence[str], timeout_s: float, environment: Mapping[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    """Run a program that was found, of the path command[0], by the file that was judged.
+
+    A script is run by its path: it may go by its own name, as pyenv's do. Nobody else can have put another one there.
+    Raises PermissionError where it may not be executed, and what lab.processes.run raises.
+    """
+    descriptor = opened(Path(command[0]))
+    try:
+        is_script = os.pread(descriptor, 2, 0) == b"#!"
+        program = command[0] if is_script else f"/proc/self/fd/{descriptor}"
+        known = Path("/proc/self/fd").exists() and not is_script
+        return processes.run(
+            command, timeout_s, environment, pass_fds=(descriptor,) if known else (), program=program if known else None
+        )
+    finally:
+        os.close(descriptor)
+
+
+def _passed(path: Path) -> Iterator[str]:
+    """Every folder and link that leads to *path*, and the file itself, from the root on."""
+    parts = [part for part in reversed(os.path.abspath(path).split("/")) if part]
+    here, links = "/", 0
+    yield here
+    while parts:
+        part = parts.pop()
+        if part == "..":
+            here = os.path.dirname(here)
+            continue
+        below = os.path.join(here, part)
+        yield below
+        if not os.path.islink(below):
+            here = below
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            raise OSError(40, "Too many links", str(path))
+        target = os.readlink(below)
+        here = "/" if target.startswith("/") else here
+        parts += [name for name in reversed(target.split("/")) if name not in ("", ".")]
+
+
+def _fault(place: str, status: os.stat_result) -> Message:
+    """What is wrong with one file or folder."""
+    if status.st_uid not in (_ROOT, os.geteuid()):
+        return message("{path} belongs to {owner}, neither to root nor to you", path=place, owner=_owner(status.st_uid))
+    if stat.S_ISLNK(status.st_mode) or (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX):
+        return NOTHING
+    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not _private(status.st_gid)):
+        return message("others can write to {path}", path=place)
+    return NOTHING
+
+
+def _private(gid: int) -> bool:
+    """Whether the group is root's, or our own of the same name and number (user private groups)."""
+    return gid == _ROOT or gid == os.getegid() == os.geteuid()
+
+
+def _owner(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"

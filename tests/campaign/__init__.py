@@ -1,0 +1,1 @@
+"""Campaigns: what must hold whatever happens, against real processes; seeds are printed."""

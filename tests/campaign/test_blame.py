@@ -1,0 +1,275 @@
+"""What lacks around a command is said in one line, with exit status 2, at once; nothing is left behind."""
+
+import os
+import pty
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+RUNNER = REPOSITORY / "runner.py"
+AT_ONCE_CPU_S = 2.0  # of processor time: the machine may be busy with other tests
+DEADLINE_S = 60.0
+NOBODY = 65534
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount, and become another user")
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Path]:
+    """A folder for everything temporary, which a command must leave empty."""
+    with tempfile.TemporaryDirectory(prefix="g-", dir="/tmp") as folder:
+        yield Path(folder)
+        assert sorted(Path(folder).rglob("*")) == []
+
+
+def gilscope(
+    *arguments: str | bytes,
+    room: Path,
+    shell: str = "",
+    folder: Path = REPOSITORY,
+    environment: Mapping[str, str] | None = None,
+    user: int | None = None,
+    limits: Sequence[tuple[int, int]] = (),
+    runner: Path = RUNNER,
+) -> subprocess.CompletedProcess[bytes]:
+    """A command as it is typed; *shell* comes after it, such as a redirection."""
+
+    def prepare() -> None:
+        for limit, value in limits:
+            resource.setrlimit(limit, (value, value))
+
+    command: list[str | bytes] = [sys.executable, str(runner), *arguments]
+    if shell:
+        command = ["sh", "-c", f'"$@" {shell}', "sh", *command]
+    return subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=DEADLINE_S,
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(room), **(environment or {})},
+        user=user,
+        group=user,
+        extra_groups=None if user is None else [],
+        preexec_fn=prepare,
+    )
+
+
+@contextmanager
+def processor_s() -> Iterator[list[float]]:
+    """The processor time of the children that end in the block."""
+    spent, before = [0.0], resource.getrusage(resource.RUSAGE_CHILDREN)
+    yield spent
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent[0] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def said(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The one line on standard error of a command that ended with 2."""
+    text = done.stderr.decode()
+    assert done.returncode == 2, text
+    assert done.stdout == b""
+    assert "bug" not in text
+    assert "Traceback" not in text
+    errors = [line for line in text.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1, text
+    return errors[0]
+
+
+def bomb() -> str:
+    """Nine levels of ten aliases each."""
+    lines = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+    return "\n".join([*lines, "rows: [{system: 4, NUM_CLIENTS: *a9}]"])
+
+
+SWEEP = "rows: [{system: 4, " + ", ".join(
+    f"{name}: [{', '.join(map(str, range(1, 1001)))}]"
+    for name in ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE", "NUM_REQUESTS_PER_CLIENT")
+) + "}]"  # fmt: skip
+
+PLANS = {
+    "alias bomb": (bomb(), "aliases"),
+    "an alias that holds itself": ("rows: &a [*a]", "aliases"),
+    "10^9 cells": (SWEEP, "it must have at most 100000"),
+    "30 MB": ("# " + "x" * 30_000_000, "longer than 262144 bytes"),
+    "deep": ("rows: " + "[" * 250_000, "is not YAML"),
+    "deep mappings": ("rows: " + "{a: " * 60_000, "is not YAML"),
+    "not UTF-8": ("\udcff", "is not YAML"),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_that_is_no_plan(name: str, tmp_path: Path, room: Path) -> None:
+    text, expected = PLANS[name]
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(text, encoding="utf-8", errors="surrogateescape")
+    with processor_s() as spent:
+        done = gilscope("--plan", str(plan), "--out", str(tmp_path / "out"), room=room)
+    assert expected in said(done)
+    assert spent[0] < AT_ONCE_CPU_S
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_endless_plan_is_refused(room: Path) -> None:
+    assert "longer than" in said(gilscope("plan", "--plan", "/dev/zero", room=room))
+
+
+@pytest.mark.parametrize("command", ["list", "doctor", "--help"])
+def test_closed_standard_output(command: str, room: Path) -> None:
+    assert "standard output is closed" in said(gilscope(command, room=room, shell=">&-"))
+
+
+@pytest.mark.parametrize("shell", ["2>&-", "<&-", "<&- 2>&-"])
+def test_other_closed_streams_do_no_harm(shell: str, room: Path) -> None:
+    done = gilscope("--help", room=room, shell=shell)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"--help" in done.stdout
+
+
+def test_a_full_disk_behind_standard_output(room: Path) -> None:
+    done = gilscope("plan", "--system", "4", room=room, shell="> /dev/full")
+    assert "No space left on device" in said(done)
+
+
+def test_a_deleted_current_folder(tmp_path: Path, room: Path) -> None:
+    gone = tmp_path / "gone"
+    done = gilscope("list", room=room, shell="", folder=tmp_path)
+    assert done.returncode in (0, 2)
+    gone.mkdir()
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$1"; shift; exec "$@"', "sh", str(gone), sys.executable, str(RUNNER), "list"],
+        check=False,
+        capture_output=True,
+        cwd=gone,
+        timeout=DEADLINE_S,
+    )
+    assert "The current folder cannot be used" in said(done)
+
+
+def test_a_name_that_is_not_utf_8(room: Path) -> None:
+    assert "is not UTF-8" in said(gilscope("--out", b"/tmp/\xff\xfe", room=room))
+    assert not Path(os.fsdecode(b"/tmp/\xff\xfe")).exists()
+
+
+@pytest.mark.parametrize("environment", [{"PYTHONSAFEPATH": "1"}, {"PYTHONOPTIMIZE": "2"}, {"PYTHONNOUSERSITE": "1"}])
+@pytest.mark.parametrize("arguments", [["--help"], ["list", "--help"], ["plan", "--system", "4"]])
+def test_settings_of_python_change_nothing(environment: dict[str, str], arguments: list[str], room: Path) -> None:
+    plain = gilscope(*arguments, room=room)
+    done = gilscope(*arguments, room=room, environment=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+    assert done.returncode == 0
+
+
+RUN = ("--system", "1", "--runtime", "3.14", "--blocks", "1", "--num-clients", "1", "--num-api-services", "1")
+AUDIT = ("audit", "--package", "gilscope-no-such-package")
+
+
+@contextmanager
+def mounted(options: str) -> Iterator[Path]:
+    """A small file system of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="g-", dir="/tmp"))
+    try:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=False).returncode:
+            pytest.skip("no file system can be mounted here")
+        try:
+            yield folder
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+    finally:
+        folder.rmdir()
+
+
+@as_root
+@pytest.mark.parametrize("options", ["nr_inodes=1", "size=4k", "size=64k,ro"])
+@pytest.mark.parametrize("arguments", [RUN, AUDIT], ids=["run", "audit"])
+def test_a_temporary_folder_into_which_nothing_fits(options: str, arguments: tuple[str, ...], tmp_path: Path) -> None:
+    with mounted(options) as full:
+        out = [] if arguments == AUDIT else ["--out", str(tmp_path / "out")]
+        done = gilscope(*arguments, *out, room=full)
+        assert f"No file can be made in the temporary folder {full}" in said(done)
+        assert list(full.iterdir()) == []
+    assert not (tmp_path / "out").exists()
+
+
+@as_root
+def test_a_place_for_the_run_into_which_nothing_fits(room: Path) -> None:
+    with mounted("nr_inodes=2") as full:
+        done = gilscope(*RUN, "--out", str(full / "out"), room=room)
+        assert "No space left on device" in said(done)
+        assert list(full.iterdir()) == []
+
+
+@as_root
+def test_a_limit_of_three_processes(room: Path) -> None:
+    os.chmod(room, 0o777)
+    with tempfile.TemporaryDirectory(prefix="g-", dir="/tmp") as folder:
+        done = gilscope("doctor", room=room, folder=Path(folder), user=NOBODY, limits=[(resource.RLIMIT_NPROC, 3)])
+    if b"Permission denied" in done.stderr or b"there is no " in done.stderr:
+        pytest.skip("nobody may not read this checkout")
+    assert "No process or thread can be started" in said(done)
+
+
+def checkout(folder: Path) -> Path:
+    """A checkout of its own: our files, and no .venv."""
+    folder.mkdir()
+    for name in ("runner.py", "commands", "core", "config", "systems", "lab", "clients", "services", "reports"):
+        (folder / name).symlink_to(REPOSITORY / name)
+    (folder / "runner.py").unlink()
+    shutil.copy2(RUNNER, folder / "runner.py")
+    return folder
+
+
+def test_a_set_up_that_was_cut_short(tmp_path: Path, room: Path) -> None:
+    folder = checkout(tmp_path / "checkout")
+    real = os.path.realpath(sys.executable)
+    subprocess.run([real, "-m", "venv", "--without-pip", str(folder / ".venv")], check=True)
+    line = said(gilscope("list", room=room, runner=folder / "runner.py"))
+    assert "is not whole, it has no " in line
+    assert line.endswith("Make it again with: make setup")
+
+
+def test_a_set_up_of_which_half_a_library_is_there(tmp_path: Path, room: Path) -> None:
+    folder = checkout(tmp_path / "checkout")
+    real = os.path.realpath(sys.executable)
+    subprocess.run([real, "-m", "venv", "--without-pip", str(folder / ".venv")], check=True)
+    (site,) = (folder / ".venv" / "lib").glob("python3.*/site-packages")
+    for name in ("babel", "jinja2", "matplotlib", "numpy", "rich", "scipy", "yaml"):
+        (site / name).mkdir()
+        (site / name / "__init__.py").write_text("from . import missing_half")
+    assert "The set-up is not whole" in said(gilscope("list", room=room, runner=folder / "runner.py")).replace(
+        "error: the", "error: The"
+    )
+
+
+def test_a_terminal_that_is_closed_ends_the_run_with_129_and_leaves_nothing(tmp_path: Path, room: Path) -> None:
+    ours, theirs = pty.openpty()
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [sys.executable, str(RUNNER), *RUN, "--num-requests-per-client", "1000000", "--out", str(out)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        cwd=REPOSITORY,
+        env={**os.environ, "TMPDIR": str(room)},
+        preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),  # noqa: PLW1509
+    )
+    os.close(theirs)
+    until = monotonic() + DEADLINE_S
+    while not out.exists() and monotonic() < until:
+        try:
+            os.read(ours, 65536)
+        except OSError:
+            break
+    os.close(ours)  # which is what closing the window does
+    assert process.wait(DEADLINE_S) == 128 + signal.SIGHUP

@@ -1,0 +1,223 @@
+"""Whenever a command is ended, and however: soon no process, no folder and no half-written file of it is left.
+
+CAMPAIGN=1000 ends as many commands; SEED=7 repeats those of a seed, which is printed with every failure. The checker
+reads /proc and folders, and nothing that the commands say.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from lab.python import uv
+from tests.conftest import runtime_or_skip
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(2**32)))
+TIMES = int(os.environ.get("CAMPAIGN", "10"))
+GONE_WITHIN_S = 10.0
+LATEST_S = 3.0
+MARK = "GILSCOPE_CAMPAIGN"
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+TURN_S = 0.01
+
+BACKEND = """
+import os, subprocess
+def _build(*_, **__):
+    subprocess.Popen(["sleep", "601"], start_new_session=True)  # as a compiler's server does
+    subprocess.run(["sh", "-c", "sleep 602 & wait"])
+    raise SystemExit("too late")
+build_wheel = build_editable = prepare_metadata_for_build_wheel = _build
+"""
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "slow-to-build"
+version = "1"
+"""
+
+
+COMPILER = """#!/bin/sh
+setsid sleep 603 &
+sleep 604
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """How one command is ended: its number, when, and by what."""
+
+    number: int
+    command: str
+    signal: signal.Signals
+    after_s: float
+
+    def __str__(self) -> str:
+        return f"seed {SEED}, number {self.number}: {self.command}, {self.signal.name} after {self.after_s:.3f} s"
+
+
+def ends() -> Iterator[End]:
+    """Those of this seed; every second one comes early."""
+    chance = random.Random(SEED)
+    for number in range(TIMES):
+        latest_s = LATEST_S if number % 2 else LATEST_S / 4
+        yield End(
+            number=number,
+            command=("run", "audit", "native", "runtimes")[number % 4],
+            signal=SIGNALS[0] if chance.random() < 0.5 else chance.choice(SIGNALS),
+            after_s=chance.uniform(0.0, latest_s),
+        )
+
+
+def marked(mark: str) -> dict[int, str]:
+    """Processes that have the mark in their environment, with their command lines; they may have left every group."""
+    processes = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                processes[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:120]
+        except OSError:
+            continue
+    return processes
+
+
+def wait(condition: object, deadline_s: float) -> bool:
+    """Whether it comes true in time."""
+    assert callable(condition)
+    until = monotonic() + deadline_s
+    while monotonic() < until:
+        if condition():
+            return True
+        signal.sigtimedwait([], TURN_S)
+    return bool(condition())
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+    """A folder for everything temporary, and one for runs; and a package that is built from source, for ever."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "pyproject.toml").write_text(PROJECT)
+    (tmp_path / "package" / "backend.py").write_text(BACKEND)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "cargo").write_text(COMPILER)
+    (tmp_path / "bin" / "cargo").chmod(0o755)
+    (tmp_path / "wanted.txt").write_text(f"{tmp_path / 'package'}\n")
+    temporary = Path(tempfile.mkdtemp(prefix="g-", dir="/tmp"))
+    yield temporary, tmp_path
+    shutil.rmtree(temporary)
+
+
+def arguments(command: str, folder: Path) -> list[str]:
+    """Of a command that is not at its end for a while."""
+    return {
+        "run": ["--system", "1", "--runtime", "3.14", "--blocks", "50", "--num-clients", "2", "--num-api-services", "2",
+                "--out", str(folder / "out"), "--quiet"],
+        "audit": ["audit", "-r", str(folder / "wanted.txt")],
+        "native": ["native", "loadgen"],
+        "runtimes": ["runtimes"],
+    }[command]  # fmt: skip
+
+
+def start(command: str, temporary: Path, folder: Path, mark: str) -> subprocess.Popen[bytes]:
+    """The command, with its temporary folder and the mark, which all that comes of it inherits."""
+    environment = {**os.environ, "TMPDIR": str(temporary), MARK: mark, "UV_OFFLINE": "1"}
+    environment["PATH"] = f"{folder / 'bin'}:{environment['PATH']}"
+    return subprocess.Popen(
+        [sys.executable, str(REPOSITORY / "runner.py"), *arguments(command, folder)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=REPOSITORY,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def leftovers(temporary: Path, folder: Path, mark: str) -> list[str]:
+    """What is still there though the command has ended. A lock file may be: it holds nothing without its process."""
+    out = folder / "out"
+    found = [f"process {pid}: {line}" for pid, line in marked(mark).items()]
+    found += [str(path) for path in temporary.iterdir()]
+    found += [str(path) for path in out.glob(".result*") if path.is_file()] if out.exists() else []
+    return found + ([f"{out} is empty"] if out.exists() and not any(out.iterdir()) else [])
+
+
+@pytest.mark.parametrize("end", list(ends()), ids=lambda end: f"{end.command}-{end.signal.name}-{end.number}")
+def test_what_is_ended_leaves_nothing(end: End, places: tuple[Path, Path]) -> None:
+    runtime_or_skip("3.14t")
+    temporary, folder = places
+    mark = f"{os.getpid()}-{SEED}-{end.number}"
+    with start(end.command, temporary, folder, mark) as process:
+        try:
+            process.wait(end.after_s)
+        except subprocess.TimeoutExpired:
+            process.send_signal(end.signal)
+        try:
+            process.wait(GONE_WITHIN_S + LATEST_S)
+        finally:
+            process.kill()
+    gone = wait(lambda: not leftovers(temporary, folder, mark), GONE_WITHIN_S)
+    assert gone, f"{end}: {leftovers(temporary, folder, mark)}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: str(number.name))
+def test_an_audit_that_is_ended_while_it_builds_leaves_no_build(
+    number: signal.Signals, places: tuple[Path, Path]
+) -> None:
+    """Neither uv, nor the build backend, nor what that started, one of it in a session of its own."""
+    runtime_or_skip("3.14t")
+    if uv.find() is None:
+        pytest.skip("uv is not here")
+    temporary, folder = places
+    mark = f"{os.getpid()}-{SEED}-{number.name}"
+
+    def builds() -> bool:
+        lines = " ".join(marked(mark).values())
+        return "sleep 601" in lines and "sleep 602" in lines
+
+    with start("audit", temporary, folder, mark) as process:
+        try:
+            assert wait(builds, 60.0), marked(mark)
+            process.send_signal(number)
+            process.wait(GONE_WITHIN_S)
+        finally:
+            process.kill()
+    assert wait(lambda: not leftovers(temporary, folder, mark), GONE_WITHIN_S), leftovers(temporary, folder, mark)
+
+
+def test_a_guard_that_is_killed_takes_its_command_with_it(places: tuple[Path, Path]) -> None:
+    runtime_or_skip("3.14t")
+    if uv.find() is None:
+        pytest.skip("uv is not here")
+    temporary, folder = places
+    mark = f"{os.getpid()}-{SEED}-guard"
+    with start("audit", temporary, folder, mark) as process:
+        try:
+            assert wait(lambda: "sleep 602" in " ".join(marked(mark).values()), 60.0), marked(mark)
+            guards = [pid for pid, line in marked(mark).items() if "guard.py" in line]
+            assert len(guards) == 1, marked(mark)
+            commands = {
+                pid for pid, line in marked(mark).items() if "uv pip install" in line and "guard.py" not in line
+            }
+            assert commands
+            os.kill(guards[0], signal.SIGKILL)
+            gone = wait(lambda: not commands & marked(mark).keys(), GONE_WITHIN_S)  # audit tries each entry again
+            assert gone, marked(mark)
+        finally:
+            process.kill()
+    for pid, line in marked(mark).items():  # a daemon whose guard was killed is nobody's: named, and ended here
+        if "sleep" in line:
+            os.kill(pid, signal.SIGKILL)
+    assert wait(lambda: not leftovers(temporary, folder, mark), GONE_WITHIN_S), leftovers(temporary, folder, mark)

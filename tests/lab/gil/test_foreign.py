@@ -1,0 +1,88 @@
+"""A process of another user's Python: its version is read, and its program never executed."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lab.gil import probe
+from lab.gil.elf import build_in_file, version_text
+from lab.gil.probe import python_process
+from tests.conftest import RUNTIMES, runtime_or_skip
+
+NOBODY = 65534
+
+
+@contextmanager
+def started(program: Path, *arguments: str) -> Iterator[int]:
+    """A process that waits; its pid."""
+    command = [str(program), *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_the_file_says_what_the_interpreter_says(name: str) -> None:
+    interpreter = runtime_or_skip(name).interpreter
+    libraries = sorted(interpreter.executable.parent.parent.glob("lib/libpython3.*.so.1.0"))
+    build = build_in_file(interpreter.executable) or build_in_file(libraries[0])
+    assert build is not None
+    assert (build.version, build.free_threaded) == (
+        interpreter.facts["version"],
+        interpreter.facts["gil_disabled_build"],
+    )
+
+
+def test_versions_are_those_of_py_version_hex() -> None:
+    assert version_text(0x030E07F0) == "3.14.7"
+    assert version_text(0x030F00C2) == "3.15.0rc2"
+
+
+@pytest.mark.parametrize(
+    "junk", [b"", b"#!/bin/sh\n", b"\x7fELF\x02\x01" + bytes(58), b"\x7fELF\x02\x01" + b"\xff" * 90]
+)
+def test_a_file_that_is_no_interpreter_is_none(tmp_path: Path, junk: bytes) -> None:
+    path = tmp_path / "python3.14"
+    path.write_bytes(junk)
+    assert build_in_file(path) is None
+    assert build_in_file(tmp_path / "none") is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_an_interpreter_of_another_user_is_read_and_not_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interpreter = runtime_or_skip("3.14t").interpreter
+    program = Path(shutil.copy2(interpreter.executable, tmp_path / "python3.14t"))
+    os.chown(program, NOBODY, NOBODY)
+    monkeypatch.setattr(probe, "ask", None)
+    monkeypatch.setattr(probe, "gil_answered", None)
+    monkeypatch.setenv("PYTHONHOME", str(interpreter.executable.parent.parent))
+    with started(program, "-c", "print(flush=True); input()") as pid:
+        process = python_process(pid)
+        monkeypatch.setattr(probe, "gil_in_memory", lambda pid: None)
+        unread = python_process(pid)
+    assert process is not None
+    assert unread is not None
+    assert process.label == interpreter.facts["version"] + "t"
+    assert process.gil_enabled is False
+    assert unread.gil_enabled is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_foreign_program_that_only_has_an_interpreters_name_is_not_known(tmp_path: Path) -> None:
+    program = Path(shutil.copy2(os.path.realpath("/bin/cat"), tmp_path / "python3.14"))
+    marker = tmp_path / "line"
+    marker.write_text("\n")
+    os.chown(program, NOBODY, NOBODY)
+    with started(program, str(marker), "-") as pid:
+        assert python_process(pid) is None

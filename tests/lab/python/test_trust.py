@@ -1,0 +1,101 @@
+"""A program that others could have put there, or could change, is never executed, as root or not."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.python import interpreters, uv
+from lab.python.trust import may_execute, run_trusted
+
+NOBODY = 65534
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+
+
+@pytest.fixture
+def marker(tmp_path: Path) -> Path:
+    """The file that a hostile program makes when it is executed."""
+    return tmp_path / "executed"
+
+
+def hostile(path: Path, marker: Path) -> Path:
+    """A program that says that it was executed, and then answers like a CPython."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'#!/bin/sh\ntouch {marker}\nexec {sys.executable} "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def test_our_own_interpreter_may_be_executed_and_says_what_it_is(any_runtime: object) -> None:
+    assert not may_execute(Path(sys.executable))
+    assert interpreters.ask("given", Path(os.path.realpath(sys.executable)))
+
+
+@as_root
+def test_a_program_of_another_user_is_named_with_its_owner(tmp_path: Path, marker: Path) -> None:
+    program = hostile(tmp_path / "python3.14", marker)
+    os.chown(program, NOBODY, NOBODY)
+    assert str(may_execute(program)).startswith(f"{program} belongs to ")
+    with pytest.raises(PermissionError):
+        run_trusted([str(program), "-c", ""], 5.0, {})
+    assert interpreters.ask("given", program) is None
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("mode", [0o757, 0o777])
+def test_a_program_that_others_can_write_to_is_refused(tmp_path: Path, marker: Path, mode: int) -> None:
+    program = hostile(tmp_path / "python3.14", marker)
+    program.chmod(mode)
+    assert str(may_execute(program)) == f"others can write to {program}"
+
+
+def test_a_program_in_a_folder_that_others_can_write_to_is_refused(tmp_path: Path, marker: Path) -> None:
+    program = hostile(tmp_path / "bin" / "python3.14", marker)
+    program.parent.chmod(0o777)
+    assert str(may_execute(program)) == f"others can write to {program.parent}"
+    program.parent.chmod(0o1777)  # as /tmp: what is ours there stays ours
+    assert not may_execute(program)
+
+
+@as_root
+def test_a_link_of_another_user_to_a_right_program_is_refused(tmp_path: Path) -> None:
+    link = tmp_path / "python3.14"
+    link.symlink_to(sys.executable)
+    assert not may_execute(link)
+    os.lchown(link, NOBODY, NOBODY)
+    assert str(may_execute(link)).startswith(f"{link} belongs to ")
+
+
+def test_a_loop_of_links_is_an_answer_and_no_loop(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    assert "Too many links" in str(may_execute(tmp_path / "a"))
+
+
+@as_root
+def test_found_on_path_it_is_not_executed_and_named(
+    tmp_path: Path, marker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = hostile(tmp_path / "bin" / "python3.19", marker)
+    os.chown(program, NOBODY, NOBODY)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert interpreters.find(["3.19"]) == {}
+    assert [str(line).startswith(f"{program} is not executed: ") for line in interpreters.refused(["3.19"])] == [True]
+    assert not marker.exists()
+
+
+@as_root
+def test_uv_of_another_user_is_passed_over(tmp_path: Path, marker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = hostile(tmp_path / "bin" / "uv", marker)
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert uv.find() == program
+    os.chown(program, NOBODY, NOBODY)
+    assert uv.find() != program
+
+
+def test_what_is_executed_is_the_file_that_was_judged(tmp_path: Path) -> None:
+    program = Path(shutil.copy2(os.path.realpath("/bin/sh"), tmp_path / "sh"))
+    done = run_trusted([str(program), "-c", "readlink /proc/$$/exe"], 5.0, dict(os.environ))
+    assert done.stdout.strip() == str(program)
