@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, log
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from core.messages import Message, message
@@ -104,7 +104,7 @@ def _spent_ns(cell: CellResult, side: str) -> int:
 
 def _product(cores: Sequence[float], cpu: Sequence[float]) -> Factors:
     """Both factors, so that they multiply to the median ratio: what means and medians differ by is shared evenly."""
-    whole = effect([one + other for one, other in zip(cores, cpu, strict=True)]).value
+    whole = median(one + other for one, other in zip(cores, cpu, strict=True))
     rest = (whole - fmean(cores) - fmean(cpu)) / 2
     return Factors(cores_used=_estimate(cores, fmean(cores) + rest), cpu_per_request=_estimate(cpu, fmean(cpu) + rest))
 

@@ -88,7 +88,7 @@ def test_a_run_does_not_go_on_with_a_file_that_declares_another_system(folder: P
     file.write_text(file.read_text().replace("my-system", "renamed"))
     done = gilscope(folder, "--resume", "run")
     assert done.returncode == 2
-    assert f"The run measured system my-system of {file}, which declares system renamed now." in done.stderr
+    assert f"The run measured system my-system; {file} declares renamed now." in done.stderr
 
 
 def test_its_services_are_served(folder: Path, any_runtime: Runtime) -> None:

@@ -18,8 +18,8 @@ from tests.reports.reading import elements, every_chapter, page_of, record_view,
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 ORDER = [
-    *["verdict", "results", "validity", "comparisons", "waterfall", "completion", "sweeps", "scaling", "latency"],
-    *["costs", "topology", "memory", "cells", "machine"],
+    *["verdict", "results", "validity", "comparisons", "waterfall", "factors", "completion", "sweeps", "scaling"],
+    *["latency", "costs", "topology", "memory", "cells", "machine"],
 ]
 
 

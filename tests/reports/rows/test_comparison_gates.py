@@ -76,7 +76,7 @@ def disturbed(count: int) -> list[str]:
     """The notes of 16 cells, *count* of which were disturbed."""
     messages = [message("4 % of the time", code="steal"), message("3.1", code="load")]
     cells = steady("3.11", 2000) + steady("3.14", 2000)
-    noted = only([replace(cell, disturbances=texts) for cell in cells[:count]] + cells[count:])
+    noted = only([replace(cell, disturbances=messages) for cell in cells[:count]] + cells[count:])
     return [*map(str, noted.notes)]
 
 

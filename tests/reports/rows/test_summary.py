@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.messages import message
+from core.messages import NOTHING, message, verbatim
 from core.result import CellResult
 from reports.exports.csv_sheets import cells_sheet, rows_sheet
 from reports.rows.arrangement import alike, groups, value_text, varying
@@ -125,7 +125,10 @@ def test_what_the_plan_holds_and_nobody_measured_is_a_row() -> None:
 
 def test_reasons_are_messages_each_once_with_their_texts_in_short() -> None:
     told = message("exited with {status}. Its last lines: {tail}", status=1, tail="first\n\x1b[31mmiddle\nlast  line")
-    cells = [replace(faulty(cell_of("1", "3.11"), 1, "failed", ""), reason=why) for why in (told, told, "", "x" * 300)]
+    cells = [
+        replace(faulty(cell_of("1", "3.11"), 1, "failed", ""), reason=why)
+        for why in (told, told, NOTHING, verbatim("x" * 300))
+    ]
     assert [str(reason) for reason in reasons(cells)] == [
         "exited with 1. Its last lines: first [...] last line",
         "no reason given",
@@ -151,7 +154,7 @@ def test_rows_come_by_system_then_as_the_plan_has_them_then_by_runtime() -> None
 
 
 def test_rows_can_be_compared_where_their_cells_have_as_many_requests() -> None:
-    values = ({}, {"CALC_TARGET": 5}, {"NUM_REQUESTS_PER_CLIENT": 7})
+    values: tuple[dict[str, int], ...] = ({}, {"CALC_TARGET": 5}, {"NUM_REQUESTS_PER_CLIENT": 7})
     one, other, less = (measured(cell_of("1", "3.11", {**SMALL, **more}), 1, [MS]) for more in values)
     elsewhere = measured(cell_of("2", "3.11", SMALL), 1, [MS])
 

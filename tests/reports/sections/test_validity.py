@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from core.messages import message
 from core.method import Method
 from core.result import CellResult, Run
 from reports.rows.traces import of_cells

@@ -1,7 +1,7 @@
 """Whole families: from log-ratios and saved times to verdicts that fit result.json."""
 
 import json
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -112,7 +112,7 @@ def test_slower_beyond_takes_the_whole_interval() -> None:
 
 def test_a_whole_record_of_13_rows_4_arms_and_20_blocks_takes_under_5_seconds() -> None:
     family = {(row, step): blocks_of(noise(10 * row + step, 20, 0.05)) for row in range(13) for step in range(4)}
-    started = perf_counter()
+    started = process_time()
     verdicts = judge_family(family)
     assert len(verdicts) == 52
-    assert perf_counter() - started < 5
+    assert process_time() - started < 5

