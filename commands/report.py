@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from commands.output import Output, output_for, short
 from config.flags import Parser
 from config.options import Option
-from config.plan_options import JSON, QUIET
+from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
 from core.messages import message
 from core.result import Run, keep_comparisons, load, to_json
@@ -106,7 +106,7 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
 def _reported(path: Path, run: Run, output: Output) -> Written:
     """The report of the run read from *path*; a file beside it keeps what was concluded."""
     folder = path if path.is_dir() else path.parent
-    expect_ours(folder, names_in_folder())
+    expect_ours(folder, names_in_folder(VIEWS))
     written = write(folder, run, output)
     keep_comparisons(path, run)
     return written

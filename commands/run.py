@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     order, run = _ordered(given, arguments, output)
     with held(order.folder):
         expect_no_run(order.folder)
-        expect_ours(order.folder, names_in_folder())
+        expect_ours(order.folder, names_in_folder(options.VIEWS))
         return _measured(order, run, given, output)
 
 

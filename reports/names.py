@@ -1,6 +1,7 @@
 """What a report's files are called in a run's folder."""
 
-from config.plan_options import VIEWS
+from collections.abc import Iterable
+
 from core.result import COMPARISONS
 
 PAGE = "report.html"
@@ -8,6 +9,6 @@ PLOTS = "plots"
 TEXTS = ("table.csv", "cells.csv", "findings.md", "table.md", "record.md")
 
 
-def names_in_folder() -> tuple[str, ...]:
-    """Of all files and folders that a run's folder may have beside result.json."""
-    return (PAGE, PLOTS, COMPARISONS, *TEXTS, *(f"{view}.md" for view in VIEWS))
+def names_in_folder(views: Iterable[str]) -> tuple[str, ...]:
+    """Of all files and folders that a run's folder may have beside result.json. views: those that a plan may name"""
+    return (PAGE, PLOTS, COMPARISONS, *TEXTS, *(f"{view}.md" for view in views))

@@ -72,7 +72,8 @@ REPORTS = {
     "several": {"document", "rows", "view", "sections", "compare"},
     "exports": {"document", "rows", "view", "render", "report", "record", "compare"},
     "terminal": {"document", "rows", "render", "sections"},
-    "write": {"view", "render", "report", "exports"},
+    "names": set(),
+    "write": {"view", "render", "report", "exports", "names"},
     "frame": {"exports"},
 }
 

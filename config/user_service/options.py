@@ -49,7 +49,10 @@ def _directory(given: Given) -> str:
 
 def _command(given: Given) -> Text:
     if VARIABLE.search(given.text()):
-        raise given.wrong(message("without {env:NAME}, for everybody here can see a command line; give it with --env"))
+        accepted = message(
+            "without {variable}, for everybody here can see a command line; give it with --env", variable="{env:NAME}"
+        )
+        raise given.wrong(accepted)
     return hidden(replace(given, name="--service-command"), mask_userinfo)
 
 

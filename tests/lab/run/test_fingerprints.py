@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from config.plan import Plan, Row
+from config.plan_options import VIEWS
 from core.fingerprint import CODE, environment_changes
 from core.messages import listed, message
 from core.result import CellResult, Run
@@ -135,5 +136,5 @@ def test_what_tools_make_has_no_say_in_the_digest_of_a_folder(tmp_path: Path) ->
 
 def test_no_file_of_ours_stands_for_a_foreign_one(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
-    expect_ours(tmp_path, names_in_folder())
-    assert environments.STAMP_FILE not in names_in_folder()
+    expect_ours(tmp_path, names_in_folder(VIEWS))
+    assert environments.STAMP_FILE not in names_in_folder(VIEWS)
