@@ -15,7 +15,7 @@ BASE_PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
+.PHONY: help setup run record test campaign lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -31,6 +31,10 @@ record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) $(CATALOGS) ## Run the seed's whole set
 
 test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Build the native programs and run the tests
 	@$(PYTHON) -m pytest -n 3 --dist loadfile $(ARGS)
+
+campaign: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Try to break it: docs/reliability.md; CAMPAIGN_SEED=N again
+	@seed=$${CAMPAIGN_SEED:-$$(date +%s)}; echo "CAMPAIGN_SEED=$$seed"; \
+	CAMPAIGN=1 CAMPAIGN_SEED=$$seed $(PYTHON) -m pytest -n 2 --dist loadfile -o faulthandler_timeout=900 tests/campaign $(ARGS)
 
 lint: $(DEV_STAMP) ## Check format, rules and types: ruff, mypy strict
 	@echo 'lint: ruff format'; $(PYTHON) -m ruff format --check .

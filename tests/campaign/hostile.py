@@ -1,12 +1,13 @@
 """Servers that no client should have to meet: each accepts, reads a little, and then does one thing without end."""
 
-import os
 import random
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import cycle
+
+from tests.campaign.sizes import SEED, size
 
 PIECE = b"x" * 65536
 DRIP_S = 0.2
@@ -134,9 +135,5 @@ def hostile(hostility: Hostility) -> Iterator[str]:
 
 
 def sample(modes: list[str], most: int) -> list[str]:
-    """All *modes* where CAMPAIGN is set, or else *most* of them: those of the seed CAMPAIGN_SEED, which is printed."""
-    if os.environ.get("CAMPAIGN"):
-        return modes
-    seed = int(os.environ.get("CAMPAIGN_SEED", "13"))
-    print(f"CAMPAIGN_SEED={seed}")
-    return random.Random(seed).sample(modes, min(most, len(modes)))
+    """All *modes* in a campaign, or else *most* of them."""
+    return random.Random(SEED).sample(modes, size(min(most, len(modes)), len(modes)))

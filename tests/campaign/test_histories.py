@@ -1,7 +1,4 @@
-"""Histories of several runners on one folder, by seed: what they leave is read from files alone.
-
-CAMPAIGN=100 python -m pytest tests/campaign plays a hundred; CAMPAIGN_SEED=17 plays that one.
-"""
+"""Histories of several runners on one folder, by seed: what they leave is read from files alone."""
 
 import json
 import os
@@ -14,16 +11,16 @@ from typing import Any
 import pytest
 
 from lab.run.runtimes import Runtime
+from tests.campaign.sizes import SEED, size
 from tests.contract.runs import Run, finished, plan_flags, runtime_flags, started
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux: pidfd")
 
-COUNT = int(os.environ.get("CAMPAIGN", "3"))
-SEEDS = [int(os.environ["CAMPAIGN_SEED"])] if "CAMPAIGN_SEED" in os.environ else list(range(COUNT))
+HISTORIES = range(SEED, SEED + size(3, 100))
 BLOCKS = 3
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", HISTORIES)
 def test_a_saved_cell_never_vanishes_changes_or_doubles(any_runtime: Runtime, short_folder: Path, seed: int) -> None:
     chance, out = random.Random(seed), short_folder / "out"
     flags = [*plan_flags(any_runtime), "--blocks", str(BLOCKS), "--quiet", "--out", str(out)]

@@ -1,7 +1,4 @@
-"""Hostile servers against every client program, hostile clients against every service: bounded in memory and in time.
-
-10 modes of each kind by default, all with CAMPAIGN=1; CAMPAIGN_SEED chooses others.
-"""
+"""Hostile servers against every client program, hostile clients against every service: bounded in memory and in time."""
 
 import json
 import subprocess

@@ -1,7 +1,6 @@
 """Whenever a command is ended, and however: soon no process, no folder and no half-written file of it is left.
 
-CAMPAIGN=1000 ends as many commands; SEED=7 repeats those of a seed, which is printed with every failure. The checker
-reads /proc and folders, and nothing that the commands say.
+The checker reads /proc and folders, and nothing that the commands say.
 """
 
 import os
@@ -19,11 +18,11 @@ from time import monotonic
 import pytest
 
 from lab.python import uv
+from tests.campaign.sizes import SEED, size
 from tests.conftest import runtime_or_skip
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(2**32)))
-TIMES = int(os.environ.get("CAMPAIGN", "10"))
+TIMES = size(10, 1000)
 GONE_WITHIN_S = 10.0
 LATEST_S = 3.0
 MARK = "GILSCOPE_CAMPAIGN"

@@ -1,7 +1,6 @@
 """Ports are held: 50 services that start together, again and again, whatever way they bind, and none loses its port."""
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -15,9 +14,10 @@ import pytest
 from lab.places import REPOSITORY
 from lab.user_service import ports
 from lab.user_service.command import HOST, CommandFailed, place_for
+from tests.campaign.sizes import size
 
 SERVICES = 50
-STARTS = 10 if os.environ.get("CAMPAIGN") else 2
+STARTS = size(2, 10)
 WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: abstract Unix sockets")
 

@@ -7,7 +7,6 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ from tests.campaign.sizes import SEED, size
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "docs" / "example-run" / FILE_NAME
-LIMIT_S = 10.0
 CASES = size(2_000, 100_000)
 REPORTED = size(60, 2_000)
 
@@ -112,15 +110,11 @@ DAMAGES: tuple[tuple[Callable[[bytes, random.Random], bytes], int], ...] = (
 
 
 def test_no_damage_passes_unnoticed(saved: Path, tmp_path: Path) -> None:
-    print(f"CAMPAIGN_SEED={SEED}")
-    rng, content, start_s = random.Random(SEED), (saved / FILE_NAME).read_bytes(), process_time()
+    rng, content = random.Random(SEED), (saved / FILE_NAME).read_bytes()
     kinds = rng.choices([damage for damage, _ in DAMAGES], [weight for _, weight in DAMAGES], k=CASES)
     for damage in kinds:
         (tmp_path / FILE_NAME).write_bytes(damage(content, rng))
         refused(tmp_path)
-    spent_s = process_time() - start_s
-    print(f"{CASES} damages of {len(content)} bytes in {spent_s:.1f} s of CPU time")
-    assert spent_s < LIMIT_S * CASES / 2000
 
 
 def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
@@ -174,7 +168,6 @@ def of_schema_2() -> dict[str, Any]:
 
 
 def test_without_checksums_a_value_is_refused_by_name_or_can_be_reported(tmp_path: Path) -> None:
-    print(f"CAMPAIGN_SEED={SEED}")
     rng, reported = random.Random(SEED), 0
     for _ in range(CASES // 2):
         whole = deepcopy(of_schema_2())
