@@ -1,4 +1,4 @@
-"""Hostile servers against every client program, hostile clients against every service: bounded in memory and in time."""
+"""Hostile servers against every client program, hostile clients against every service: memory and time are bounded."""
 
 import json
 import subprocess
