@@ -76,10 +76,14 @@ def read_yaml(path: Path, flag: str) -> Any:
 
 def _cause(error: Exception) -> str:
     """What is wrong and where, without the lines themselves: these may hold secrets."""
-    for mark in (getattr(error, "context_mark", None), getattr(error, "problem_mark", None)):
-        if mark is not None:
-            mark.buffer = None
-    return " ".join(str(error).split())
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join(str(error).split())
+    parts = ((error.context, error.context_mark), (error.problem, error.problem_mark))
+    return ", ".join(f"{what or ''}{_place(mark)}".strip() for what, mark in parts if what or mark)
+
+
+def _place(mark: yaml.Mark | None) -> str:
+    return f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
 
 
 def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:

@@ -96,10 +96,18 @@ METHOD = record(
         "pin_clients": array(COUNT),
     }
 )
-REQUEST = record(may=dict.fromkeys(("method", "path"), text))
+_HIDDEN = record(dict.fromkeys(("hidden", "name", "digest"), text))
+
+
+def text_or_hidden(value: Any) -> None:
+    """Text, or what stands for a secret in a file (core.secret)."""
+    (_HIDDEN if isinstance(value, dict) else text)(value)
+
+
+REQUEST = record(may={"method": text, "path": text_or_hidden})
 USER_SERVICE = record(
     {"name": text, "requests": record({"requests": array(REQUEST)}, {"think_time_s": number, "rate": COUNT})},
-    {"protocol": text, "command": text, "targets": array(record({"name": text, "url": text}))},
+    {"protocol": text, "command": text_or_hidden, "targets": array(record({"name": text, "url": text_or_hidden}))},
 )
 
 

@@ -20,12 +20,18 @@ def held(folder: Path) -> Iterator[None]:
 
     Raises BadInput, which names the process that holds it already, and if the folder cannot be written.
     """
-    lock = _taken(folder)
+    is_new = not folder.exists()
     try:
-        yield
+        lock = _taken(folder)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                locks.remove(lock, folder / LOCK)
     finally:
-        with suppress(OSError):
-            locks.remove(lock, folder / LOCK)
+        if is_new:
+            with suppress(OSError):  # there is something in it, as there should be
+                folder.rmdir()
 
 
 def expect_ours(folder: Path, names: Iterable[str]) -> None:

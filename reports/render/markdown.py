@@ -73,7 +73,7 @@ def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
 
 def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
     """A table whose source is aligned too."""
-    rows = [[_escaped(text) for text in line] for line in (heads, *lines)]
+    rows = [[_in_line(text) for text in line] for line in (heads, *lines)]
     widths = [max(3, *(len(row[column]) for row in rows)) for column in range(len(heads))]
     rule = [f"{'-' * (width - 1)}:" if right else "-" * width for width, right in zip(widths, numeric, strict=True)]
     padded = [_padded(row, widths, numeric) for row in (rows[0], rule, *rows[1:])]
@@ -92,11 +92,13 @@ def _block(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that stands in a table cell or a list as it is: one line, and no mark-up of its own.
+    """Text as it is, also where a line begins with it: no mark-up, heading, quotation, list or rule either."""
+    return _BLOCK.sub(_at_the_start, _in_line(text))
 
-    Not at its beginning either: a heading, a quotation, a list, a rule. `&` is escaped where it begins an entity.
-    """
-    return _BLOCK.sub(_at_the_start, _INLINE.sub(r"\\\1", " ".join(text.split())))
+
+def _in_line(text: str) -> str:
+    """Text as it is on one line, such as a cell of a table; `&` is escaped where it begins an entity."""
+    return _INLINE.sub(r"\\\1", " ".join(text.split()))
 
 
 def _alternative(text: str) -> str:

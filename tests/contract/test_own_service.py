@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.user_service.plan import user_service_plan
+from core.result import RunFile, load
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.run.measure import Bench, measure
@@ -226,9 +227,9 @@ def test_a_service_that_does_not_start_twice_is_not_waited_for_again(any_runtime
 def test_a_run_goes_on_with_the_service_that_it_began_with(any_runtime: Runtime, folder: Path) -> None:
     first = finished([*run_flags(any_runtime, "{python} items.py {port}", 2), "--out", "run"], folder)
     assert first.complained() == ""
-    file = folder / "run" / "result.json"
-    saved = json.loads(file.read_text())
-    file.write_text(json.dumps({**saved, "cells": saved["cells"][:1]}))
+    saved = load(folder / "run")
+    saved.cells.pop()
+    RunFile(folder / "run").save(saved)
     again = finished(["--resume", "run", "--quiet", *runtime_flags(any_runtime)[2:]], folder)
     assert again.complained() == ""
     assert [(cell["block"], cell["status"]) for cell in result_of(folder / "run")["cells"]] == [(1, "ok"), (2, "ok")]
