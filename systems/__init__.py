@@ -36,9 +36,6 @@ def built_in() -> tuple[System, ...]:
     return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.group, one.name)))
 
 
-every = built_in  # the name that tests and lab still use
-
-
 def readers(name: str) -> list[str]:
     """Who reads the parameter *name*: the four systems by number, the others by the group they belong to."""
     reading = [one for one in built_in() if name in one.parameters]

@@ -11,7 +11,7 @@ from core.result import CellResult
 from core.runtime import NATIVE
 from lab.run.measure import Bench, measure
 from lab.run.runtimes import Native, Runtime
-from systems import every, find
+from systems import built_in, find
 from tests.conftest import native_or_skip
 from tests.contract.serving import SMALL, command_or_skip
 
@@ -28,7 +28,7 @@ LIMITS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 MEASURED = {"voluntary_switches", "involuntary_switches", "run_queue_ns", "max_rss_bytes", "pss_bytes"}
 TWO_BY_TWO = {"NUM_CLIENTS": 2, "NUM_API_SERVICES": 2}
-ECHO = [system.name for system in every() if system.group == "echo" and system.runs_under(NATIVE)]
+ECHO = [system.name for system in built_in() if system.group == "echo" and system.runs_under(NATIVE)]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.runtime import NATIVE
 from core.system import CLIENT, COMMON, SERVICE, Program, System
-from systems import every, find, readers
+from systems import built_in, find, readers
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 POOLED = {"NUM_WORKERS_PER_API_SERVICE"}
@@ -29,17 +29,17 @@ def test_a_system_reads_the_parameters_that_the_specification_gives_it(number: s
 
 
 def test_the_systems_are_listed_by_number() -> None:
-    numbers = [int(system.number) for system in every() if system.number]
+    numbers = [int(system.number) for system in built_in() if system.number]
     assert numbers[:4] == [1, 2, 3, 4]
     assert numbers == sorted(numbers)
 
 
-@pytest.mark.parametrize("system", every(), ids=lambda system: str(system.name))
+@pytest.mark.parametrize("system", built_in(), ids=lambda system: str(system.name))
 def test_a_system_is_found_by_its_number_and_by_its_name(system: System) -> None:
     assert find(system.key) is find(system.name) is system
 
 
-@pytest.mark.parametrize("system", every(), ids=lambda system: str(system.name))
+@pytest.mark.parametrize("system", built_in(), ids=lambda system: str(system.name))
 def test_a_function_that_a_system_names_stands_in_that_module(system: System) -> None:
     for factory in filter(None, (system.service, system.caller, system.message, system.client)):
         module, _, name = str(factory).partition(":")
@@ -56,7 +56,7 @@ def test_an_unknown_system_is_refused_with_those_there_are(asked: str) -> None:
 
 
 def test_parameters_are_in_the_order_of_declaration_and_every_one_exists() -> None:
-    for system in every():
+    for system in built_in():
         assert set(system.reads) <= set(PARAMETERS)
         assert list(system.parameters) == [name for name in PARAMETERS if name in system.parameters]
 
@@ -67,12 +67,12 @@ def test_a_system_without_a_number_is_known_by_its_name() -> None:
 
 def test_the_packages_that_a_system_needs_are_listed_in_a_file_of_the_repository() -> None:
     assert find("3").requirements
-    assert all((REPOSITORY / system.requirements).is_file() for system in every() if system.requirements)
+    assert all((REPOSITORY / system.requirements).is_file() for system in built_in() if system.requirements)
 
 
 def test_the_four_systems_are_a_group_and_every_other_belongs_to_one() -> None:
-    assert [system.key for system in every() if system.group == "systems"] == ["1", "2", "3", "4"]
-    assert {system.group for system in every()} == {"systems", "echo", "loadgen", "http-clients", "league"}
+    assert [system.key for system in built_in() if system.group == "systems"] == ["1", "2", "3", "4"]
+    assert {system.group for system in built_in()} == {"systems", "echo", "loadgen", "http-clients", "league"}
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def generator(protocol: str) -> Program:
 
 
 def test_every_system_can_run_under_something() -> None:
-    assert [system.name for system in every() if not any(map(system.runs_under, ("3.14t", NATIVE)))] == []
+    assert [system.name for system in built_in() if not any(map(system.runs_under, ("3.14t", NATIVE)))] == []
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from lab.native import programs
 from lab.native.programs import BUILDS, PEERS, Build, ProgramMissing, command, make, missing
 from lab.places import NATIVE_SOURCES
 from lab.run.runtimes import Native
-from systems import every
+from systems import built_in
 
 NEEDS = "gilscope-test-compiler"
 
@@ -212,7 +212,7 @@ def test_another_load_generator_is_what_path_has_and_is_run_by_a_client_of_ours(
 
 
 def test_every_program_that_a_system_names_is_in_the_table() -> None:
-    named = {program.name for system in every() for role in (SERVICE, CLIENT) if (program := system.program(role))}
+    named = {program.name for system in built_in() for role in (SERVICE, CLIENT) if (program := system.program(role))}
     assert named <= {*BUILDS, *PEERS}
     assert set(BUILDS) <= named | {"loadgen"}
 
@@ -227,6 +227,6 @@ def test_every_program_has_sources_of_its_own_and_goes_into_one_folder() -> None
 
 
 def test_a_system_without_a_program_for_a_role_says_so() -> None:
-    (uvloop,) = (system for system in every() if system.name == "echo-uvloop")
+    (uvloop,) = (system for system in built_in() if system.name == "echo-uvloop")
     with pytest.raises(ProgramMissing, match="echo-uvloop has no native service"):
         Native().command(uvloop, SERVICE)

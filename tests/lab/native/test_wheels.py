@@ -17,7 +17,7 @@ from lab.python import uv
 from lab.python.interpreters import Interpreter
 from lab.run import runtimes
 from lab.run.runtimes import Runtime
-from systems import every
+from systems import built_in
 from tests.lab.environments.test_environment import HAVE_UV
 from tests.lab.tiny_wheel import write_wheel
 
@@ -195,5 +195,5 @@ def test_the_extensions_of_the_repository_are_where_they_are_said_to_be() -> Non
 
 
 def test_the_extensions_that_systems_name_are_there() -> None:
-    named = {name for system in every() for name in system.wheels}
+    named = {name for system in built_in() for name in system.wheels}
     assert named == set(wheels.EXTENSIONS)
