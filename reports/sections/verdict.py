@@ -138,6 +138,8 @@ def _why_open(view: View) -> list[Message]:
     undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
     for comparison in undecided:
+        if comparison.verdict == "invalid" and comparison.obstacle == comparison.why:  # its clause has said it
+            continue
         is_hopeless = comparison.verdict == "inconclusive" and comparison.blocks_needed is None
         whys.setdefault(comparison.why if is_hopeless else comparison.obstacle, []).append(comparison)
     reasons = [traced(why, together(map(view.traces.of, about))) for why, about in whys.items()]
