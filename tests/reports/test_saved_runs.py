@@ -8,7 +8,9 @@ import hashlib
 import io
 import json
 import lzma
+import re
 from dataclasses import asdict
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from reports.view import View
 from reports.write import write_all
 
 SAVED = sorted(Path(__file__).with_name("saved").glob("*.json.xz"))
+ENGLISH_WORDS = re.compile(r"[A-Za-z]+(?:[ ,]+[a-z]{2,}){3,}")
 WORDS = {"trouble", "reason", "status", "title"}
 
 
@@ -61,3 +64,14 @@ def test_comparisons_have_the_same_numbers_and_verdicts(saved: tuple[Path, dict[
 def test_every_part_of_the_report_is_made_in_every_language(saved: tuple[Path, dict[str, Any]], lang: str) -> None:
     paths = write_all(View(load(saved[0])), saved[0], language(lang))
     assert {"report.html", "findings.md", "table.md", "table.csv", "cells.csv"} <= {path.name for path in paths}
+
+
+def test_in_chinese_the_only_english_sentences_are_those_of_the_file(saved: tuple[Path, dict[str, Any]]) -> None:
+    """A plan's own description, say, and what pip wrote; nothing that a renderer adds."""
+    write_all(View(load(saved[0])), saved[0], language("zh"))
+    page = re.sub(r"(?s)<(script|style|code|pre)\b.*?</\1>", "", (saved[0] / "report.html").read_text())
+    texts = [re.sub(r"(?s)```.*?```|`[^`]*`", "", path.read_text()) for path in saved[0].glob("*.md")]
+    texts.append(unescape(re.sub(r"<[^>]*>", "\n", page)))
+    whole = (saved[0] / "result.json").read_text().replace("`", "")
+    english = {found[0] for text in texts for found in ENGLISH_WORDS.finditer(text)}
+    assert {words for words in english if words not in whole} == set()
