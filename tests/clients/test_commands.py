@@ -27,11 +27,15 @@ def test_a_command_that_is_not_there_is_an_error_of_the_system() -> None:
 
 
 def test_the_memory_of_a_small_command_is_not_its_parents() -> None:
-    """It cannot end before it was looked at: it waits for its standard input."""
+    """It cannot end before it was looked at: it waits for its standard input. It is all there once it has answered."""
     assert own_peak_memory_bytes() > 10_000_000
     process = subprocess.Popen(
         ["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+    assert process.stdin and process.stdout  # noqa: PT018 - for mypy
+    process.stdin.write("are you there?\n")
+    process.stdin.flush()
+    process.stdout.readline()
     assert 100_000 < outcome_of(process).peak_bytes < 10_000_000
 
 

@@ -134,7 +134,8 @@ def test_a_body_that_is_sent_is_in_the_transfer_rate() -> None:
     assert float(total[1]) == pytest.approx(float(sent[1]) + float(received), abs=0.02)
     seconds = float(field(said, "Time taken for tests").split()[0])
     kbytes = int(field(said, "Total body sent")) / 1024
-    assert float(sent[1]) == pytest.approx(kbytes / seconds, abs=0.6 / seconds**2 * kbytes * 1e-3)
+    slowest, fastest = (kbytes / max(seconds + off, 1e-9) for off in (6e-4, -6e-4))  # seconds are said to a millisecond
+    assert slowest < float(sent[1]) < fastest
 
 
 def test_connections_are_kept_only_where_the_server_kept_them() -> None:
