@@ -15,6 +15,8 @@ from time import monotonic
 
 import pytest
 
+from tests.conftest import runtime_or_skip
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 RUNNER = REPOSITORY / "runner.py"
 AT_ONCE_CPU_S = 2.0  # of processor time: the machine may be busy with other tests
@@ -193,6 +195,7 @@ def mounted(options: str) -> Iterator[Path]:
 @pytest.mark.parametrize("options", ["nr_inodes=1", "size=4k", "size=64k,ro"])
 @pytest.mark.parametrize("arguments", [RUN, AUDIT], ids=["run", "audit"])
 def test_a_temporary_folder_into_which_nothing_fits(options: str, arguments: tuple[str, ...], tmp_path: Path) -> None:
+    runtime_or_skip("3.14t" if arguments == AUDIT else "3.14")
     with mounted(options) as full:
         out = [] if arguments == AUDIT else ["--out", str(tmp_path / "out")]
         done = gilscope(*arguments, *out, room=full)
@@ -203,6 +206,7 @@ def test_a_temporary_folder_into_which_nothing_fits(options: str, arguments: tup
 
 @as_root
 def test_a_place_for_the_run_into_which_nothing_fits(room: Path) -> None:
+    runtime_or_skip("3.14")
     with mounted("nr_inodes=2") as full:
         done = gilscope(*RUN, "--out", str(full / "out"), room=room)
         assert "No space left on device" in said(done)
@@ -255,6 +259,7 @@ def test_a_set_up_of_which_half_a_library_is_there(tmp_path: Path, room: Path) -
 
 
 def test_a_terminal_that_is_closed_ends_the_run_with_129_and_leaves_nothing(tmp_path: Path, room: Path) -> None:
+    runtime_or_skip("3.14")
     ours, theirs = pty.openpty()
     out = tmp_path / "out"
     process = subprocess.Popen(
