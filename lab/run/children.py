@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
+from types import MappingProxyType
 from typing import IO, Any
 
 import msgspec
@@ -35,7 +36,15 @@ class Child:
     program: of a native one what it said of itself when ready - its name, version, compiler and packages
     """
 
-    def __init__(self, name: Message, runtime: str, command: Sequence[str], sandbox: Sandbox, cwd: str) -> None:
+    def __init__(
+        self,
+        name: Message,
+        runtime: str,
+        command: Sequence[str],
+        sandbox: Sandbox,
+        cwd: str,
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.stderr = Output()
         try:
             self.process = subprocess.Popen(
@@ -45,7 +54,7 @@ class Child:
                 stderr=self.stderr.write_end,
                 process_group=sandbox.process_group,
                 cwd=cwd,
-                env=scrubbed_environment(),
+                env=scrubbed_environment() | dict(variables),
                 bufsize=0,
             )
         except OSError as error:
@@ -201,9 +210,11 @@ class Children:
             child.kill()
         self._outputs.close()
 
-    def start(self, name: Message, runtime: str, command: Sequence[str]) -> Child:
-        """A new child. Raises ChildFailed if its program cannot be started."""
-        child = Child(name, runtime, command, self._sandbox, self._cwd)
+    def start(
+        self, name: Message, runtime: str, command: Sequence[str], variables: Mapping[str, str] = MappingProxyType({})
+    ) -> Child:
+        """A new child, with *variables* in its environment. Raises ChildFailed if its program cannot be started."""
+        child = Child(name, runtime, command, self._sandbox, self._cwd, variables)
         self._children.append(child)
         self._outputs.watch(child.stderr)
         return child

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from time import perf_counter_ns
+from types import MappingProxyType
 from typing import Any
 
 from core.cell import Cell
@@ -33,6 +34,7 @@ from lab.run.contract import (
 )
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, expect_all_asked, service_faults
+from lab.run.inside import variables
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 
@@ -42,11 +44,16 @@ BEFORE_READY = message("before it was ready", code=NOT_READY)
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What every cell of a run is measured with, and how. watch(pid of a service) is entered for the timed window."""
+    """What every cell of a run is measured with, and how.
+
+    inside: parts that run in the services' own processes (lab.run.inside), with their options
+    watch: watch(pid of a service) is entered for the timed window
+    """
 
     sandbox: Sandbox
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
+    inside: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
@@ -94,9 +101,10 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Ob
     runtime, client_runtime = (bench.runtime(cell, system, role) for role in (SERVICE, CLIENT))
     method = bench.method
     started_ns = perf_counter_ns()
-    services = _start(children, runtime, system, SERVICE, system.services(cell))
+    cell_line = _cell_line(cell, system, runtime, bench)
+    services = _start_services(children, runtime, system, cell, cell_line)
     clients = _start(children, client_runtime, system, CLIENT, cell.num_clients)
-    sockets = _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
+    sockets = _ready_services(children, runtime, services, cell_line)
     for client_id, client in enumerate(clients):
         place = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
         client.tell({**cell.to_json(), **place, **client_runtime.told(system)})
@@ -150,9 +158,24 @@ def _redacted(observed: Observed, redactor: Redactor) -> Observed:
     )
 
 
-def _start(children: Children, runtime: AnyRuntime, system: System, role: str, count: int) -> list[Child]:
-    command = runtime.command(system, role)
-    return [children.start(_name(role, number, count), str(runtime.name), command) for number in range(1, count + 1)]
+def _start(
+    children: Children,
+    runtime: AnyRuntime,
+    system: System,
+    role: str,
+    count: int,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> list[Child]:
+    command, name = runtime.command(system, role), str(runtime.name)
+    return [children.start(_name(role, number, count), name, command, variables) for number in range(1, count + 1)]
+
+
+def _start_services(
+    children: Children, runtime: AnyRuntime, system: System, cell: Cell, cell_line: Mapping[str, Any]
+) -> list[Child]:
+    """The services. What runs inside them is in their environment, or, where a user's command runs, for its child."""
+    variables = {} if system.hosted else cell_line["inside"]
+    return _start(children, runtime, system, SERVICE, system.services(cell), variables)
 
 
 def _name(role: str, number: int, total: int) -> Message:
@@ -169,9 +192,11 @@ def _do(children: Children, doers: Sequence[Child], word: str, when: Message, de
 
 
 def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, bench: Bench) -> dict[str, Any]:
-    """What the services are told: the cell, and a folder for their sockets."""
+    """What the services are told: the cell, a folder for their sockets, and what is to run inside their processes."""
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
-    return {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services, **runtime.told(system)}
+    inside = variables(Path(folder), bench.inside) if bench.inside else {}
+    place = {"folder": folder, "cpus": bench.method.pin_services, "inside": inside}
+    return {**cell.to_json(), **place, **runtime.told(system)}
 
 
 def _ready_services(
@@ -188,9 +213,10 @@ def _ready_services(
 def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     runtime = bench.runtime(cell, system, SERVICE)
-    services = _start(children, runtime, system, SERVICE, system.services(cell))
+    cell_line = _cell_line(cell, system, runtime, bench)
+    services = _start_services(children, runtime, system, cell, cell_line)
     try:
-        return _ready_services(children, runtime, services, _cell_line(cell, system, runtime, bench))
+        return _ready_services(children, runtime, services, cell_line)
     except ChildFailed as failed:
         raise ChildFailed(redactor_of(system).message(failed.message)) from None
 

@@ -11,6 +11,7 @@ from ctypes import CDLL
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
+from types import MappingProxyType
 from typing import Any
 
 from clients.channel import CallFailed
@@ -97,17 +98,29 @@ def filled(own: Mapping[str, Any], place: Place, params: Mapping[str, Any]) -> l
     return [pattern.sub(lambda match: str(values[match[0][1:-1]]), word) for word in words]
 
 
-def environment(own: Mapping[str, Any]) -> dict[str, str]:
-    """This process's, with the measured interpreter's folder first on PATH, and what the user added."""
+def environment(own: Mapping[str, Any], inside: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """This process's, with the measured interpreter's folder first on PATH, and what the user added.
+
+    inside: variables that start parts of core/inside in its Python processes
+    """
     variables = {**os.environ, "PYTHONNOUSERSITE": "1", **({"PYTHON_GIL": "1"} if own["gil_forced"] else {})}
     variables["PATH"] = os.pathsep.join([os.path.dirname(own["python"]), variables.get("PATH", os.defpath)])
-    return variables | dict(own["environment"])
+    variables |= dict(own["environment"])
+    paths = (inside.get("PYTHONPATH", ""), variables.get("PYTHONPATH", ""))
+    return variables | dict(inside) | ({"PYTHONPATH": os.pathsep.join(filter(None, paths))} if any(paths) else {})
 
 
 class ServiceCommand:
     """A command that runs. It ends when this process does, and all its descendants with it."""
 
-    def __init__(self, own: Mapping[str, Any], service_id: int, folder: str, params: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        own: Mapping[str, Any],
+        service_id: int,
+        folder: str,
+        params: Mapping[str, Any],
+        inside: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._place = place = place_for(own, service_id, folder)
         words = filled(own, place, params)
         self.address = place.address
@@ -118,7 +131,7 @@ class ServiceCommand:
             self.process = subprocess.Popen(
                 words,
                 cwd=own["directory"],
-                env=environment(own),
+                env=environment(own, inside),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output.write_end,
                 stderr=subprocess.STDOUT,
@@ -200,14 +213,20 @@ class ServiceCommand:
         return message("{line}. It wrote: {output}", line=self._line, output=output)
 
 
-def started(own: Mapping[str, Any], service_id: int, folder: str, params: Mapping[str, Any]) -> ServiceCommand:
+def started(
+    own: Mapping[str, Any],
+    service_id: int,
+    folder: str,
+    params: Mapping[str, Any],
+    inside: Mapping[str, str] = MappingProxyType({}),
+) -> ServiceCommand:
     """The command, once it answers. Raises CommandFailed.
 
     Where somebody else took the port that was chosen for it, it is started afresh with another one, STARTS times.
     """
     until, address = monotonic() + own["start_deadline_s"], ""
     for _ in range(STARTS):
-        command = ServiceCommand(own, service_id, folder, params)
+        command = ServiceCommand(own, service_id, folder, params, inside)
         address, failure = command.address, None
         try:
             command.wait_until_it_answers(own, max(1.0, until - monotonic()))
