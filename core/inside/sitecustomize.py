@@ -4,13 +4,13 @@ Python imports the first `sitecustomize` on its path (docs.python.org, module si
 first in PYTHONPATH. What the service does is left as it is: this folder leaves sys.path again, the next sitecustomize
 runs as it would have, and a part that fails says so in a file. $GILSCOPE_INSIDE is a folder with inside.json:
 `{"pauses": {options}, ...}`. A process that forks without exec, as a pre-forking server does, starts its parts anew.
+A Python that is told to ignore its environment or site (-E, -I, -S) starts none: nothing is known of it.
 """
 
 import importlib.util
 import json
 import os
 import sys
-import traceback
 from importlib.machinery import PathFinder
 from typing import Any
 
@@ -20,15 +20,17 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def start(folder: str) -> None:
-    """Start each part that *folder* asks for; what goes wrong is in `failed-PID` there."""
+    """Start each part that *folder* asks for, also again after a fork."""
     try:
         with open(os.path.join(folder, OPTIONS), encoding="utf-8") as file:
-            parts: dict[str, dict[str, Any]] = json.load(file)
-        for name, options in parts.items():
+            parts = list(json.load(file).items())
+    except (OSError, ValueError, AttributeError):  # the cell is over, or this process may not read there any more
+        return
+    for name, options in parts:
+        try:
             _part(name).start(folder, options)
-    except Exception:
-        with open(os.path.join(folder, f"failed-{os.getpid()}"), "a", encoding="utf-8") as failed:
-            failed.write(traceback.format_exc())
+        except Exception:
+            _complain(folder)
 
 
 def _part(name: str) -> Any:
@@ -36,18 +38,33 @@ def _part(name: str) -> Any:
     private = f"_gilscope_{name}"
     if private not in sys.modules:
         spec = importlib.util.spec_from_file_location(private, os.path.join(_HERE, f"{name}.py"))
-        assert spec and spec.loader
-        module = sys.modules[private] = importlib.util.module_from_spec(spec)
+        assert spec
+        assert spec.loader
+        module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
+        sys.modules[private] = module
     return sys.modules[private]
 
 
+def _complain(folder: str) -> None:
+    """Say what went wrong in `failed-PID`; the service goes on as if nothing had."""
+    import traceback
+
+    try:
+        with open(os.path.join(folder, f"failed-{os.getpid()}"), "a", encoding="utf-8") as failed:
+            failed.write(traceback.format_exc())
+    except OSError:
+        pass
+
+
 def _run_next_sitecustomize() -> None:
+    """Raises what it raises, and as if this one did not exist ImportError where there is none: site expects both."""
     spec = PathFinder.find_spec("sitecustomize", sys.path)
-    if spec and spec.loader:
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["sitecustomize"] = module
-        spec.loader.exec_module(module)
+    if not spec or not spec.loader:
+        raise ImportError("No module named 'sitecustomize'", name="sitecustomize")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
 
 
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]

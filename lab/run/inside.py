@@ -1,21 +1,105 @@
-"""The orchestrator's side of core/inside: what a service's processes are started with, and what they wrote."""
+"""The orchestrator's side of core/inside: what a service's processes are started with, and what they wrote.
+
+The files are those of other people's processes: only regular ones of the expected names are read, so many and so far.
+"""
 
 import json
-from collections.abc import Mapping
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
+from core.inside import FOLDER, OPTIONS
 from lab.places import REPOSITORY
 
-FOLDER = "GILSCOPE_INSIDE"
-OPTIONS = "inside.json"
 SOURCE = REPOSITORY / "core" / "inside"
+MOST_FILES = 512  # of one part in one service
+MOST_BYTES = 4 << 20
+MOST_COMPLAINT_BYTES = 4096
+FAILED = "failed"
+_NAME = re.compile(r"(?P<part>[a-z]+)-(?P<pid>[0-9]{1,10})(\.[0-9]{1,2})?")
 
 
-def variables(folder: Path, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Environment variables under which a Python process starts *parts* and writes what they see to *folder*.
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """The timed part of a cell, on the host's monotonic clock; empty where the cell did not come so far."""
 
-    parts: options by the part's name (core/inside)
+    start_ns: int = 0
+    end_ns: int = 0
+
+
+class Inside:
+    """A folder of one service in one cell, in which the parts inside its Python processes write.
+
+    parts: options by the part's name (core/inside); without any, nothing is started and there is no folder
     """
-    (folder / OPTIONS).write_text(json.dumps({name: dict(options) for name, options in parts.items()}), "utf-8")
-    return {FOLDER: str(folder), "PYTHONPATH": str(SOURCE)}
+
+    def __init__(self, sandbox: Path, parts: Mapping[str, Mapping[str, Any]]) -> None:
+        self.folder = Path(mkdtemp(prefix="", dir=sandbox)) if parts else None
+        if self.folder:
+            text = json.dumps({name: dict(options) for name, options in parts.items()})
+            (self.folder / OPTIONS).write_text(text, "utf-8")
+
+    def __repr__(self) -> str:
+        return f"Inside({str(self.folder)!r})"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Environment variables under which a Python process starts the parts."""
+        return {FOLDER: str(self.folder), "PYTHONPATH": str(SOURCE)} if self.folder else {}
+
+    def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
+        """What *part* wrote, by file: of the first MOST_FILES files the first *most_bytes*."""
+        names = sorted(name for name in self._names() if (match := _NAME.fullmatch(name)) and match["part"] == part)
+        contents = {name: self._content(name, most_bytes) for name in names[:MOST_FILES]}
+        return {name: content for name, content in contents.items() if content is not None}
+
+    def complaints(self) -> list[str]:
+        """The end of what each process said of parts that failed in it."""
+        texts = self.files(FAILED, MOST_COMPLAINT_BYTES).values()
+        return [text.decode(errors="replace").strip().rpartition("\n")[2] for text in texts]
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _names(self) -> Iterator[str]:
+        if self.folder:
+            with suppress(OSError), os.scandir(self.folder) as entries:
+                yield from (entry.name for entry in entries)
+
+    def _content(self, name: str, most_bytes: int) -> bytes | None:
+        assert self.folder
+        try:
+            descriptor = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return None
+        try:
+            return os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def opened(sandbox: Path, parts: Mapping[str, Mapping[str, Any]], services: int) -> Iterator[list[Inside]]:
+    """One for each service of a cell; their folders are removed at the end of the block."""
+    insides = [Inside(sandbox, parts) for _ in range(services)]
+    try:
+        yield insides
+    finally:
+        for inside in insides:
+            inside.remove()
+
+
+def pid_of(name: str) -> int:
+    """The process that wrote a file of this name."""
+    match = _NAME.fullmatch(name)
+    assert match
+    return int(match["pid"])

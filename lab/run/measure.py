@@ -34,7 +34,7 @@ from lab.run.contract import (
 )
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, expect_all_asked, service_faults
-from lab.run.inside import variables
+from lab.run.inside import Inside, Window, opened
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 
@@ -46,7 +46,8 @@ BEFORE_READY = message("before it was ready", code=NOT_READY)
 class Bench:
     """What every cell of a run is measured with, and how.
 
-    inside: parts that run in the services' own processes (lab.run.inside), with their options
+    inside: parts that run in the services' own processes (core/inside), with their options
+    after: after(what was inside each service, the timed window) is called when a cell has ended, also one that failed
     watch: watch(pid of a service) is entered for the timed window
     """
 
@@ -54,6 +55,7 @@ class Bench:
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
     inside: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    after: Callable[[Sequence[Inside], Window], None] = lambda insides, window: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
@@ -63,10 +65,10 @@ class Bench:
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What the children of a cell sent. start_ns: spawn to all ready; released_ns: when, on the monotonic clock."""
+    """What the children of a cell sent. start_ns: spawn to all ready; window: first release to last answer."""
 
     start_ns: int
-    released_ns: int
+    window: Window
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
     faults: list[Message]
@@ -81,30 +83,30 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     client_runtime, redactor = str(bench.runtime(cell, system, CLIENT).name), redactor_of(system)
     identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
     identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
-    try:
-        with Children(bench.sandbox, str(REPOSITORY)) as children:
-            observed = _redacted(_observe(cell, system, children, bench), redactor)
-    except GilscopeError as error:
-        spent_ns = perf_counter_ns() - start_ns
-        requests = 0 if bench.method.duration_s else cell.requests
-        return CellResult(
-            **identity, status="failed", reason=redactor.message(error.message), requests=requests, overhead_ns=spent_ns
-        )
-    ends_ns = [client["finished_ns"] for client in observed.clients]
-    wall_ns = max(ends_ns, default=observed.released_ns) - observed.released_ns
+    with opened(bench.sandbox.folder, bench.inside, system.services(cell)) as insides:
+        try:
+            with Children(bench.sandbox, str(REPOSITORY)) as children:
+                observed = _redacted(_observe(cell, system, children, bench, insides), redactor)
+        except GilscopeError as error:
+            bench.after(insides, Window())
+            spent_ns, reason = perf_counter_ns() - start_ns, redactor.message(error.message)
+            requests = 0 if bench.method.duration_s else cell.requests
+            return CellResult(**identity, status="failed", reason=reason, requests=requests, overhead_ns=spent_ns)
+        bench.after(insides, observed.window)
+    wall_ns = observed.window.end_ns - observed.window.start_ns
     return CellResult(
         **identity, **_summed(observed), wall_ns=wall_ns, overhead_ns=perf_counter_ns() - start_ns - wall_ns
     )
 
 
-def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Observed:
+def _observe(cell: Cell, system: System, children: Children, bench: Bench, insides: Sequence[Inside]) -> Observed:
     runtime, client_runtime = (bench.runtime(cell, system, role) for role in (SERVICE, CLIENT))
     method = bench.method
     started_ns = perf_counter_ns()
     cell_line = _cell_line(cell, system, runtime, bench)
-    services = _start_services(children, runtime, system, cell, cell_line)
-    clients = _start(children, client_runtime, system, CLIENT, cell.num_clients)
-    sockets = _ready_services(children, runtime, services, cell_line)
+    services = _start_services(children, runtime, system, insides)
+    clients = _start(children, client_runtime, system, CLIENT, [{}] * cell.num_clients)
+    sockets = _ready_services(children, runtime, services, cell_line, insides)
     for client_id, client in enumerate(clients):
         place = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
         client.tell({**cell.to_json(), **place, **client_runtime.told(system)})
@@ -134,8 +136,10 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench) -> Ob
         *service_faults(runtime, system, services, by_service),
         *client_faults(client_runtime, system, clients, by_client),
     ]
+    ends_ns = [client["finished_ns"] for client in by_client]
+    window = Window(start_ns=released_ns, end_ns=max(ends_ns, default=released_ns))
     return Observed(
-        start_ns=ready_ns - started_ns, released_ns=released_ns, clients=by_client, services=by_service, faults=faults
+        start_ns=ready_ns - started_ns, window=window, clients=by_client, services=by_service, faults=faults
     )
 
 
@@ -159,23 +163,19 @@ def _redacted(observed: Observed, redactor: Redactor) -> Observed:
 
 
 def _start(
-    children: Children,
-    runtime: AnyRuntime,
-    system: System,
-    role: str,
-    count: int,
-    variables: Mapping[str, str] = MappingProxyType({}),
+    children: Children, runtime: AnyRuntime, system: System, role: str, variables: Sequence[Mapping[str, str]]
 ) -> list[Child]:
-    command, name = runtime.command(system, role), str(runtime.name)
-    return [children.start(_name(role, number, count), name, command, variables) for number in range(1, count + 1)]
+    """One child for each of *variables*, which are added to its environment."""
+    command, name, count = runtime.command(system, role), str(runtime.name), len(variables)
+    return [
+        children.start(_name(role, number, count), name, command, added) for number, added in enumerate(variables, 1)
+    ]
 
 
-def _start_services(
-    children: Children, runtime: AnyRuntime, system: System, cell: Cell, cell_line: Mapping[str, Any]
-) -> list[Child]:
+def _start_services(children: Children, runtime: AnyRuntime, system: System, insides: Sequence[Inside]) -> list[Child]:
     """The services. What runs inside them is in their environment, or, where a user's command runs, for its child."""
-    variables = {} if system.hosted else cell_line["inside"]
-    return _start(children, runtime, system, SERVICE, system.services(cell), variables)
+    variables = [{} if system.hosted else inside.variables for inside in insides]
+    return _start(children, runtime, system, SERVICE, variables)
 
 
 def _name(role: str, number: int, total: int) -> Message:
@@ -192,19 +192,21 @@ def _do(children: Children, doers: Sequence[Child], word: str, when: Message, de
 
 
 def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, bench: Bench) -> dict[str, Any]:
-    """What the services are told: the cell, a folder for their sockets, and what is to run inside their processes."""
+    """What the services are told: the cell, and a folder for their sockets."""
     folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
-    inside = variables(Path(folder), bench.inside) if bench.inside else {}
-    place = {"folder": folder, "cpus": bench.method.pin_services, "inside": inside}
-    return {**cell.to_json(), **place, **runtime.told(system)}
+    return {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services, **runtime.told(system)}
 
 
 def _ready_services(
-    children: Children, runtime: AnyRuntime, services: list[Child], cell_line: Mapping[str, Any]
+    children: Children,
+    runtime: AnyRuntime,
+    services: list[Child],
+    cell_line: Mapping[str, Any],
+    insides: Sequence[Inside],
 ) -> list[list[str]]:
     """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
-    for service_id, service in enumerate(services):
-        service.tell({**cell_line, "service_id": service_id})
+    for service_id, (service, inside) in enumerate(zip(services, insides, strict=True)):
+        service.tell({**cell_line, "service_id": service_id, "inside": inside.variables})
     lines = children.hear_all(services, READY, BEFORE_READY, starting_s(cell_line))
     check_runtime(runtime, services, lines)
     return [addresses(line, service) for line, service in zip(lines, services, strict=True)]
@@ -214,9 +216,10 @@ def start_services(cell: Cell, system: System, children: Children, bench: Bench)
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     runtime = bench.runtime(cell, system, SERVICE)
     cell_line = _cell_line(cell, system, runtime, bench)
-    services = _start_services(children, runtime, system, cell, cell_line)
+    insides = [Inside(bench.sandbox.folder, {}) for _ in range(system.services(cell))]
+    services = _start_services(children, runtime, system, insides)
     try:
-        return _ready_services(children, runtime, services, cell_line)
+        return _ready_services(children, runtime, services, cell_line, insides)
     except ChildFailed as failed:
         raise ChildFailed(redactor_of(system).message(failed.message)) from None
 

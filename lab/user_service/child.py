@@ -68,9 +68,7 @@ class StartedService:
         """Raises CommandFailed if it does not start."""
         self._own = cell["own"]
         check_requests(self._own)
-        self._command = started(
-            self._own, cell["service_id"], cell["folder"], cell["params"], cell.get("inside", {})
-        )
+        self._command = started(self._own, cell["service_id"], cell["folder"], cell["params"], cell.get("inside", {}))
         self.address = self._command.address
         self._ready = self._pythons()
         self._watch = Watch(self._command)

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from core.inside import FOLDER
 from core.processtree import TreeUsage, usage_of_tree
 from services.alternatives.hosted import tcp_address
 from services.alternatives.launch import SERVER_PID_VARIABLE
@@ -161,6 +162,6 @@ def _gil_option() -> list[str]:
 
 
 def _environment(control: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
+    kept = {name: value for name, value in os.environ.items() if name == FOLDER or not name.startswith(SETTINGS)}
     kept.pop(SERVER_PID_VARIABLE, None)
     return {**kept, CONTROL_VARIABLE: control}

@@ -1,0 +1,67 @@
+"""What is read of the files that a service's processes have written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core import inside as names
+from core.inside import FOLDER
+from lab.run import inside
+from lab.run.inside import Inside, opened, pid_of
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Inside:
+    return Inside(tmp_path, {"pauses": {"records": 5}})
+
+
+def put(written: Inside, name: str, content: bytes) -> None:
+    assert written.folder
+    (written.folder / name).write_bytes(content)
+
+
+def test_the_files_of_a_part_are_read_by_their_processes(written: Inside) -> None:
+    put(written, "pauses-12", b"first")
+    put(written, "pauses-12.1", b"after exec")
+    put(written, "stacks-12", b"of another part")
+    for name in ("pauses-", "pauses-1x", "pauses-12.1.1", ".pauses-12", "pauses-12345678901"):
+        put(written, name, b"of nobody")
+    assert written.files("pauses") == {"pauses-12": b"first", "pauses-12.1": b"after exec"}
+    assert [pid_of(name) for name in written.files("pauses")] == [12, 12]
+
+
+def test_no_more_is_read_than_the_bounds_allow(written: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inside, "MOST_FILES", 2)
+    for pid in range(3):
+        put(written, f"pauses-{pid}", b"12345")
+    assert written.files("pauses", 4) == {"pauses-0": b"1234", "pauses-1": b"1234"}
+
+
+def test_what_is_not_a_regular_file_is_left_alone(written: Inside, tmp_path: Path) -> None:
+    assert written.folder
+    (tmp_path / "secret").write_bytes(b"of the user")
+    (written.folder / "pauses-1").symlink_to(tmp_path / "secret")
+    os.mkfifo(written.folder / "pauses-2")
+    (written.folder / "pauses-3").mkdir()
+    assert written.files("pauses") == {}
+
+
+def test_a_part_that_failed_is_quoted_by_its_last_line(written: Inside) -> None:
+    put(written, "failed-7", b"Traceback:\n  ...\nOSError: no \xff space\n")
+    assert written.complaints() == ["OSError: no \N{REPLACEMENT CHARACTER} space"]
+
+
+def test_folders_are_gone_at_the_end_and_without_parts_there_are_none(tmp_path: Path) -> None:
+    with opened(tmp_path, {"pauses": {}}, 2) as insides:
+        assert [Path(one.variables[FOLDER]).parent for one in insides] == [tmp_path, tmp_path]
+    assert list(tmp_path.iterdir()) == []
+    with opened(tmp_path, {}, 2) as insides:
+        assert [(one.variables, one.files("pauses")) for one in insides] == [({}, {}), ({}, {})]
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_both_sides_agree_on_the_names() -> None:
+    source = (inside.SOURCE / "sitecustomize.py").read_text()  # which imports nothing of ours
+    assert f'FOLDER = "{names.FOLDER}"' in source
+    assert f'OPTIONS = "{names.OPTIONS}"' in source
