@@ -15,6 +15,7 @@ from config.user_service.flags import service_from
 from config.user_service.plan import STARTS, user_service_plan
 from config.user_service.template import plan_text, requests_from, start_from
 from core.errors import BadInput
+from core.files import write
 from core.messages import Arg, message
 
 SUMMARY = message("Write a commented plan for a service of your own, after three questions or from flags.")
@@ -134,7 +135,7 @@ def _seen_from(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write(path, text)
     except OSError as error:
         raise _unwritable(path, str(error.strerror)) from error
 

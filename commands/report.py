@@ -14,7 +14,8 @@ from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
 from core.messages import message
 from core.result import Run, keep_comparisons, load, to_json
-from lab.run.held import expect_ours
+from lab.folders import PrivateFolder
+from lab.run.held import expect_ours, leftovers
 from lab.run.runs import RUNS, titles
 from reports.names import PAGE, names_in_folder
 
@@ -107,8 +108,9 @@ def _reported(path: Path, run: Run, output: Output) -> Written:
     """The report of the run read from *path*; a file beside it keeps what was concluded."""
     folder = path if path.is_dir() else path.parent
     expect_ours(folder, names_in_folder(VIEWS))
-    written = write(folder, run, output)
-    keep_comparisons(path, run)
+    with PrivateFolder(leftovers(folder)):
+        written = write(folder, run, output)
+        keep_comparisons(path, run)
     return written
 
 

@@ -33,6 +33,7 @@ from lab.run.runs import (
     run_folder,
     unmeasured,
 )
+from lab.run.sandbox import Sandbox
 from reports.names import names_in_folder
 
 SUMMARY = message(
@@ -55,20 +56,20 @@ def main(arguments: Sequence[str]) -> int:
         _expect_saved_plan(given)
         folder = Path(given["resume"])
         resumed(folder)  # it is one of this machine, before anything is written there
-        with held(folder):
-            return _measured(*_resumed(given, parser, output), given, output)
+        with held(folder) as sandbox:
+            return _measured(*_resumed(given, parser, output), sandbox, given, output)
     if given["accept_changes"]:
         raise BadInput("--accept-changes is for --resume; leave it out of a new run.")
     order, run = _ordered(given, arguments, output)
-    with held(order.folder):
+    with held(order.folder) as sandbox:
         expect_no_run(order.folder)
         expect_ours(order.folder, names_in_folder(options.VIEWS))
-        return _measured(order, run, given, output)
+        return _measured(order, run, sandbox, given, output)
 
 
-def _measured(order: Order, run: Run, given: Mapping[str, Any], output: Output) -> int:
+def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
     """Measure and report; the exit status. The folder is held."""
-    _carry_out(order, run, output, quiet=given["quiet"])
+    _carry_out(order, run, sandbox, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, run, output)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
@@ -169,13 +170,13 @@ def _enough(plan: Plan) -> Enough:
     return enough
 
 
-def _carry_out(order: Order, run: Run, output: Output, *, quiet: bool) -> None:
+def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quiet: bool) -> None:
     from reports.terminal.progress import display
 
     try:
         until = order.plan.until
         with display(quiet=quiet, open_ended=bool(until.width or until.seconds)) as progress:
-            carry_out(order, run, progress, _enough(order.plan))
+            carry_out(order, run, sandbox, progress, _enough(order.plan))
     except KeyboardInterrupt:
         output.note(
             plural(

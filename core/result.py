@@ -4,9 +4,7 @@ The keys are DESIGN section 10's; docs/result.md lists them.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from math import isfinite
@@ -15,6 +13,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from core import result_shape
 from core.errors import BadInput
+from core.files import put
 from core.messages import NOTHING, Message, message
 from core.schema import SCHEMA, upgraded
 from core.shape import Misfit, shown
@@ -25,6 +24,7 @@ CHECKSUM_BYTES = 8
 FIRST_WITH_CHECKSUMS = 3
 DAMAGED = message("Take the file from a copy, or measure again.")
 COMPARISONS = "comparisons.json"
+PLOTS = "plots"  # the folder of a report's figures
 NOT_TRIED = "not_tried"  # code of the reason of a cell that was left out because its service never starts
 
 # What can disturb a measurement, by the code of the messages in CellResult.disturbances.
@@ -201,37 +201,14 @@ def _checksum(*texts: str) -> str:
 
 
 def _put(path: Path, text: str) -> None:
-    """Write beside *path*, flush to disk, put it in its place, and flush that too. Raises BadInput."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    """Put *text* on the disk at *path*. Raises BadInput."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(beside, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-        _flush_folder(path.parent)
+        put(path, text, durable=True)
     except OSError as error:
         raise BadInput(
             "{path} cannot be written: {error}; name another folder with --out.", path=str(path), error=error.strerror
         ) from error
-    finally:  # after "disk full", or Ctrl-C
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-
-
-def unfinished(folder: Path) -> Path:
-    """The file beside result.json that this process writes first, so that whoever cleans up after it can remove it."""
-    return folder / f".{FILE_NAME}.{os.getpid()}"
-
-
-def _flush_folder(folder: Path) -> None:
-    """Until then a power cut may undo a rename. Source: fsync(2)."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _compact(value: Any) -> str:

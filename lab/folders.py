@@ -49,6 +49,15 @@ class PrivateFolder:
         shutil.rmtree(self.folder, ignore_errors=True)  # it is still there if the reaper was killed
 
 
+def empty(folder: Path) -> None:
+    """Remove all that is in *folder*, and not itself: it may be locked. Raises OSError."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+
+
 def temporary_folder() -> Path:
     """Where private folders are made: the one that TMPDIR names, even if nothing fits into it."""
     named = "" if tempfile.tempdir else os.environ.get("TMPDIR", "")

@@ -2,10 +2,12 @@
 
 Usage: reaper.py FOLDER [LEFTOVER...], as leader of the process group, with a pipe from the orchestrator on stdin. It
 makes FOLDER itself, so that there is none that nobody removes, tries whether a file fits into it, and says so by a line
-on stdout: 0, or the number of the error. LEFTOVERs are a file that is removed, and a folder that is if it is empty.
+on stdout: 0, or the number of the error. LEFTOVERs are a file that is removed, and a folder that is if it is empty and
+nobody holds it (lab/locks.py).
 """
 
 import errno
+import fcntl
 import os
 import shutil
 import signal
@@ -34,7 +36,7 @@ def main() -> None:
         _remove(folder)
     for path in leftovers:
         with suppress(OSError):
-            os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
+            _remove_empty(path) if os.path.isdir(path) else os.unlink(path)
     if leads:
         os.killpg(0, signal.SIGKILL)
 
@@ -60,6 +62,16 @@ def _remove(folder: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.lexists(folder):
             return
+
+
+def _remove_empty(folder: str) -> None:
+    """Raises OSError if there is something in it, or another command has taken it meanwhile."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rmdir(folder)
+    finally:
+        os.close(descriptor)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from core.result import COMPARISONS
+from core.result import COMPARISONS, PLOTS
 
 PAGE = "report.html"
-PLOTS = "plots"
 TEXTS = ("table.csv", "cells.csv", "findings.md", "table.md", "record.md")
 
 

@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
+from core.files import put, write
 from core.languages import ENGLISH, Language
 from core.messages import SENTENCES, Message, listed, message
+from core.result import PLOTS
 from reports.exports.texts import csv_files, markdown_files
-from reports.names import PAGE, PLOTS
+from reports.names import PAGE
 from reports.render.figures import save
 from reports.render.html import page
 from reports.report import figures, report
@@ -57,14 +59,22 @@ def _written(texts: Mapping[str, Callable[[], str]], folder: Path) -> tuple[list
         except Exception as error:
             lost.append(_lost(name, error))
             continue
-        paths.append(write_text(folder / name, text))
+        paths.append(_put(folder / name, text))
     return paths, lost
 
 
-def write_text(path: Path, text: str) -> Path:
-    """Write *text*; its path. Raises BadInput if it cannot be written."""
+def _put(path: Path, text: str) -> Path:
     try:
-        path.write_text(text, encoding="utf-8")
+        put(path, text)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write *text* where a user named it; its path. Raises BadInput if it cannot be written."""
+    try:
+        write(path, text)
     except OSError as error:
         raise _unwritable(path, error) from error
     return path

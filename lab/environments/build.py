@@ -1,21 +1,11 @@
 """Commands that build an environment, a wheel or a program: one at a time for each place, each with a deadline."""
 
-import fcntl
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from lab import processes
 from lab.python.interpreters import scrubbed_environment
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[int]:
-    """Hold the lock of the file *path*, which is made if need be; its descriptor, for run()."""
-    with path.open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lock.fileno()
 
 
 def run(
@@ -23,7 +13,7 @@ def run(
 ) -> "subprocess.CompletedProcess[str]":
     """Run *command* to its end, in *folder* and in the environment that every child has; what it said.
 
-    It inherits the lock: should this process be killed, the next builder waits until the command has ended.
+    It inherits *lock* (lab.locks): should this process be killed, the next builder waits until the command has ended.
     Raises subprocess.TimeoutExpired, and OSError if it does not run.
     """
     environment = scrubbed_environment() | {"NO_COLOR": "1"}

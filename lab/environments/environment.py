@@ -12,11 +12,13 @@ from importlib import metadata
 from pathlib import Path
 
 from core.errors import GilscopeError
+from core.files import put
 from lab import locks
 from lab.environments import build, recipes
 from lab.environments.recipes import Contents
 from lab.environments.requirements import Requirements, name_of
 from lab.environments.requirements import read as read_requirements
+from lab.folders import empty
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
@@ -79,9 +81,7 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
     stem = Path(user_file or "requirements.txt").stem
     place = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
     if not place.exists():
-        beside = place.with_name(f".{place.name}.{os.getpid()}")
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(place)  # another run may be reading it
+        put(place, text)  # another run may be reading it
     return str(place)
 
 
@@ -113,17 +113,17 @@ def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) 
     if held is not None:
         os.close(held)  # it is not whole any more
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(MOST_TURNS):
-            lock = locks.take(_use_file(place), shared=True)
+            lock = locks.take(place, shared=True)
             assert lock is not None, "it waits"
             if _is_ready(place, stamp):
                 _IN_USE[place] = lock
                 return
             os.close(lock)
-            with build.locked(place.with_name(place.name + ".lock")) as building:
+            with locks.locked(place) as building:  # nobody uses what stands there
                 if not _is_ready(place, stamp):
-                    _make_alone(interpreter, contents, place, stamp, building)
+                    _make(interpreter, contents, place, stamp, building)
+                    _prune(place)
     except OSError as error:
         if not _is_ready(place, stamp):  # one that is ready may lie where we cannot write
             raise EnvironmentFailed(
@@ -135,27 +135,12 @@ def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) 
             ) from None
 
 
-def _make_alone(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, building: int) -> None:
-    """Make it while nobody uses what stands there, and remove what it replaces."""
-    lock = locks.take(_use_file(place))
-    assert lock is not None, "it waits"
-    try:
-        _make(interpreter, contents, place, stamp, building)
-    finally:
-        os.close(lock)
-    _prune(place)
-
-
-def _use_file(place: Path) -> Path:
-    return place.with_name(place.name + ".use")
-
-
 def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
     """Build where it is to stand, for the scripts in its bin name their interpreter by its path.
 
     The stamp comes last: nobody uses one without it.
     """
-    shutil.rmtree(place, ignore_errors=True)
+    empty(place)
     for command in _commands(interpreter.executable, contents, place):
         failure = uv.failure(partial(build.run, command, lock, MAKE_TIMEOUT_S))
         if failure:
@@ -174,10 +159,10 @@ def _prune(place: Path) -> None:
     """Remove what was made of the same package file when it held something else, unless a run uses it."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
-        lock = None if old == place else locks.take(_use_file(old), wait=False)
+        lock = None if old == place else locks.take(old, wait=False)
         if lock is not None:
             shutil.rmtree(old, ignore_errors=True)
-            locks.remove(lock, _use_file(old))
+            os.close(lock)
 
 
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:

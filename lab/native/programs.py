@@ -14,7 +14,8 @@ from pathlib import Path
 from core.errors import BadInput, GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.system import Program
-from lab.environments.build import locked, run
+from lab.environments.build import run
+from lab.locks import locked
 from lab.places import NATIVE_SOURCES
 
 BIN = NATIVE_SOURCES / "bin"
@@ -136,8 +137,7 @@ def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
         if name not in BUILDS:
             known = ", ".join(BUILDS)
             raise BadInput("{name} is not a native program; accepted are {known}.", name=repr(name), known=known)
-    BIN.mkdir(exist_ok=True)
-    with locked(BIN / ".lock") as lock:
+    with locked(BIN) as lock:
         for name in wanted:
             yield name, _made(BUILDS[name], lock)
 

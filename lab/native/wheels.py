@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from lab.environments import build
 from lab.environments.environment import EnvironmentFailed
+from lab.folders import empty
+from lab.locks import locked
 from lab.native.programs import broken, lacking, missing_library, store_reason, stored_reason
 from lab.places import NATIVE_SOURCES
 from lab.python import uv
@@ -139,15 +140,13 @@ def _made(extension: Extension, interpreter: Interpreter) -> Message:
     absent = _lacking(extension)
     if absent:
         return absent
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with build.locked(place.with_name(place.name + ".lock")) as lock:
+    with locked(place) as lock:
         return NOTHING if _current(place, stamp) else _build(extension, interpreter, place, stamp, lock)
 
 
 def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
     """The stamp is written last: what has one is whole."""
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
+    empty(place)
     try:
         done = build.run(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:

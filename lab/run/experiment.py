@@ -12,7 +12,7 @@ from config.plan import Entry
 from core.cell import Cell
 from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
-from core.result import NOT_TRIED, CellResult, Run, RunFile, unfinished
+from core.result import NOT_TRIED, CellResult, Run, RunFile
 from core.system import System
 from lab.machine import doctor, quiet
 from lab.profile.perf import ProfileFailed, Recording, hottest
@@ -36,7 +36,9 @@ class Progress(Protocol):
         """One more is."""
 
 
-def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambda run, spent_ns: False) -> None:
+def carry_out(
+    order: Order, run: Run, sandbox: Sandbox, progress: Progress, enough: Enough = lambda run, spent_ns: False
+) -> None:
     """Measure every cell of the plan that *run* does not hold yet; save after each.
 
     enough(run, spent_ns) is asked after every block whether it was the last.
@@ -46,21 +48,20 @@ def carry_out(order: Order, run: Run, progress: Progress, enough: Enough = lambd
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
     fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
-    with Sandbox([unfinished(order.folder)]) as sandbox:
-        file.save(run)
-        bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
-        for block in range(1, order.plan.blocks + 1):
-            for entry in order.plan.block(block, run.seed):
-                if (entry.arm, entry.cell.cell_id, block) in done:
-                    continue
-                progress.cell_started(entry.cell, block, len(run.cells), total)
-                run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
-                file.save(run)
-                progress.cell_ended(run.cells[-1], len(run.cells), total)
-            if enough(run, perf_counter_ns() - start_ns):
-                break
-        if order.profile:
-            run.profiles = [_profiled(cell, order.plan.systems[cell.system], bench) for cell in order.plan.cells()]
+    file.save(run)
+    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
+    for block in range(1, order.plan.blocks + 1):
+        for entry in order.plan.block(block, run.seed):
+            if (entry.arm, entry.cell.cell_id, block) in done:
+                continue
+            progress.cell_started(entry.cell, block, len(run.cells), total)
+            run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
+            file.save(run)
+            progress.cell_ended(run.cells[-1], len(run.cells), total)
+        if enough(run, perf_counter_ns() - start_ns):
+            break
+    if order.profile:
+        run.profiles = [_profiled(cell, order.plan.systems[cell.system], bench) for cell in order.plan.cells()]
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)

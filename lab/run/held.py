@@ -6,32 +6,33 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.errors import BadInput
+from core.files import BESIDE
 from core.messages import NOTHING, Message, message
-from core.result import FILE_NAME
+from core.result import FILE_NAME, PLOTS
 from lab import locks
+from lab.run.sandbox import Sandbox
 
-LOCK = ".lock"
 LONGEST_COMMAND = 200
 
 
+def leftovers(folder: Path) -> list[Path]:
+    """What a process that is killed while it writes into *folder* may leave: half-written files, and nothing in it."""
+    return [folder / BESIDE, folder / PLOTS / BESIDE, *([] if folder.exists() else [folder])]
+
+
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def held(folder: Path) -> Iterator[Sandbox]:
     """Hold *folder*, which is made if need be, so that only this process writes result.json there.
 
+    The sandbox, whose reaper removes what would be left, is there before the folder is.
     Raises BadInput, which names the process that holds it already, and if the folder cannot be written.
     """
-    is_new = not folder.exists()
-    try:
+    with Sandbox(leftovers(folder)) as sandbox:
         lock = _taken(folder)
         try:
-            yield
+            yield sandbox
         finally:
-            with suppress(OSError):
-                locks.remove(lock, folder / LOCK)
-    finally:
-        if is_new:
-            with suppress(OSError):  # there is something in it, as there should be
-                folder.rmdir()
+            os.close(lock)
 
 
 def expect_ours(folder: Path, names: Iterable[str]) -> None:
@@ -49,34 +50,27 @@ def expect_ours(folder: Path, names: Iterable[str]) -> None:
 
 
 def _taken(folder: Path) -> int:
-    path = folder / LOCK
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = locks.take(path, wait=False)
-        if lock is None:
-            raise BadInput(
-                "Another process measures into {folder}: {holder}. Wait until it ends, or name another folder (--out).",
-                folder=str(folder),
-                holder=_holder(path),
-            )
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-        return lock
+        lock = locks.take(folder, wait=False)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be written: {error}; name another folder with --out.", path=str(path), error=error.strerror
+            "{path} cannot be written: {error}; name another folder with --out.", path=str(folder), error=error.strerror
         ) from error
+    if lock is None:
+        raise BadInput(
+            "Another process measures into {folder}: {holder}. Wait until it ends, or name another folder (--out).",
+            folder=str(folder),
+            holder=_holder(folder),
+        )
+    return lock
 
 
-def _holder(path: Path) -> Message:
-    """Who wrote into the lock file, as /proc knows it: the command is nowhere on disk, for it may hold secrets."""
-    try:
-        pid = int(path.read_text(encoding="ascii", errors="replace") or 0)
-    except (OSError, ValueError):
-        pid = 0
+def _holder(folder: Path) -> Message:
+    """Who has locked it, as /proc knows it: the command is nowhere on disk, for it may hold secrets."""
+    pid = locks.holder(folder)
     words = NOTHING
     with suppress(OSError):
         line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
         shown = "".join(character for character in line if character.isprintable())[:LONGEST_COMMAND]
         words = message("pid {pid}, {command}", pid=pid, command=shown) if shown else NOTHING
-    return words or (message("pid {pid}", pid=pid) if pid else message("it has not said which"))
+    return words or (message("pid {pid}", pid=pid) if pid else message("which one is not known"))

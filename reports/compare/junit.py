@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from core.errors import BadInput
+from core.files import write
 from core.languages import Language
 from core.printable import printable
 from reports.compare.checks import Check
@@ -23,7 +24,7 @@ def write_junit(compared: Compared, checks: Sequence[Check], path: Path, languag
     """Write junit() to *path*, making its folder. Raises BadInput."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(junit(compared, checks, language), encoding="utf-8")
+        write(path, junit(compared, checks, language))
     except OSError as error:
         cause = str(error.strerror)
         raise BadInput(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from core.errors import BadInput
+from core.files import write
 from core.result import Run
 from reports.exports.flat import flat_cells
 from reports.exports.writing import Exported, writable
@@ -30,8 +32,9 @@ def export(view: View, to: Path) -> Exported:
     path = to if to.suffix == SUFFIX else to / FILE_NAME
     with writable():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "wb") as file:
-            pq.write_table(table(view.run), file)
+        content = BytesIO()
+        pq.write_table(table(view.run), content)
+        write(path, content.getvalue())
     return Exported(paths=(path,))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
+from core.files import write
 from core.messages import Message
 
 
@@ -32,5 +33,5 @@ def written(texts: Mapping[Path, str]) -> tuple[Path, ...]:
     with writable():
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            write(path, text)
     return tuple(texts)

@@ -1,7 +1,7 @@
 """Figures by matplotlib: one drawing of a panel serves the page (SVG within it) and the files of plots/ (SVG, PNG)."""
 
 from collections.abc import Sequence
-from io import StringIO
+from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
 from textwrap import wrap
@@ -9,6 +9,7 @@ from textwrap import wrap
 import matplotlib
 from matplotlib.figure import Figure as Drawing
 
+from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import Message, message
 from core.printable import Printable
@@ -55,8 +56,11 @@ def save(figure: Figure, folder: Path, language: Language) -> list[Path]:
     paths = [folder / f"{figure.key}.svg", folder / f"{figure.key}.png"]
     with panels.style():
         drawing = _sheet(figure, Printable(language if panels.chinese_fonts() else ENGLISH))
-        drawing.savefig(paths[0], metadata={"Date": None, "Title": figure.key}, facecolor="white")
-        drawing.savefig(paths[1], dpi=DOTS_PER_INCH, metadata={"Title": figure.key}, facecolor="white")
+        for path, undated in zip(paths, ({"Date": None}, {}), strict=True):
+            content, kind = BytesIO(), path.suffix[1:]
+            metadata = {**undated, "Title": figure.key}
+            drawing.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=metadata, facecolor="white")
+            put(path, content.getvalue())
     return paths
 
 

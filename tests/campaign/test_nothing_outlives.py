@@ -145,11 +145,11 @@ def start(command: str, temporary: Path, folder: Path, mark: str) -> subprocess.
 
 
 def leftovers(temporary: Path, folder: Path, mark: str) -> list[str]:
-    """What is still there though the command has ended. A lock file may be: it holds nothing without its process."""
+    """What is still there though the command has ended."""
     out = folder / "out"
     found = [f"process {pid}: {line}" for pid, line in marked(mark).items()]
     found += [str(path) for path in temporary.iterdir()]
-    found += [str(path) for path in out.glob(".result*") if path.is_file()] if out.exists() else []
+    found += map(str, out.rglob(".*"))
     return found + ([f"{out} is empty"] if out.exists() and not any(out.iterdir()) else [])
 
 

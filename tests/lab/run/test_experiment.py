@@ -23,6 +23,7 @@ from lab.run.experiment import carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.runs import RUNS, Order, check_same_runtimes, new_run, resumed, run_folder
 from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 
 SEED = 7
@@ -47,8 +48,9 @@ def key(arm: str, cell: Cell | CellResult, block: int) -> Key:
 class Journal:
     """Stands for measure() and for the progress display; notes what it is asked and what is saved then."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sandbox: Sandbox) -> None:
         self.folder = folder
+        self.sandbox = sandbox
         self.measured: list[Key] = []
         self.progress: list[tuple[str, int, int]] = []
         self.saved: list[int] = []
@@ -100,10 +102,10 @@ def order(plan: Plan, tmp_path: Path) -> Order:
 
 
 @pytest.fixture
-def journal(order: Order, monkeypatch: pytest.MonkeyPatch) -> Journal:
+def journal(order: Order, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Journal:
     """A journal in measure()'s place."""
     order.folder.mkdir()
-    journal = Journal(order.folder)
+    journal = Journal(order.folder, sandbox)
     monkeypatch.setattr(experiment, "measure", journal.measure)
     return journal
 
@@ -121,22 +123,22 @@ def begin(order: Order) -> Begin:
 
 
 def test_every_block_measures_every_cell_once(order: Order, journal: Journal, begin: Begin) -> None:
-    carry_out(order, begin(), journal)
+    carry_out(order, begin(), journal.sandbox, journal)
     wanted = [(arm, requests, block) for block in (1, 2, 3) for arm in order.plan.runtimes for requests in REQUESTS]
     assert Counter(journal.measured) == Counter(wanted)
     assert [block for _, _, block in journal.measured] == [1] * 4 + [2] * 4 + [3] * 4
 
 
 def test_the_order_is_random_and_the_seeds_own(order: Order, journal: Journal, begin: Begin) -> None:
-    carry_out(order, begin(), journal)
+    carry_out(order, begin(), journal.sandbox, journal)
     first = list(journal.measured)
     journal.measured.clear()
     (order.folder / "result.json").unlink()
-    carry_out(order, begin(), journal)
+    carry_out(order, begin(), journal.sandbox, journal)
     assert journal.measured == first
     journal.measured.clear()
     (order.folder / "result.json").unlink()
-    carry_out(order, replace_seed(begin(), SEED + 1), journal)
+    carry_out(order, replace_seed(begin(), SEED + 1), journal.sandbox, journal)
     assert journal.measured != first
     blocks = [[(arm, requests) for arm, requests, block in first if block == number] for number in (1, 2, 3)]
     assert blocks[0] != blocks[1] or blocks[1] != blocks[2]
@@ -149,7 +151,7 @@ def replace_seed(run: Run, seed: int) -> Run:
 
 def test_the_run_is_saved_after_every_cell(order: Order, journal: Journal, begin: Begin) -> None:
     run = begin()
-    carry_out(order, run, journal)
+    carry_out(order, run, journal.sandbox, journal)
     assert journal.saved == list(range(1, 13))
     saved = load(order.folder)
     assert [key(cell.arm, cell, cell.block) for cell in saved.cells] == journal.measured
@@ -159,7 +161,7 @@ def test_the_run_is_saved_after_every_cell(order: Order, journal: Journal, begin
 
 
 def test_progress_is_told_before_and_after_every_cell(order: Order, journal: Journal, begin: Begin) -> None:
-    carry_out(order, begin(), journal)
+    carry_out(order, begin(), journal.sandbox, journal)
     expected = [(what, done, 12) for number in range(12) for what, done in (("started", number), ("ended", number + 1))]
     assert journal.progress == expected
 
@@ -167,7 +169,7 @@ def test_progress_is_told_before_and_after_every_cell(order: Order, journal: Jou
 def test_a_failed_cell_does_not_stop_the_sweep(order: Order, journal: Journal, begin: Begin) -> None:
     journal.fails = True
     run = begin()
-    carry_out(order, run, journal)
+    carry_out(order, run, journal.sandbox, journal)
     assert (len(run.cells), len(run.failed_cells)) == (12, 12)
 
 
@@ -176,7 +178,7 @@ def test_an_arm_against_itself_runs_the_last_runtime_twice_under_two_names(
 ) -> None:
     order = replace(order, plan=replace(order.plan, aa=True, blocks=1))
     run = begin()
-    carry_out(order, run, journal)
+    carry_out(order, run, journal.sandbox, journal)
     assert len(run.cells) == 6
     arms = {arm for arm, _, _ in journal.measured}
     assert len(arms) == 3
@@ -192,7 +194,7 @@ def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journ
         return len(asked) == 2
 
     run = begin()
-    carry_out(order, run, journal, enough)
+    carry_out(order, run, journal.sandbox, journal, enough)
     assert (asked, len(run.cells)) == ([4, 8], 8)
     assert run.finished_at
 
@@ -206,13 +208,13 @@ def test_a_run_that_was_stopped_goes_on_with_what_is_missing(
 ) -> None:
     journal.stop_at = stop_at
     with pytest.raises(KeyboardInterrupt):
-        carry_out(order, begin(), journal)
+        carry_out(order, begin(), journal.sandbox, journal)
     before = load(order.folder)
     assert len(before.cells) == stop_at - 1
     assert before.finished_at == ""
     journal.stop_at = 0
     again = resumed(order.folder)
-    carry_out(replace(order, plan=Plan.from_json(again.plan)), again, journal)
+    carry_out(replace(order, plan=Plan.from_json(again.plan)), again, journal.sandbox, journal)
     assert len(journal.measured) == len(set(journal.measured)) == 12
     after = load(order.folder)
     assert after.cells[: stop_at - 1] == before.cells
@@ -221,24 +223,24 @@ def test_a_run_that_was_stopped_goes_on_with_what_is_missing(
 
 
 def test_going_on_keeps_the_order_of_the_seed(order: Order, journal: Journal, begin: Begin) -> None:
-    carry_out(order, begin(), journal)
+    carry_out(order, begin(), journal.sandbox, journal)
     straight = list(journal.measured)
     (order.folder / "result.json").unlink()
     journal.measured.clear()
     journal.stop_at = 6
     with pytest.raises(KeyboardInterrupt):
-        carry_out(order, begin(), journal)
+        carry_out(order, begin(), journal.sandbox, journal)
     journal.stop_at = 0
     again = resumed(order.folder)
-    carry_out(replace(order, plan=Plan.from_json(again.plan)), again, journal)
+    carry_out(replace(order, plan=Plan.from_json(again.plan)), again, journal.sandbox, journal)
     assert journal.measured == straight
 
 
 def test_a_run_that_is_whole_measures_nothing_more(order: Order, journal: Journal, begin: Begin) -> None:
-    carry_out(order, begin(), journal)
+    carry_out(order, begin(), journal.sandbox, journal)
     before = load(order.folder).cells
     journal.measured.clear()
-    carry_out(order, resumed(order.folder), journal)
+    carry_out(order, resumed(order.folder), journal.sandbox, journal)
     assert journal.measured == []
     assert load(order.folder).cells == before
 
@@ -247,7 +249,7 @@ def test_a_run_that_is_whole_measures_nothing_more(order: Order, journal: Journa
 def test_a_run_of_another_machine_cannot_go_on_here(
     order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    carry_out(order, begin(), journal)
+    carry_out(order, begin(), journal.sandbox, journal)
     here: dict[str, Any] = {**host.facts(), name: "another"}
     monkeypatch.setattr(host, "facts", lambda: here)
     with pytest.raises(BadInput, match=rf"was measured on a machine with {name} .*; this one has another"):

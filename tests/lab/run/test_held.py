@@ -1,11 +1,11 @@
 """A run's folder: one process measures into it, and nothing of somebody else's is overwritten."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,47 +13,79 @@ import pytest
 from config.plan import Plan
 from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, keep_comparisons, load
+from lab import locks
 from lab.places import REPOSITORY
-from lab.run.held import LOCK, expect_ours, held
+from lab.run.held import expect_ours, held
+from lab.run.sandbox import Sandbox
+from tests.contract.runs import wait_for_ends
 
 HOLD = """
 import sys
 from pathlib import Path
 from lab.run.held import held
-with held(Path(sys.argv[1])):
-    print("held", flush=True)
+from core.files import BESIDE
+with held(Path(sys.argv[1])) as sandbox:
+    print(BESIDE, sandbox.process_group, flush=True)
     sys.stdin.read()
 """
 
 
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """Another process that holds a folder. beside: what it calls a file that is not whole yet. reaper: its pid"""
+
+    process: "subprocess.Popen[str]"
+    beside: str
+    reaper: int
+
+
 @contextmanager
-def holder(folder: Path) -> Iterator["subprocess.Popen[str]"]:
+def holder(folder: Path) -> Iterator[Holder]:
     """Another process that holds *folder* until its standard input ends."""
     command = [sys.executable, "-c", HOLD, str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        yield process
+        beside, reaper = process.stdout.readline().split()
+        yield Holder(process=process, beside=beside, reaper=int(reaper))
 
 
 def test_a_second_process_is_told_who_holds_the_folder(tmp_path: Path) -> None:
     with holder(tmp_path / "run") as other:
         with pytest.raises(BadInput) as refused, held(tmp_path / "run"):
             pass
-        other.communicate()
+        other.process.communicate()
     assert refused.value.exit_status == 2
-    assert f"pid {other.pid}, {sys.executable}" in str(refused.value)
+    assert f"pid {other.process.pid}, {sys.executable}" in str(refused.value)
     assert not (tmp_path / "run").exists()  # there is nothing in it
 
 
-def test_the_death_of_the_holder_lets_the_folder_go(tmp_path: Path) -> None:
-    with holder(tmp_path) as other:
-        os.kill(other.pid, signal.SIGKILL)
-        other.wait()
-    assert (tmp_path / LOCK).exists()
-    with held(tmp_path):
-        assert (tmp_path / LOCK).read_text() == f"{os.getpid()}\n"
-    assert not (tmp_path / LOCK).exists()
+def test_a_holder_that_is_not_known_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "holder", lambda folder: 0)
+    with locks.locked(tmp_path), pytest.raises(BadInput, match="which one is not known"), held(tmp_path):
+        pass
+
+
+def test_the_death_of_the_holder_lets_the_folder_go_and_leaves_nothing(tmp_path: Path) -> None:
+    """A new folder goes with it, and what it was just writing; one that was there before stays."""
+    new, old = tmp_path / "new", tmp_path / "old"
+    old.mkdir()
+    for folder in (new, old):
+        with holder(folder) as other:
+            (folder / other.beside).touch()
+            other.process.kill()
+            wait_for_ends([other.reaper])
+    assert list(tmp_path.rglob("*")) == [old]
+    with held(old):
+        assert list(old.iterdir()) == []
+    assert old.is_dir()
+
+
+def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path: Path) -> None:
+    with Sandbox([tmp_path / "run"]):
+        lock = locks.take(tmp_path / "run")
+    assert (tmp_path / "run").is_dir()
+    assert lock is not None
+    os.close(lock)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
