@@ -1,5 +1,8 @@
 """The native programs as tests start them: as a child that is told a cell, or by hand."""
 
+import os
+import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -10,14 +13,39 @@ from typing import Any
 import pytest
 
 from core.messages import verbatim
-from lab.native.programs import BUILDS
-from lab.places import REPOSITORY
+from lab.native.programs import BUILDS, why_cargo_cannot
+from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.run.children import READY, Children
 from lab.run.sandbox import Sandbox
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import Serving
 
 RUNTIME = "native"
+CARGO_TIMEOUT_S = 1800
+
+
+def cargo_test(*arguments: str, seed: int, cases: int) -> str:
+    """What `cargo test` printed, all of it passed; *cases* of each property. The test is skipped where cargo cannot."""
+    if shutil.which("cargo") is None:
+        pytest.skip("needs cargo")
+    properties = {"PROPTEST_CASES": str(cases), "PROPTEST_RNG_SEED": str(seed)}
+    done = subprocess.run(
+        ["cargo", "test", *arguments],
+        cwd=NATIVE_SOURCES,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        timeout=CARGO_TIMEOUT_S,
+        check=False,
+        env={**os.environ, **properties, "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"},
+    )
+    why_not = why_cargo_cannot(done.stdout) if done.returncode else ""
+    if why_not:
+        pytest.skip(str(why_not))
+    assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 def program_or_skip(name: str) -> str:

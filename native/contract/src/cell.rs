@@ -1,12 +1,14 @@
 //! The cell: the first line of stdin. Source: docs/child-contract.md.
 
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::lines::read_line;
 
 /// A cell that cannot be read: what is wrong, the value seen, what is accepted.
 #[derive(Debug)]
@@ -119,10 +121,7 @@ pub struct Cell {
 
 /// Read the first line of stdin. Fails if it is not a JSON object, or a key has another type.
 pub fn read_cell() -> Result<Cell, CellError> {
-    let mut line = String::new();
-    io::stdin()
-        .lock()
-        .read_line(&mut line)
+    let line = read_line(io::stdin().lock())
         .map_err(|error| CellError(format!("standard input cannot be read: {error}")))?;
     parse_cell(&line)
 }
@@ -222,5 +221,56 @@ mod tests {
                 .contains("a JSON object")
         );
         assert!(parse_cell("this is no JSON").is_err());
+    }
+}
+
+#[cfg(test)]
+mod properties {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::parse_cell;
+
+    /// A value of any type, as JSON.
+    fn value() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("null".to_owned()),
+            any::<bool>().prop_map(|truth| truth.to_string()),
+            any::<i64>().prop_map(|number| number.to_string()),
+            (0u64..20).prop_map(|number| number.to_string()),
+            any::<f64>().prop_map(|number| number.to_string()),
+            "\\PC{0,12}".prop_map(|text| Value::from(text).to_string()),
+        ];
+        leaf.prop_recursive(3, 20, 4, |inner| {
+            prop_oneof![
+                vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(","))),
+                inner.prop_map(|item| format!("{{\"RATE\":{item},\"warmup\":{item}}}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_a_child_panic(line in any::<String>()) {
+            let _ = parse_cell(&line);
+        }
+
+        #[test]
+        fn a_cell_has_the_values_of_its_line_or_is_refused(
+            id in value(), name in value(), rate in value(),
+            key in "cpus|method|addresses|service_id|none", other in value(),
+        ) {
+            let line = format!(r#"{{"client_id":{id},"cell_id":{name},"params":{{"RATE":{rate}}},"{key}":{other}}}"#);
+            let Ok(cell) = parse_cell(&line) else { return Ok(()) };
+            let said: Value = serde_json::from_str(&line).unwrap();
+            prop_assert_eq!(cell.client_id, said["client_id"].as_u64());
+            prop_assert_eq!(Some(cell.cell_id.as_str()), said["cell_id"].as_str());
+            let (given, params) = (&said["params"]["RATE"], cell.params);
+            let (whole, number) = (params.whole("RATE", 7), params.number("RATE", 7.0));
+            prop_assert_eq!(whole.ok(), if given.is_null() { Some(7) } else { given.as_u64() });
+            prop_assert_eq!(number.ok(), if given.is_null() { Some(7.0) } else { given.as_f64() });
+            prop_assert!(params.within("RATE", 0..=9, 7).unwrap_or(0) <= 9);
+        }
     }
 }

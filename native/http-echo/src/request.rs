@@ -185,3 +185,34 @@ mod tests {
         }
     }
 }
+
+#[cfg(test)]
+mod properties {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_request_is_cut_at_the_same_place_however_much_of_it_came(
+            line in "(GET|POST|HEAD) /[a-z]{0,9} HTTP/1[.][01]", headers in "([A-Z]{1,9}: ?[ -~]{0,9}\r\n){0,4}",
+            body in vec(any::<u8>(), 0..40), after in vec(any::<u8>(), 0..40), at in 0usize..200,
+        ) {
+            let head = format!("{line}\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+            let request = [head.as_bytes(), &body].concat();
+            prop_assert_eq!(cut(&request[..at % request.len()]), Cut::Partial);
+            let stream = [&request[..], &after].concat();
+            let Cut::Request { body: read, rest, .. } = cut(&stream) else { panic!("{head}") };
+            prop_assert_eq!((read, rest), (&body[..], &after[..]));
+        }
+
+        #[test]
+        fn no_bytes_are_a_request_of_more_than_came(start in "(GET / HTTP/1.1\r\n)?", data in vec(any::<u8>(), 0..200)) {
+            let stream = [start.as_bytes(), &data].concat();
+            if let Cut::Request { body, rest, .. } = cut(&stream) {
+                prop_assert!(body.len() + rest.len() < stream.len());
+            }
+        }
+    }
+}

@@ -76,7 +76,8 @@ fn refuse(code: u16, err: &str, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    const CALC: &[u8] = b"\0\0\0\x3b{\"method\": \"POST\", \"url\": \"/calc\", \"params\": {\"target\": 7}}";
+    pub const CALC: &[u8] =
+        b"\0\0\0\x3b{\"method\": \"POST\", \"url\": \"/calc\", \"params\": {\"target\": 7}}";
 
     fn fed(fresh: bool, chunks: &[&[u8]]) -> (u64, Then, Vec<u8>) {
         let (mut held, mut out, mut answered) = (Vec::new(), Vec::new(), 0);
@@ -110,5 +111,56 @@ mod tests {
         let (answered, then, out) = fed(false, &[CALC, b"\xff\xff\xff\xffmore"]);
         assert_eq!((answered, then), (1, Then::Linger));
         assert!(String::from_utf8_lossy(&out).contains("\"code\": 413"));
+    }
+}
+
+#[cfg(test)]
+mod properties {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::tests::CALC;
+    use super::*;
+
+    /// Frames with a request or with anything else, then bytes that need be none.
+    fn stream() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<u8>)> {
+        let body = prop_oneof![
+            Just(CALC[4..].to_vec()),
+            vec(any::<u8>(), 0..40),
+            (any::<String>(), any::<i64>()).prop_map(|(url, target)| {
+                let url = serde_json::Value::from(url);
+                format!(r#"{{"method": "POST", "url": {url}, "params": {{"target": {target}}}}}"#)
+                    .into_bytes()
+            }),
+        ];
+        (vec(body, 0..5), vec(any::<u8>(), 0..8))
+    }
+
+    proptest! {
+        #[test]
+        fn each_frame_has_one_answer_however_it_arrives((bodies, rest) in stream(), size in 1usize..60) {
+            let mut sent = Vec::new();
+            bodies.iter().for_each(|body| frame(&mut sent, |out| out.extend_from_slice(body)));
+            let (mut held, mut out, mut answered) = (Vec::new(), Vec::new(), 0);
+            for piece in sent.chunks(size) {
+                let fed = Framed { fresh: false }.feed(&mut held, piece, &mut out);
+                prop_assert!(fed.then == Then::Stay && held.len() < piece.len() + 4 + 200);
+                answered += fed.answered;
+            }
+            prop_assert_eq!((answered as usize, held.len()), (bodies.len(), 0));
+            let mut answers = &out[..];
+            for body in &bodies {
+                let Cut::Frame { body: answer, rest } = cut(answers) else { panic!("{answers:?}") };
+                answers = rest;
+                let answer: serde_json::Value = serde_json::from_slice(answer).unwrap();
+                let right = if *body == CALC[4..] { answer["msg"] == "7" } else { answer["code"] != 200 };
+                prop_assert!(right, "{}", answer);
+            }
+            prop_assert!(answers.is_empty());
+            let announced = rest.first_chunk().map_or(0, |header| i32::from_be_bytes(*header));
+            let fed = Framed { fresh: false }.feed(&mut held, &rest, &mut out);
+            let is_refused = !(0..=MAX_FRAME_BYTES as i32).contains(&announced);
+            prop_assert_eq!(fed.then == Then::Linger, is_refused);
+        }
     }
 }

@@ -1,26 +1,16 @@
-//! Properties of the parsers: 10,000 cases each, PROPTEST_CASES says otherwise.
+//! Properties of the parsers of answers.
 
 use std::sync::OnceLock;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::answer::Feed;
+use super::answer::{Answer, Fault, Feed, Verdict};
 use super::chunks::{Chunks, Progress};
+use super::framed::Framed;
 use super::head::parse;
 use super::http::{Http, HttpExpect};
-
-const CASES: u32 = 10_000;
-
-fn cases() -> ProptestConfig {
-    let given = std::env::var("PROPTEST_CASES").ok();
-    let cases = given.and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
+use crate::limits::MAX_KEPT_BYTES;
 
 fn expect() -> HttpExpect {
     HttpExpect {
@@ -67,8 +57,6 @@ fn fed(data: &[u8], size: usize) -> Feed {
 }
 
 proptest! {
-    #![proptest_config(cases())]
-
     #[test]
     fn no_bytes_make_a_parser_panic(data in vec(any::<u8>(), 0..300)) {
         let _ = parse(&data);
@@ -113,5 +101,29 @@ proptest! {
         }
         prop_assert!(matches!(last, Progress::End(_)));
         prop_assert_eq!(body, pieces.concat());
+    }
+
+    #[test]
+    fn a_frame_is_judged_wherever_it_is_cut(body in r#"[{]"code":(200|500),"msg":"[67]","calc_ns":[0-9]{1,25}[}]|\\PC*"#, size in 1usize..60) {
+        let frame = [&(body.len() as i32).to_be_bytes(), body.as_bytes()].concat();
+        let mut reader = Framed::default();
+        let mut last = Feed::More;
+        for piece in frame.chunks(size) {
+            prop_assert_eq!(last, Feed::More);
+            last = reader.feed("7", piece);
+        }
+        let said: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
+        let calc_ns = said["calc_ns"].as_u64().filter(|_| said["code"] == 200 && said["msg"] == "7");
+        let Feed::Done(Answer { verdict, body_bytes, .. }) = last else { panic!("{last:?}") };
+        prop_assert_eq!(body_bytes, body.len() as u64);
+        prop_assert_eq!(calc_ns, if let Verdict::Right { calc_ns, .. } = verdict { Some(calc_ns) } else { None });
+    }
+
+    #[test]
+    fn a_length_out_of_bounds_is_garbled_before_its_bytes_come(length in any::<i32>(), size in 1usize..9) {
+        let (mut reader, bytes) = (Framed::default(), length.to_be_bytes());
+        let last = bytes.chunks(size).map(|piece| reader.feed("7", piece)).last();
+        let is_accepted = (0..=MAX_KEPT_BYTES as i32).contains(&length);
+        prop_assert!((last == Some(Feed::Broken(Fault::Garbled))) != is_accepted);
     }
 }
