@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter_ns
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
 import msgspec
@@ -148,7 +148,9 @@ class Speakers:
     def __exit__(self, *error: object) -> None:
         pass
 
-    def start(self, name: Message, runtime: str, command: Sequence[str]) -> Child:
+    def start(
+        self, name: Message, runtime: str, command: Sequence[str], variables: Mapping[str, str] = MappingProxyType({})
+    ) -> Child:
         role = str(name).partition(" ")[0].lower()
         lines = [text for key, text in self.lines.items() if key.startswith(role)]
         self.started.append(Speaker(name, iter(lines)))

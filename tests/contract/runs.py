@@ -14,7 +14,7 @@ from typing import Any
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
 TURN_S = 0.01
 CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request
 SERVICE, CLIENT = "systems service", "systems client"
