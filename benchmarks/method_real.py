@@ -9,13 +9,14 @@ a verdict as any comparison would. The window is shorter than a verdict otherwis
 import argparse
 import random
 from collections import Counter
+from dataclasses import replace
 
 from benchmarks.bench import cell_of, measured, runtime_called
 from core.cell import Cell, Value
 from core.method import Method, Warmup
 from lab.run.measure import Bench
 from lab.run.sandbox import Sandbox
-from reports.rows.comparisons import time_ns
+from reports.rows.summary import request_ns
 from reports.statistics.stats import log_ratios
 from reports.statistics.verdict import Verdict, judge_family
 
@@ -50,10 +51,10 @@ def _arguments() -> argparse.Namespace:
 
 
 def _repeat(cell: Cell, bench: Bench, blocks: int, order: random.Random) -> Verdict:
-    times: dict[str, dict[int, int]] = {arm: {} for arm in ARMS}
+    times: dict[str, dict[int, float]] = {arm: {} for arm in ARMS}
     for block in range(blocks):
         for arm in order.sample(ARMS, 2):
-            times[arm][block] = time_ns(measured(cell, bench), timed=True)
+            times[arm] |= request_ns([replace(measured(cell, bench), block=block)])
     return judge_family({"aa": log_ratios(times["once"], times["again"])})["aa"]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.messages import AND, Message, listed, message, plural
 from reports.compare.pairs import Pair, pairs, unpaired
-from reports.compare.samples import PER_REQUEST, Sample, Saved, cell_name, cell_names, varying
+from reports.compare.samples import Sample, Saved, cell_name, cell_names, varying
 
 SHOWN_CELLS = 8
 
@@ -75,19 +75,12 @@ def _not_used(saved: Saved, names: Sequence[str]) -> list[Message]:
 
 def readings(a: Saved, b: Saved, paired: Sequence[Pair]) -> list[Message]:
     """Which times were compared, of how many blocks, and which way the ratio goes."""
-    kinds = {pair.per_request for pair in paired}
-    times = [a.reading, b.reading] if False in kinds else []
-    if True in kinds:
-        unlike_work = message(
-            "The number of requests is not fixed, or not the same in both, so completion times are not compared."
-        )
-        times += [PER_REQUEST, unlike_work]
     blocks = dict.fromkeys([_blocks([pair.a for pair in paired]), _blocks([pair.b for pair in paired])])
     ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below 1 slower.")
     judged = sum(not pair.gate for pair in paired)
     adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
     medians = message("A, B: medians of {blocks}.", blocks=listed(blocks, last=AND))
-    return [*dict.fromkeys(times), medians, ratio, *(adjusted if judged > 1 else [])]
+    return [*dict.fromkeys([a.reading, b.reading]), medians, ratio, *(adjusted if judged > 1 else [])]
 
 
 def _blocks(samples: Sequence[Sample]) -> Message:

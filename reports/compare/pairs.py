@@ -1,4 +1,4 @@
-"""Which cells of two saved runs belong together, and by which of their times they are compared. Pure."""
+"""Which cells of two saved runs belong together. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,27 +11,15 @@ from reports.rows.arrangement import value_text
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A cell in run A and in run B.
-
-    timed: whether a duration was set in either, so that the number of requests is not fixed
-    """
+    """A cell in run A and in run B."""
 
     a: Sample
     b: Sample
-    timed: bool
-
-    @property
-    def per_request(self) -> bool:
-        """Whether only the time per request can be compared: the work is not the same in every block."""
-        return self.timed or len({one.requests for one in (*self.a.times, *self.b.times)}) > 1
 
     @property
     def times_fs(self) -> tuple[list[int], list[int]]:
         """Of A and of B, one time per block."""
-        return self._times_fs(self.a), self._times_fs(self.b)
-
-    def _times_fs(self, sample: Sample) -> list[int]:
-        return [one.request_fs if self.per_request else one.completion_fs for one in sample.times]
+        return [one.request_fs for one in self.a.times], [one.request_fs for one in self.b.times]
 
     @property
     def gate(self) -> Message:
@@ -63,12 +51,11 @@ def pairs(a: Saved, b: Saved, *, loose: bool) -> list[Pair]:
 
     loose: also those whose parameters differ, where either run has just one more of that system and arm
     """
-    timed = bool(a.method.duration_s or b.method.duration_s)
     in_b = {sample.key: sample for sample in b.samples}
-    found = [Pair(a=one, b=in_b[one.key], timed=timed) for one in a.samples if one.key in in_b]
+    found = [Pair(a=one, b=in_b[one.key]) for one in a.samples if one.key in in_b]
     if loose:
         rest_a, rest_b = (_single(unpaired(one, found)) for one in (a, b))
-        found += [Pair(a=one, b=rest_b[kind], timed=timed) for kind, one in rest_a.items() if kind in rest_b]
+        found += [Pair(a=one, b=rest_b[kind]) for kind, one in rest_a.items() if kind in rest_b]
     place = {sample.key: number for number, sample in enumerate(a.samples)}
     return sorted(found, key=lambda pair: place[pair.a.key])
 

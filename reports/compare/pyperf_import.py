@@ -131,4 +131,4 @@ def _block_time(block: int, values: list[float], name: str) -> BlockTime:
         if type(value) not in (int, float) or not 0 < value <= MOST_S:
             raise ValueError(f"{name} has the value {value!r}; it must be seconds above 0")
     time_fs = round(median(values) * FS_PER_S)
-    return BlockTime(block=block, completion_fs=time_fs, request_fs=time_fs)
+    return BlockTime(block=block, request_fs=time_fs)

@@ -14,28 +14,25 @@ from core.secret import from_file, secrets_in
 from reports.rows.arrangement import value_text
 from reports.rows.gates import SHORTEST_WINDOW_NS
 from reports.rows.settings import parameter_values
-from reports.rows.summary import Row, completion_ns, rows, setting_key
+from reports.rows.summary import Row, rows, setting_key
 
 FS_PER_NS = 1_000_000
 FS_PER_S = 10**15
-COMPLETION = message("Completion time: how long a client took for all of its requests, median over the clients.")
 PER_REQUEST = message("Time per request: wall time over requests.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlockTime:
-    """What a cell took in one block, in femtoseconds: whole numbers for pyperf's shortest benchmarks too.
+    """What a request of a cell took in one block: wall time over requests, or a benchmark's own time.
 
-    completion_fs: median over the clients; request_fs: wall time over requests
+    In femtoseconds: whole numbers for pyperf's shortest benchmarks too.
     """
 
     block: int
-    completion_fs: int
     request_fs: int
-    requests: int = 1
 
     def __post_init__(self) -> None:
-        if self.completion_fs <= 0 or self.request_fs <= 0:
+        if self.request_fs <= 0:
             raise ValueError(f"block {self.block} took no time; a time must be above 0")
 
 
@@ -91,7 +88,7 @@ def of_run(run: Run) -> Saved:
             method=method_of(run.plan.get("method")),
             runtimes=run.runtimes,
             samples=tuple(_sample(row) for row in rows(run) if row.cells),
-            reading=COMPLETION,
+            reading=PER_REQUEST,
             titles={key: one["title"] for key, one in run.plan.get("outside", {}).items()},
             secrets=_digests(run.plan.get("own", {})),
         )
@@ -128,12 +125,7 @@ def _sample(row: Row) -> Sample:
 
 
 def _block_time(cell: CellResult) -> BlockTime:
-    return BlockTime(
-        block=cell.block,
-        completion_fs=completion_ns(cell) * FS_PER_NS,
-        request_fs=cell.wall_ns * FS_PER_NS // cell.requests,
-        requests=cell.requests,
-    )
+    return BlockTime(block=cell.block, request_fs=cell.wall_ns * FS_PER_NS // cell.requests)
 
 
 def _gate(row: Row) -> Message:

@@ -16,7 +16,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.result import Run
 from reports.compare.comparable import MACHINE, SURROUNDINGS
-from reports.compare.samples import FS_PER_S, PER_REQUEST, BlockTime, Sample, Saved, of_run
+from reports.compare.samples import FS_PER_S, BlockTime, Sample, Saved, of_run
 from reports.exports.writing import Exported, written
 from reports.rows.arrangement import value_text
 from reports.view import View
@@ -28,7 +28,7 @@ def export(view: View, to: Path) -> Exported:
     """Write the run for pyperf; blocks that are not ok are left out.
 
     to: a folder, for a file ARM.json of each arm; or NAME.json, which is NAME-ARM.json where there are several
-    Values are completion times in seconds; where a duration was set, seconds per request.
+    Values are seconds per request: wall time over requests.
     Raises BadInput if there is no block that is ok, or nowhere to write.
     """
     run, saved = view.run, of_run(view.run)
@@ -54,15 +54,14 @@ def _path_of(arm: str, path: Path, arms: int) -> Path:
 
 def _document(run: Run, saved: Saved, arm: str) -> dict[str, Any]:
     samples = [sample for sample in saved.samples if sample.arm == arm and sample.times]
-    timed = bool(saved.method.duration_s)
     return {
         "version": VERSION,
-        "metadata": _one_line(_common(run, saved, samples[0], timed)),
-        "benchmarks": [_benchmark(sample, timed) for sample in samples],
+        "metadata": _one_line(_common(run, saved, samples[0])),
+        "benchmarks": [_benchmark(sample) for sample in samples],
     }
 
 
-def _common(run: Run, saved: Saved, sample: Sample, timed: bool) -> dict[str, Any]:
+def _common(run: Run, saved: Saved, sample: Sample) -> dict[str, Any]:
     """Metadata of the whole file: where pyperf has a name for a fact, by that name."""
     facts = saved.runtimes.get(sample.runtime, {})
     return {
@@ -80,13 +79,13 @@ def _common(run: Run, saved: Saved, sample: Sample, timed: bool) -> dict[str, An
         "gilscope_run": run.run_id,
         "gilscope_arm": sample.arm,
         "gilscope_runtime": sample.runtime,
-        "gilscope_value": str(PER_REQUEST if timed else saved.reading),
+        "gilscope_value": str(saved.reading),
         "gilscope_machine": json.dumps({name: saved.machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
         "gilscope_method": json.dumps(saved.method.to_json(), sort_keys=True),
     }
 
 
-def _benchmark(sample: Sample, timed: bool) -> dict[str, Any]:
+def _benchmark(sample: Sample) -> dict[str, Any]:
     metadata = {
         "name": _name(sample),
         "gilscope_system": sample.system,
@@ -94,12 +93,11 @@ def _benchmark(sample: Sample, timed: bool) -> dict[str, Any]:
         "gilscope_params": json.dumps(dict(sample.params), sort_keys=True),
         "gilscope_left_out": str(sample.trouble),
     }
-    return {"metadata": _one_line(metadata), "runs": [_run(one, timed) for one in sample.times]}
+    return {"metadata": _one_line(metadata), "runs": [_run(one) for one in sample.times]}
 
 
-def _run(one: BlockTime, timed: bool) -> dict[str, Any]:
-    value_fs = one.request_fs if timed else one.completion_fs
-    return {"metadata": {"gilscope_block": one.block}, "values": [value_fs / FS_PER_S]}
+def _run(one: BlockTime) -> dict[str, Any]:
+    return {"metadata": {"gilscope_block": one.block}, "values": [one.request_fs / FS_PER_S]}
 
 
 def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reports.rows.comparisons import time_ns
 from reports.rows.standings import Contest, Standing, rate_share
-from reports.rows.summary import Row
+from reports.rows.summary import request_ns
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios
 
@@ -59,8 +58,4 @@ def _pairs(contest: Contest) -> list[tuple[Standing, Standing]]:
 
 def _ratios(rival: Standing, best: Standing) -> list[float]:
     """Log-ratios of requests/s in the blocks that both have."""
-    return [*log_ratios(_times_ns(best.row), _times_ns(rival.row)).values()]
-
-
-def _times_ns(row: Row) -> dict[int, int]:
-    return {cell.block: time_ns(cell, timed=True) for cell in row.good if cell.answered}
+    return [*log_ratios(request_ns(best.row.good), request_ns(rival.row.good)).values()]

@@ -10,7 +10,7 @@ from core.result import CellResult, Run
 from reports.rows.arms import addresses, arm_cells, arm_settings, arm_steps
 from reports.rows.gates import disturbances, gate, median_saturation, mixed, saturated
 from reports.rows.steps import NAMES, Step, confounds, steps
-from reports.rows.summary import completion_ns, runtimes, setting_key
+from reports.rows.summary import request_ns, runtimes, setting_key
 from reports.statistics.evidence import equivalence_margin
 from reports.statistics.significance import fewest_blocks
 from reports.statistics.stats import Estimate, effect, log_ratios, mean_over_cells
@@ -155,26 +155,15 @@ def second_arms(run: Run) -> dict[str, str]:
     return {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}
 
 
-def time_ns(cell: CellResult, timed: bool) -> int:
-    """What a cell took: the median over its clients; where a duration was set, the time of 1000 requests."""
-    return cell.wall_ns * 1000 // cell.answered if timed else completion_ns(cell)
-
-
-def is_timed(run: Run) -> bool:
-    """Whether the run's cells were timed for a duration, not for a number of requests."""
-    return bool(run.plan.get("method", {}).get("duration_s"))
-
-
 def _pair(run: Run, setting: Setting, params: Mapping[str, Any], step: Step) -> _Pair:
     before, after = (_cells(run, setting, params, arm) for arm in (step.denominator, step.numerator))
-    timed = is_timed(run) or bool(addresses(run))  # arms are told by requests/s
     return _Pair(
         setting=setting,
         params=params,
         step=step,
         denominator=before,
         numerator=after,
-        ratios=log_ratios(_times(before, timed), _times(after, timed)),
+        ratios=log_ratios(_times_ns(before), _times_ns(after)),
         gate=gate([*before.values(), *after.values()]) or mixed([*before.values(), *after.values()]),
     )
 
@@ -187,8 +176,8 @@ def _cells(run: Run, setting: Setting, params: Mapping[str, Any], arm: str) -> d
     return {cell.block: cell for cell in mine if cell.arm == arm}
 
 
-def _times(cells: Mapping[int, CellResult], timed: bool) -> dict[int, int]:
-    return {block: time_ns(cell, timed) for block, cell in cells.items() if cell.status == "ok" and cell.clients}
+def _times_ns(cells: Mapping[int, CellResult]) -> dict[int, float]:
+    return request_ns(cell for cell in cells.values() if cell.status == "ok" and cell.clients)
 
 
 def _over_all(pairs: Sequence[_Pair]) -> _Pair:

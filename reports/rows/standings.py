@@ -10,10 +10,9 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.result import CellResult
 from core.runtime import NATIVE
 from reports.rows.arrangement import value_text
-from reports.rows.summary import Row, cpu_ns
+from reports.rows.summary import Row, cpu_ns, request_ns
 from reports.statistics.stats import Estimate, effect, log_ratios
 
-PER_REQUESTS = 1000
 OWN_CHOICES = ("NUM_SERVER_THREADS",)  # Netty takes part with one thread and with two
 
 
@@ -151,7 +150,7 @@ def titled(system: str, titles: Mapping[str, str]) -> Message:
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
     """Requests/s of *row* over those of *base*, paired by block; None where no block has both."""
-    return _ratio(_times_ns(row), _times_ns(base))
+    return _ratio(request_ns(row.good), request_ns(base.good))
 
 
 def client_cpu_share(row: Row, base: Row) -> Estimate | None:
@@ -159,7 +158,7 @@ def client_cpu_share(row: Row, base: Row) -> Estimate | None:
     return _ratio(_client_cpu_ns(base), _client_cpu_ns(row))
 
 
-def _ratio(denominator_ns: Mapping[int, int], numerator_ns: Mapping[int, int]) -> Estimate | None:
+def _ratio(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> Estimate | None:
     """Time of the second over that of the first, median over the blocks that both have, with its 95 % interval."""
     ratios = log_ratios(numerator_ns, denominator_ns)
     if not ratios:
@@ -169,16 +168,10 @@ def _ratio(denominator_ns: Mapping[int, int], numerator_ns: Mapping[int, int]) -
     return Estimate(value=exp(logarithm.value), low=max(0.0, low), high=high, count=logarithm.count)
 
 
-def _times_ns(row: Row) -> dict[int, int]:
-    """Time of 1000 requests in each block that is ok."""
-    return {cell.block: cell.wall_ns * PER_REQUESTS // cell.answered for cell in row.good if cell.answered}
-
-
-def _client_cpu_ns(row: Row) -> dict[int, int]:
-    """Client CPU time of 1000 requests in each block that is ok and tells it."""
+def _client_cpu_ns(row: Row) -> dict[int, float]:
+    """Client CPU time of a request in each block that is ok and tells it."""
     answering = [cell for cell in row.good if cell.answered]
-    spent_ns = {cell.block: (cpu_ns(cell.clients) or 0) * PER_REQUESTS // cell.answered for cell in answering}
-    return {block: time_ns for block, time_ns in spent_ns.items() if time_ns}
+    return {cell.block: spent / cell.answered for cell in answering if (spent := cpu_ns(cell.clients))}
 
 
 def mean_latency_ns(cells: Sequence[CellResult]) -> float | None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 from statistics import median
 from textwrap import shorten
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from core.histogram import Histogram
 from core.messages import SEMICOLON, Arg, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.runtime import NATIVE
+from reports.statistics.stats import log_ratios
 
 REASON_CHARACTERS = 200
 NO_REASON = message("no reason given")
@@ -50,7 +52,7 @@ class Row:
 
     cells: what was measured, in the order in which it ran; planned: how many blocks there should be
     figures: None if no cell is ok
-    ratio: completion time under the first runtime present over the one here; above 1 this one is faster
+    ratio: throughput here over that under the first runtime present, the median over the blocks that both have
     title: what the plan calls it, or ""
     """
 
@@ -168,6 +170,11 @@ def requests_per_s(cell: CellResult) -> float:
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
+def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
+    """Wall time per answered request by block, of the cells that timed any: every ratio of throughputs is of these."""
+    return {cell.block: cell.wall_ns / cell.answered for cell in cells if cell.answered and cell.wall_ns}
+
+
 def cpu_ns(processes: Sequence[Mapping[str, Any]], kind: str = "") -> int | None:
     """CPU time of *processes* in all; kind is user or system, or "" for both. None if one does not say."""
     names = [f"cpu_{kind}_ns"] if kind else ["cpu_user_ns", "cpu_system_ns"]
@@ -192,7 +199,6 @@ def rows(run: Run) -> list[Row]:
     by_arm: dict[tuple[str, str, str], list[CellResult]] = {}
     for cell in run.cells:
         by_arm.setdefault((*setting_key(cell.system, cell.params), cell.arm), []).append(cell)
-    timed = bool(run.plan.get("method", {}).get("duration_s"))
     planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
     made: list[Row] = []
     for setting, (params, title) in _settings(run).items():
@@ -201,7 +207,7 @@ def rows(run: Run) -> list[Row]:
             _row(setting[0], params, title, arm, by_arm.get((*setting, arm), []), run.plan["blocks"])
             for arm in _arms(run, planned.get(setting), measured)
         ]
-        made += _with_ratios(group, reference(run), timed)
+        made += _with_ratios(group, reference(run))
     return made
 
 
@@ -266,14 +272,14 @@ def _per_request(spent: Sequence[tuple[int | None, int]]) -> float | None:
     return median(known) if known else None
 
 
-def _with_ratios(group: Sequence[Row], first: Sequence[str], timed: bool) -> list[Row]:
+def _with_ratios(group: Sequence[Row], first: Sequence[str]) -> list[Row]:
     """Rows that differ in the runtime alone, each with its ratio to the first runtime's, if that has a figure."""
-    base = next((row.figures for row in group if row.runtime in first and row.figures), None)
+    base = next((row for row in group if row.runtime in first and row.figures), None)
     if base is None:
         return list(group)
-    return [replace(row, ratio=_ratio(base, row.figures, timed)) if row.figures else row for row in group]
+    return [replace(row, ratio=_ratio(base, row)) if row.figures else row for row in group]
 
 
-def _ratio(base: Figures, figures: Figures, timed: bool) -> float:
-    """Completion time of *base* over the other's; of requests/s, where all cells were timed for the same duration."""
-    return figures.requests_per_s / base.requests_per_s if timed else base.completion_ns / figures.completion_ns
+def _ratio(base: Row, row: Row) -> float | None:
+    ratios = log_ratios(request_ns(base.good), request_ns(row.good)).values()
+    return exp(median(ratios)) if ratios else None

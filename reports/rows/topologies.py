@@ -10,6 +10,7 @@ from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from core.saved import Machine
 from reports.rows.series import Series, labels, median_requests_per_s, memory_bytes, number, series
+from reports.rows.summary import request_ns
 from reports.statistics.stats import Estimate, effect, log_ratios
 
 SERVICES, WORKERS, LOAD = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE", "CALC_TARGET"
@@ -216,15 +217,10 @@ def _claim(topology: Topology, load: int, pair: tuple[str, str], shape: tuple[in
         threaded=threaded,
         one=single,
         many=many,
-        over_one=_log_ratio(_spent_ns(single), _spent_ns(threaded)),
-        over_many=_log_ratio(_spent_ns(many), _spent_ns(threaded)),
+        over_one=_log_ratio(request_ns(single.cells), request_ns(threaded.cells)),
+        over_many=_log_ratio(request_ns(many.cells), request_ns(threaded.cells)),
         memory=_log_ratio(_taken_bytes(threaded), _taken_bytes(many)),
     )
-
-
-def _spent_ns(place: Place) -> dict[int, int]:
-    """Wall time of a million requests by block: integers, yet fine enough for requests of some us."""
-    return {cell.block: cell.wall_ns * 1_000_000 // cell.answered for cell in place.cells if cell.answered}
 
 
 def _taken_bytes(place: Place) -> dict[int, int]:
@@ -233,6 +229,6 @@ def _taken_bytes(place: Place) -> dict[int, int]:
     return {block: size for block, size in sizes.items() if size}
 
 
-def _log_ratio(denominator: Mapping[int, int], numerator: Mapping[int, int]) -> Estimate | None:
+def _log_ratio(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
     per_block = [*log_ratios(denominator, numerator).values()]
     return effect(per_block) if per_block else None

@@ -52,7 +52,7 @@ def section(view: View) -> Section:
 def caption() -> Message:
     """How to read a forest plot, and what the signs of the verdicts mean."""
     reading = message(
-        "Ratio of completion times with its interval (95 %); right of 1 the newer side is faster. Grey band: A/A, the "
+        "Ratio of throughputs with its interval (95 %); right of 1 the newer side is faster. Grey band: A/A, the "
         "same runtime twice. Filled marks have a verdict, hollow ones have none. One scale, logarithmic, for all rows."
     )
     signs = listed(_signed(verdict) for verdict in SIGNS)

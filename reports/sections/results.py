@@ -189,12 +189,11 @@ def _ratio(view: View) -> list[Message]:
     if len(arms) < 2 or not reference(view.run):
         return []
     (first,) = reference(view.run)
-    if view.is_timed:
-        return [
-            message("Ratio: requests/s of the row over those under {runtime}; above 1 it is faster.", runtime=first)
-        ]
     return [
-        message("Ratio: completion time under {runtime} over that of the row; above 1 it is faster.", runtime=first)
+        message(
+            "Ratio: requests/s of the row over those under {runtime}, median of the blocks; above 1 it is faster.",
+            runtime=first,
+        )
     ]
 
 

@@ -54,15 +54,15 @@ class Estimate:
         return (self.high - self.low) / 2
 
 
-def log_ratios(denominator_ns: Mapping[int, int], numerator_ns: Mapping[int, int]) -> dict[int, float]:
+def log_ratios(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
     """ln(denominator / numerator) of every block that both have, by block.
 
-    denominator_ns, numerator_ns: block -> completion time, ns
+    denominator_ns, numerator_ns: block -> time, ns
     Raises ValueError if a time is not above 0.
     """
     for block, time_ns in (*denominator_ns.items(), *numerator_ns.items()):
         if time_ns <= 0:
-            raise ValueError(f"block {block} took {time_ns} ns; a completion time must be above 0")
+            raise ValueError(f"block {block} took {time_ns} ns; a time must be above 0")
     both = sorted(denominator_ns.keys() & numerator_ns.keys())
     return {block: log(denominator_ns[block] / numerator_ns[block]) for block in both}
 

@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 class Verdict:
     """What one comparison says: the last keys of a comparison in result.json.
 
-    ratio:     time of the denominator over time of the numerator: above 1 the numerator is faster
+    ratio:     throughput of the numerator over that of the denominator: above 1 the numerator is faster
     low, high: its 95 % interval; None with fewer than 3 blocks
     p:         two-sided, adjusted for the family
     why:       with the blocks still needed, or the gate that failed
@@ -95,7 +95,7 @@ def judge_runs(
 ) -> dict[Key, Verdict]:
     """A verdict on each comparison of two saved runs, unpaired; margins and gates as in judge_family().
 
-    comparisons: by any key, completion times of the denominator and of the numerator, ns, one per block
+    comparisons: by any key, times of the denominator and of the numerator, one per block
     """
     measured = _without(gates, comparisons, all)
     seen = {key: (unpaired_effect(*times), unpaired_p(*times, seed=seed)) for key, times in measured.items()}

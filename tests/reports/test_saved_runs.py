@@ -1,6 +1,7 @@
 """Runs saved by version 0.1 (schema 1): every number in the machine-readable outputs is what that version wrote.
 
-Each file of tests/reports/saved holds a real run, one of each experiment, and what version 0.1 made of it.
+Each file of tests/reports/saved holds a real run, one of each experiment, and what version 0.1 made of it. Ratios are
+worked out here: they were of completion times then, and are of throughput now.
 """
 
 import csv
@@ -11,22 +12,24 @@ import lzma
 import re
 from dataclasses import asdict
 from html import unescape
+from math import exp, log
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
 
 from core.languages import LANGUAGES, language
-from core.result import load
+from core.result import CellResult, load
 from reports.exports.csv_sheets import cells_sheet, rows_sheet
-from reports.rows.comparisons import compare
+from reports.rows.comparisons import Comparison, compare
 from reports.rows.summary import rows
 from reports.view import View
 from reports.write import write_all
 
 SAVED = sorted(Path(__file__).with_name("saved").glob("*.json.xz"))
 ENGLISH_WORDS = re.compile(r"[A-Za-z]+(?:[ ,]+[a-z]{2,}){3,}")
-WORDS = {"trouble", "reason", "status", "title"}
+LEFT_OUT = {"trouble", "reason", "status", "title", "ratio_to_first_runtime"}
 
 
 @pytest.fixture(params=SAVED, ids=lambda path: path.name.partition(".")[0])
@@ -38,9 +41,9 @@ def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[st
 
 
 def digest(sheet: str) -> dict[str, Any]:
-    """Number of lines, and a digest of all but the columns of words."""
+    """Number of lines, and a digest of all but the columns of words and of the ratio."""
     lines = [
-        {name: value for name, value in line.items() if name not in WORDS}
+        {name: value for name, value in line.items() if name not in LEFT_OUT}
         for line in csv.DictReader(io.StringIO(sheet))
     ]
     return {"lines": len(lines), "sha256": hashlib.sha256(json.dumps(lines, sort_keys=True).encode()).hexdigest()}
@@ -52,12 +55,31 @@ def test_tables_and_cells_have_the_same_numbers(saved: tuple[Path, dict[str, Any
     assert digest(cells_sheet(run)) == expected["cells"]
 
 
-def test_comparisons_have_the_same_numbers_and_verdicts(saved: tuple[Path, dict[str, Any]]) -> None:
-    compared = compare(load(saved[0]))
+def test_the_same_arms_are_compared_and_the_ratio_is_of_requests_over_wall_time(
+    saved: tuple[Path, dict[str, Any]],
+) -> None:
+    run = load(saved[0])
+    compared = compare(run)
     assert [
         {name: json.loads(json.dumps(asdict(comparison)[name])) for name in facts}
         for comparison, facts in zip(compared, saved[1]["comparisons"], strict=True)
     ] == saved[1]["comparisons"]
+    for one in compared:
+        if one.params and one.ratio and not one.between_services:
+            below, above = ({cell.block: cell for cell in run.cells if is_of(one, cell, arm)} for arm in arms(one))
+            ratios = [
+                above[block].answered / above[block].wall_ns * below[block].wall_ns / below[block].answered
+                for block in below.keys() & above.keys()
+            ]
+            assert one.ratio == pytest.approx(exp(median(map(log, ratios))))
+
+
+def arms(one: Comparison) -> tuple[str, str]:
+    return one.denominator, one.numerator
+
+
+def is_of(one: Comparison, cell: CellResult, arm: str) -> bool:
+    return (cell.system, cell.params, cell.arm, cell.status) == (one.system, one.params, arm, "ok")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -80,7 +80,7 @@ def test_a_run_is_one_file_per_arm_with_a_value_for_each_block(tmp_path: Path) -
     assert done.left_out == ()
     (benchmark,) = read(paths[1])["benchmarks"]
     assert benchmark["metadata"]["name"] == NAME
-    assert [one["values"] for one in benchmark["runs"]] == [[2.0], [2.01], [1.995]]
+    assert [one["values"] for one in benchmark["runs"]] == [[2.001e-3], [2.011e-3], [1.996e-3]]
     assert [one["metadata"] for one in benchmark["runs"]] == [{"gilscope_block": block} for block in (1, 2, 3)]
 
 
@@ -92,7 +92,7 @@ def test_metadata_says_what_where_and_how(tmp_path: Path) -> None:
     assert (told["cpu_model_name"], told["cpu_count"]) == ("Sample CPU", 8)
     assert (told["python_version"], told["python_compiler"]) == ("3.14.2", "GCC 13.2.0")
     assert (told["gilscope_run"], told["gilscope_arm"]) == ("20260102T030405-sample", "3.14t")
-    assert told["gilscope_value"].startswith("Completion time: ")
+    assert told["gilscope_value"] == "Time per request: wall time over requests."
 
 
 def test_a_file_name_is_kept_for_one_arm_and_gets_the_arm_for_several(tmp_path: Path) -> None:
@@ -105,14 +105,6 @@ def test_an_arm_with_a_space_in_its_name_has_none_in_its_file(tmp_path: Path) ->
     made = run({"3.14t": TIMES_MS})
     made.cells += [replace(cell, arm="3.14t again") for cell in made.cells]
     assert [path.name for path in exported(made, tmp_path)] == ["3.14t.json", "3.14t-again.json"]
-
-
-def test_where_a_duration_was_set_values_are_seconds_per_request(tmp_path: Path) -> None:
-    made = run({"3.14t": TIMES_MS})
-    made.plan["method"] = Method(duration_s=2).to_json()
-    (path,) = exported(made, tmp_path)
-    assert read(path)["benchmarks"][0]["runs"][0]["values"] == [pytest.approx(2.001e-3)]
-    assert read(path)["metadata"]["gilscope_value"] == "Time per request: wall time over requests."
 
 
 def test_a_benchmark_is_named_after_what_is_not_at_its_default(tmp_path: Path) -> None:
@@ -181,7 +173,7 @@ def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values(tmp_path:
     saved = import_file(written(THEIRS, tmp_path))
     (sample,) = saved.samples
     assert (sample.system, sample.arm) == ("loads", "")
-    assert [one.completion_fs for one in sample.times] == [21_000_000, 22_500_000]
+    assert [one.request_fs for one in sample.times] == [21_000_000, 22_500_000]
     assert saved.reading == READING
     assert (saved.machine["cpu"], saved.machine["cores"]) == ("Sample CPU", 2)
 
@@ -276,14 +268,14 @@ def pyperf(*arguments: str | Path) -> str:
 @needs_pyperf
 def test_pyperf_compares_exported_files(tmp_path: Path) -> None:
     a, b = exported(run({"3.11": SLOWER_MS, "3.14t": TIMES_MS}), tmp_path)
-    assert pyperf("compare_to", a, b).startswith("Mean +- std dev: [3.11] 2.40 sec +- 0.01 sec -> [3.14t] 2.00 sec")
+    assert pyperf("compare_to", a, b).startswith("Mean +- std dev: [3.11] 2.40 ms +- 0.01 ms -> [3.14t] 2.00 ms")
     assert "1.20x faster" in pyperf("compare_to", "--table", a, b)
 
 
 @needs_pyperf
 def test_pyperf_compares_exported_files_of_one_block(tmp_path: Path) -> None:
     a, b = exported(run({"3.11": SLOWER_MS[:1], "3.14t": TIMES_MS[:1]}), tmp_path)
-    assert "[3.11] 2.40 sec -> [3.14t] 2.00 sec: 1.20x faster" in pyperf("compare_to", a, b)
+    assert "[3.11] 2.40 ms -> [3.14t] 2.00 ms: 1.20x faster" in pyperf("compare_to", a, b)
 
 
 @needs_pyperf
@@ -300,5 +292,5 @@ def test_a_file_that_pyperf_wrote_is_read(tmp_path: Path) -> None:
     saved = import_file(path)
     (sample,) = saved.samples
     values = [one["values"] for one in read(path)["benchmarks"][0]["runs"]]
-    assert [one.completion_fs for one in sample.times] == [round(median(some) * 1e15) for some in values]
+    assert [one.request_fs for one in sample.times] == [round(median(some) * 1e15) for some in values]
     assert compare_runs(saved, saved, NAMES).comparisons[0].verdict.ratio == 1

@@ -22,9 +22,9 @@ NO_VALUES: Mapping[str, Value] = {}
 
 
 def timed(arm: str, block: int, ms: float, values: Mapping[str, Value] = NO_VALUES, **more: Any) -> CellResult:
-    """An ok cell of *arm* whose one client took *ms*."""
+    """An ok cell of *arm* that took *ms*."""
     cell = measured(cell_of("2", arm.removesuffix(AGAIN), values), block, [round(ms * MS)])
-    return replace(cell, arm=arm, **more)
+    return replace(cell, **{"arm": arm, "wall_ns": round(ms * MS), **more})
 
 
 def steady(arm: str, ms: float, values: Mapping[str, Value] = NO_VALUES, blocks: int = BLOCKS) -> list[CellResult]:

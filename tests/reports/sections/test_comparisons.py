@@ -149,7 +149,7 @@ def test_an_experiment_with_a_view_of_its_own_shows_no_such_table(monkeypatch: p
 
 def wobbling(arm: str, ratios: Sequence[float], values: Mapping[str, Value] | None = None) -> list[CellResult]:
     return [
-        replace(cell, clients=[{**cell.clients[0], "completion_ns": round(2000 * MS * ratio)}])
+        replace(cell, wall_ns=round(2000 * MS * ratio))
         for cell, ratio in zip(steady(arm, 2000, values or {}, blocks=len(ratios)), ratios, strict=True)
     ]
 

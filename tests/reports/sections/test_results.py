@@ -67,7 +67,7 @@ EXPECTED = """
   Runtime  median   max    per s    p50 p99 service client ratio     ok
 System 1: Single socket, no connection cache
   3.11      1.600 1.999      500    250 250    20.0   60.0  1.00      1 ███████▉
-  3.14t     1.000 1.000      999    125 125    20.0   20.0  1.60      1 ████▉
+  3.14t     1.000 1.000      999    125 125    20.0   20.0  2.00      1 ████▉
 System 3: Tornado
   3.11    invalid
   3.14t    failed
@@ -90,7 +90,7 @@ class Ascii(io.StringIO):
 def test_where_the_encoding_has_no_blocks_bars_are_number_signs() -> None:
     out = Ascii()
     text = printed(small_run(), Console(file=out, width=80, highlight=False))
-    assert re.search(r" 1\.60 +1 #{5} *\n", text)
+    assert re.search(r" 2\.00 +1 #{5} *\n", text)
     assert text.isascii()
 
 
@@ -171,7 +171,7 @@ def test_the_table_in_markdown_has_a_line_per_row_with_the_same_figures_or_the_t
         for line in markdown(document, ENGLISH).splitlines()
         if "|" in line
     ]
-    assert lines[3] == ["3.14t", "1.000", "1.000", "1.001", "999", "125", "125", "20.0", "20.0", "1.60", "1"]
+    assert lines[3] == ["3.14t", "1.000", "1.000", "1.001", "999", "125", "125", "20.0", "20.0", "2.00", "1"]
     assert lines[6][1] == "1 of 1 block invalid: the GIL was off at the end"
 
 
@@ -196,6 +196,6 @@ def test_the_notes_say_which_way_the_ratio_goes_and_what_confounds_it() -> None:
     run.plan["runtimes"] = ["3.11", "3.14t", "3.14"]
     run.runtimes = {"3.14": facts("3.14", shared=True), "3.14t": facts("3.14t")}
     text = " ".join(map(str, readings(View(run))))
-    assert "completion time under 3.14t over that of the row" in text
+    assert "requests/s of the row over those under 3.14t, median of the blocks" in text
     assert "Method: clients run under the service's runtime." in text
     assert "shared library: yes (3.14), no (3.14t)" in text
