@@ -18,10 +18,10 @@ from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.result import Run
 from core.secret import Secret, from_file, secrets_in
-from lab.profile.perf import obstacle
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
 from lab.run.held import expect_ours, held
+from lab.run.profiling import OBSTACLES
 from lab.run.runs import (
     Order,
     check_same_runtimes,
@@ -96,18 +96,18 @@ def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output)
     plan = without_absent(plan, runtimes, output)
     _expect_an_end(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(plan)
-    order = Order(plan=plan, runtimes=runtimes, folder=folder, profile=_profiles(given, output))
+    order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=_profiles(given, output))
     preflight(plan)
     return order, new_run(order, seed, ["runner.py", *arguments], missing)
 
 
-def _profiles(given: Mapping[str, Any], output: Output) -> bool:
-    """Whether perf is to be used and works here; a note if it does not."""
-    wanted = flags.value_of(options.PROFILE, given) is not None
-    why_not = obstacle() if wanted else ""
-    if why_not:
-        output.note(why_not)
-    return wanted and not why_not
+def _profiles(given: Mapping[str, Any], output: Output) -> tuple[str, ...]:
+    """Those of the wanted profiles that can be made here; a note on each other."""
+    wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
+    obstacles = {kind: OBSTACLES[kind]() for kind in wanted}
+    for obstacle in filter(None, obstacles.values()):
+        output.note(obstacle)
+    return tuple(kind for kind, obstacle in obstacles.items() if not obstacle)
 
 
 def _expect_saved_plan(given: Mapping[str, Any]) -> None:

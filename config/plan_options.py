@@ -16,6 +16,7 @@ MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
 LONGEST_SEED = 18
+PROFILES = ("perf", "python")
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _METHOD_FIELDS = {"warmup": "warmup", "duration": "duration_s", "client_runtime": "client_runtime"}
 
@@ -82,6 +83,11 @@ def _read(parse: Callable[[str], Any]) -> Callable[[Given], Any]:
     return lambda given: parse(str(given.value))
 
 
+def _profiles(given: Given) -> tuple[str, ...]:
+    kinds = [replace(given, value=kind.strip()).choice(PROFILES) for kind in str(given.value).split(",")]
+    return tuple(dict.fromkeys(kinds))
+
+
 def method_with(method: Method, values: dict[str, Any]) -> Method:
     """*method* with the parsed *values* of its options, by key."""
     fields = {field: values[key] for key, field in _METHOD_FIELDS.items() if key in values}
@@ -123,7 +129,11 @@ RESUME = Option("--resume DIR", message("continue the run saved in DIR"))
 ACCEPT_CHANGES = Option(
     "--accept-changes", message("continue with other code, packages or interpreters; no verdict is drawn across them")
 )
-PROFILE = Option("--profile perf", message("profile each cell once more at the end; not counted"), choice("perf"))
+PROFILE = Option(
+    "--profile KINDS",
+    message("profile each cell once more at the end, not counted: perf, python, or both with a comma"),
+    _profiles,
+)
 JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
 LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))

@@ -24,6 +24,7 @@ CHECKSUM_BYTES = 8
 FIRST_WITH_CHECKSUMS = 3
 DAMAGED = message("Take the file from a copy, or measure again.")
 COMPARISONS = "comparisons.json"
+PROFILES = "profiles"  # a folder
 PLOTS = "plots"  # the folder of a report's figures
 NOT_TRIED = "not_tried"  # code of the reason of a cell that was left out because its service never starts
 

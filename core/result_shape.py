@@ -28,6 +28,7 @@ from core.shape import (
 )
 
 COUNT = whole()
+DEEPEST_STACK = 110
 SEED = whole(0, 2**64)
 USAGE = dict.fromkeys(
     (
@@ -179,7 +180,38 @@ ENVIRONMENT = record(
     may={"interpreter": INTERPRETER, "packages": by_name(text), "installed": text, "programs": by_name(text)}
 )
 FINGERPRINTS = record(may={"code": by_name(by_name(text)), "environments": by_name(by_name(ENVIRONMENT))})
-PROFILE = record({"system": text, "runtime": text, "sentence": sentence}, {"params": parameters})
+SHARES = by_name(number)
+STACK_LINE = record(
+    {"function": text, "file": text, "line": COUNT, "states": SHARES},
+    {"is_library": flag, "caller": text, "waits": by_name(array(COUNT))},
+)
+
+
+def tree(value: Any) -> None:
+    """Stacks as a tree: {name, value, children}, no deeper than a sampler reads them."""
+    _tree(value, DEEPEST_STACK)
+
+
+def _tree(value: Any, depth: int) -> None:
+    record({"name": text, "value": COUNT}, {"children": array(lambda child: _tree(child, depth - 1))})(value)
+    if not depth:
+        raise Misfit(shown(value), message("a tree of at most {depth} levels", depth=DEEPEST_STACK))
+
+
+PROFILE = record(
+    {"system": text, "runtime": text, "sentence": sentence},
+    {
+        "kind": text,
+        "params": parameters,
+        "reader": text,
+        **dict.fromkeys(("rate_hz", "processes", "samples"), COUNT),
+        **dict.fromkeys(("idle_share", "missed_share", "sampler_cores"), number),
+        "states": SHARES,
+        "batches": array(COUNT),
+        "lines": array(STACK_LINE),
+        "tree": tree,
+    },
+)
 
 
 def moment(value: Any) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.result import COMPARISONS, PLOTS
+from core.result import COMPARISONS, PLOTS, PROFILES
 
 PAGE = "report.html"
 TEXTS = ("table.csv", "cells.csv", "findings.md", "table.md", "record.md")
@@ -10,4 +10,4 @@ TEXTS = ("table.csv", "cells.csv", "findings.md", "table.md", "record.md")
 
 def names_in_folder(views: Iterable[str]) -> tuple[str, ...]:
     """Of all files and folders that a run's folder may have beside result.json. views: those that a plan may name"""
-    return (PAGE, PLOTS, COMPARISONS, *TEXTS, *(f"{view}.md" for view in views))
+    return (PAGE, PLOTS, PROFILES, COMPARISONS, *TEXTS, *(f"{view}.md" for view in views))

@@ -4,20 +4,18 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Protocol
 
 from config.plan import Entry
 from core.cell import Cell
 from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.result import NOT_TRIED, CellResult, Run, RunFile
-from core.system import System
 from lab.machine import doctor, quiet
-from lab.profile.perf import ProfileFailed, Recording, hottest
 from lab.run.fingerprints import Fingerprint, Fingerprints
 from lab.run.measure import NOT_READY, Bench, measure
+from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
 from lab.run.sandbox import Sandbox
 
@@ -60,8 +58,7 @@ def carry_out(
             progress.cell_ended(run.cells[-1], len(run.cells), total)
         if enough(run, perf_counter_ns() - start_ns):
             break
-    if order.profile:
-        run.profiles = [_profiled(cell, order.plan.systems[cell.system], bench) for cell in order.plan.cells()]
+    run.profiles = profiles(order, bench)
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
@@ -112,23 +109,3 @@ def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
     result = measure(entry.cell, entry.system, block, bench, entry.arm)
     window = quiet.between(before, quiet.snapshot())
     return replace(result, disturbances=doctor.disturbances(window, os.cpu_count()))
-
-
-def _profiled(cell: Cell, system: System, bench: Bench) -> dict[str, Any]:
-    """One more cell, which is not counted, with perf on its first service: its hottest functions and locks."""
-    profile = {"cell_id": cell.cell_id, "system": cell.system, "runtime": cell.runtime, "params": cell.params}
-    file = bench.sandbox.folder / "perf.data"
-    watch = partial(Recording, file=file, process_group=bench.sandbox.process_group)
-    result = measure(cell, system, 0, replace(bench, watch=watch))
-    if result.status != "ok":
-        return {**profile, "sentence": _not_profiled(result.reason)}
-    try:
-        return {**profile, **hottest(file).to_json()}
-    except ProfileFailed as failed:
-        return {**profile, "sentence": _not_profiled(failed.message)}
-    finally:
-        file.unlink(missing_ok=True)
-
-
-def _not_profiled(reason: Message) -> dict[str, Any]:
-    return message("not profiled: {reason}", reason=reason).to_json()

@@ -30,12 +30,12 @@ QUIET_WINDOW_S = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What to run: a plan, the runtimes that are present, where the run is saved; whether perf watches it too."""
+    """What to run: a plan, the runtimes that are present, where the run is saved; by what it is profiled besides."""
 
     plan: Plan
     runtimes: Mapping[str, AnyRuntime]
     folder: Path
-    profile: bool = False
+    profiles: tuple[str, ...] = ()
 
 
 def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:

@@ -64,6 +64,7 @@ def _profiles(view: View) -> list[Message]:
             sentence=Message.from_json(profile["sentence"]),
         )
         for profile in view.run.profiles
+        if profile.get("kind", "perf") == "perf"
     ]
 
 

@@ -29,6 +29,7 @@ from core.system import System
 from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
+from lab.profile import stacks
 from lab.profile.hotspots import Hot, Profile
 from lab.run.contract import CLIENT_KINDS, SERVICE_KINDS
 from reports.compare import comparable
@@ -222,8 +223,11 @@ def test_keys_of_the_method_are_documented() -> None:
 
 
 def test_keys_of_a_profile_are_documented() -> None:
-    told = Profile(hot=(), samples=0, kernel_counted=True).to_json()
-    assert sorted(named(DOCS / "result.md", "A profile")) == sorted(["cell_id", "system", "runtime", "params", *told])
+    by_perf = Profile(hot=(), samples=0, kernel_counted=True).to_json().keys() - {"sentence"}
+    by_python = stacks.to_json(stacks.Samples()).keys() | {"tree"}
+    assert named(DOCS / "result.md", "A profile") == ["kind", "cell_id", "system", "runtime", "params", "sentence"]
+    assert sorted(named(DOCS / "result.md", "A profile by perf")) == sorted(by_perf)
+    assert sorted(named(DOCS / "result.md", "A profile by python")) == sorted(by_python)
 
 
 def test_what_doctor_looks_at_is_documented() -> None:

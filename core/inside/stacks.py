@@ -1,0 +1,169 @@
+"""Where the threads of this process are, and whether they run or wait: sampled from beside it (stacks_sampler.py).
+
+The sampler is a process of its own, so that what it sees is not made by its looking: it takes no GIL. From 3.14 it
+reads the stacks itself (_remote_debugging); before, a thread here answers it, when the states of all threads were read.
+Where there is a GIL, two threads contend for it at the start: the futex that they wait on is the GIL's.
+"""
+
+import _thread
+import ctypes
+import json
+import os
+import select
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+SAMPLER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stacks_sampler.py")
+READY_DEADLINE_MS = 5000
+YAMA = "/proc/sys/kernel/yama/ptrace_scope"
+PR_SET_PTRACER = 0x59616D61  # prctl(2)
+MOST_FRAMES = 100
+MOST_STACKS = 8192
+SPIN = 2000
+_inherited: list[int] = []  # descriptors of a sampler: a forked process has no use for its parent's
+
+
+def start(folder: str, options: dict[str, Any]) -> None:
+    """Start the sampler; it is sampling when this returns, and ends with this process."""
+    while _inherited:
+        os.close(_inherited.pop())
+    if sys.platform != "linux":
+        raise RuntimeError("stacks are sampled on Linux alone")
+    is_remote = sys.version_info >= (3, 14)
+    has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    ready, ready_end = os.pipe()
+    ask_end, ask = os.pipe()
+    answer, answer_end = os.pipe()
+    told = {
+        **options,
+        "pid": os.getpid(),
+        "folder": folder,
+        "is_remote": is_remote,
+        "has_gil": has_gil,
+        "ready": ready_end,
+        "ask": ask,
+        "answer": answer,
+        "python": sys.version.split()[0],
+    }
+    _spawn([sys.executable, "-I", "-S", SAMPLER, json.dumps(told)], (ready_end, ask, answer))
+    for descriptor in (ready_end, ask, answer):
+        os.close(descriptor)
+    _allow(int(_heard(ready)))
+    if has_gil:
+        _contend(ready)
+    os.close(ready)
+    if is_remote:
+        os.close(ask_end)
+        os.close(answer_end)
+    else:
+        _inherited.extend((ask_end, answer_end))
+        _thread.start_new_thread(_serve, (ask_end, answer_end))
+
+
+def _spawn(command: list[str], descriptors: tuple[int, ...]) -> None:
+    """Start *command* as a child of nobody here: a service may wait for all its children."""
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, True)
+    detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
+    os.waitpid(os.posix_spawn("/bin/sh", detached, os.environ), 0)
+
+
+def _heard(ready: int) -> bytes:
+    """What the sampler says next. Raises RuntimeError if it ended or says nothing."""
+    waiting = select.poll()
+    waiting.register(ready, select.POLLIN)
+    said = os.read(ready, 16) if waiting.poll(READY_DEADLINE_MS) else b""
+    if not said:
+        raise RuntimeError("the sampler of stacks did not start")
+    return said
+
+
+def _allow(sampler_pid: int) -> None:
+    """Let the sampler read this process where Yama has only ancestors do so."""
+    try:
+        with open(YAMA, encoding="ascii") as file:
+            is_restricted = file.read().strip() == "1"
+    except OSError:
+        return
+    if is_restricted:
+        ctypes.CDLL(None).prctl(PR_SET_PTRACER, sampler_pid, 0, 0, 0)
+
+
+def _contend(ready: int) -> None:
+    """Have two threads wait for the GIL, in turn, until the sampler has seen where they wait."""
+    ended: list[bool] = []
+    waiting = select.poll()
+    waiting.register(ready, select.POLLIN)
+
+    def spin() -> None:
+        while not ended:
+            pass
+        ended.append(True)
+
+    _thread.start_new_thread(spin, ())
+    turns = 0
+    while not waiting.poll(0) and turns < READY_DEADLINE_MS:
+        turns += 1
+        for _ in range(SPIN):
+            pass
+    ended.append(True)
+    while len(ended) < 2:
+        pass
+
+
+def _serve(ask: int, answer: int) -> None:
+    """Answer the sampler, [thread, ...] by {thread: number of its stack}, with the stacks that it does not know yet."""
+    known: dict[tuple[Any, ...], int] = {}
+    try:
+        while wanted := os.read(ask, 1 << 16):
+            stacks = _stacks(json.loads(wanted), known)
+            line = json.dumps(stacks).encode() + b"\n"
+            while line:
+                line = line[os.write(answer, line) :]
+    except (OSError, ValueError):
+        return  # the sampler has ended
+
+
+def _stacks(threads: list[int], known: dict[tuple[Any, ...], int]) -> dict[str, Any]:
+    module = sys.modules.get("threading")
+    active = getattr(module, "_active", {})
+    frames = sys._current_frames()
+    main = os.getpid()
+    at: dict[int, int] = {}
+    new: list[Any] = []
+    for ident, thread in list(active.items()):
+        native_id = main if ident == _MAIN else thread.native_id
+        if native_id in threads and ident in frames:
+            key = _key(frames[ident])
+            if key not in known:
+                if len(known) >= MOST_STACKS:
+                    continue
+                known[key] = len(known)
+                new.append([known[key], _described(key)])
+            at[native_id] = known[key]
+    return {"at": at, "new": new}
+
+
+_MAIN = _thread.get_ident()
+
+
+def _key(frame: FrameType | None) -> tuple[Any, ...]:
+    """Code and place of each frame, the innermost first."""
+    places: list[Any] = []
+    while frame is not None and len(places) < 2 * MOST_FRAMES:
+        places += (frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return tuple(places)
+
+
+def _described(key: tuple[Any, ...]) -> list[tuple[str, int, str]]:
+    return [
+        (code.co_filename, _line(code, place), code.co_qualname)
+        for code, place in zip(key[::2], key[1::2], strict=True)
+    ]
+
+
+def _line(code: CodeType, place: int) -> int:
+    lines = (line for start, end, line in code.co_lines() if start <= place < end)
+    return next(lines, None) or code.co_firstlineno

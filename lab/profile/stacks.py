@@ -1,0 +1,241 @@
+"""What the samplers inside a service wrote (core/inside/stacks_sampler.py), read with bounds and added up. Pure.
+
+A sample is of one thread: its stack, and whether it ran, was ready without a core, waited for the GIL, a lock or I/O,
+or was idle, parked for work. Shares are of the threads' time at work: of all samples but the idle ones.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from core.messages import Message, message
+
+SLICE_NS = 100_000_000
+WORK = ("run", "ready", "gil", "lock", "io")
+WAITS = ("lock", "gil")
+MOST_SLICES = 6_000
+MOST_LINES = 30
+BATCHES = 40
+MOST_COUNT = 1 << 20
+LONGEST_NAME = 300
+
+_LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib/python3[.0-9]*t?)/")
+
+
+class Frame(NamedTuple):
+    """A function and the line it is at; file: as short as it can be told. An empty one was not read in time."""
+
+    file: str
+    line: int
+    function: str
+    is_library: bool
+
+    def __str__(self) -> str:
+        return f"{self.function} ({self.file}:{self.line})"
+
+
+UNKNOWN = Frame("", 0, "", is_library=True)
+Stack = tuple[Frame, ...]
+Counts = Counter[tuple[str, Stack]]
+
+
+@dataclass(kw_only=True)
+class Samples:
+    """Samples of all processes of a cell within its timed window.
+
+    slices: {(state, stack): samples} of each tenth of a second; missed: samples that were not taken, of all processes
+    cpu_ns: what the samplers used in the window
+    """
+
+    reader: str = ""
+    rate_hz: int = 0
+    processes: int = 0
+    slices: list[Counts] = field(default_factory=list)
+    missed: int = 0
+    cpu_ns: int = 0
+
+    @property
+    def total(self) -> Counts:
+        """Of all slices."""
+        return sum(self.slices, Counter())
+
+    @property
+    def at_work(self) -> Counts:
+        """All but the idle."""
+        return Counter({key: count for key, count in self.total.items() if key[0] in WORK})
+
+
+class _Line(msgspec.Struct):
+    """One line of a file; each has one of these."""
+
+    reader: str = ""
+    rate_hz: int = 0
+    frame: tuple[str, int, str] | None = None
+    stack: list[int] | None = None
+    at: int = 0
+    counts: list[tuple[str, int, int]] = []
+    missed: int = 0
+    unread: int = 0
+    cpu_ns: int = 0
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+def read(files: Iterable[bytes], start_ns: int, end_ns: int, directory: str) -> Samples:
+    """Everything that lies between the two times. A file ends at its first line that is not as it should be.
+
+    directory: where the service was started; files below are named from there
+    """
+    slices = min(MOST_SLICES, (end_ns - start_ns) // SLICE_NS)
+    samples = Samples(slices=[Counter() for _ in range(slices)])
+    for content in files:
+        _add(samples, content, start_ns, directory)
+    return samples
+
+
+def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> None:
+    frames: list[Frame] = []
+    stacks: list[Stack] = []
+    used_ns = [0]
+    for line in _lines(content):
+        if line.frame:
+            frames.append(_frame(*line.frame, directory))
+        elif line.stack is not None:
+            stacks.append(tuple(frames[number] for number in line.stack if 0 <= number < len(frames)))
+        elif line.reader:
+            samples.reader, samples.rate_hz = line.reader[:LONGEST_NAME], line.rate_hz
+            samples.processes += 1
+        else:
+            place = (line.at - start_ns) // SLICE_NS
+            if line.at >= start_ns and place < len(samples.slices):
+                samples.slices[place] += _counted(line, stacks)
+                samples.missed += line.missed + line.unread
+                used_ns.append(line.cpu_ns)
+            elif line.at < start_ns:
+                used_ns = [line.cpu_ns]
+    samples.cpu_ns += max(0, used_ns[-1] - used_ns[0])
+
+
+def _lines(content: bytes) -> Iterator[_Line]:
+    for text in content.split(b"\n")[:-1]:
+        try:
+            yield _DECODER.decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            return
+
+
+def _counted(line: _Line, stacks: Sequence[Stack]) -> Counts:
+    return Counter(
+        {
+            (state, stacks[number]): count
+            for state, number, count in line.counts
+            if 0 <= number < len(stacks) and stacks[number] and 0 < count < MOST_COUNT and state in (*WORK, "idle")
+        }
+    )
+
+
+def _frame(file: str, line: int, function: str, directory: str) -> Frame:
+    """As reports name it: a library's file from its package on, the user's from where the service was started."""
+    if not file:
+        return UNKNOWN
+    short, is_library = _LIBRARY.subn("", file)
+    if not is_library:
+        inside = file.startswith(f"{directory}/")
+        short = file[len(directory) + 1 :] if inside else "/".join(file.rsplit("/", 2)[-2:])
+    return Frame(short[-LONGEST_NAME:], max(0, line), function[:LONGEST_NAME], bool(is_library) or file[:1] == "<")
+
+
+def to_json(samples: Samples) -> dict[str, Any]:
+    """What result.json keeps: shares of each state, and the lines that wait or run most, with their waits by batch."""
+    at_work, everything = samples.at_work, samples.total.total()
+    total = at_work.total()
+    states = _by_state(at_work)
+    due = samples.rate_hz * samples.processes * len(samples.slices) * SLICE_NS // 10**9
+    batches = _batches(samples.slices)
+    return {
+        "reader": samples.reader,
+        "rate_hz": samples.rate_hz,
+        "processes": samples.processes,
+        "samples": total,
+        "idle_share": _share(everything - total, everything),
+        "missed_share": min(1.0, _share(samples.missed, due)),
+        "sampler_cores": _share(samples.cpu_ns, len(samples.slices) * SLICE_NS),
+        "states": {state: _share(states[state], total) for state in WORK},
+        "batches": [sum(count for (state, _), count in batch.items() if state in WORK) for batch in batches],
+        "lines": [_line(frame, at_work, batches) for frame in _hottest(at_work)],
+    }
+
+
+def sentence(samples: Samples) -> Message:
+    """What its threads did at work, and how that was seen."""
+    at_work = samples.at_work
+    states, total = _by_state(at_work), at_work.total()
+    shares = {state: f"{states[state] / total * 100:.0f} %" for state in WORK}
+    return message(
+        "of their time at work its threads run {run}, wait for the GIL {gil}, for a lock {lock}, for I/O {io}, and are "
+        "ready without a core {ready}; from {count:,} samples by {reader}",
+        **shares, count=total, reader=samples.reader,
+    )  # fmt: skip
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / max(1, whole), 4)
+
+
+def _by_state(counts: Counts) -> Counter[str]:
+    states = Counter[str]()
+    for (state, _), count in counts.items():
+        states[state] += count
+    return states
+
+
+def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, Frame]]]:
+    """Samples of each innermost line, of successive times of the same length."""
+    batches: list[Counter[tuple[str, Frame]]] = [Counter() for _ in range(min(BATCHES, len(slices)))]
+    for number, part in enumerate(slices):
+        batch = batches[number * len(batches) // len(slices)]
+        for (state, stack), count in part.items():
+            batch[state, stack[0]] += count
+    return batches
+
+
+def _hottest(at_work: Counts) -> list[Frame]:
+    """Lines by the time that is spent waiting there for locks, then for the GIL, then at all."""
+    lines: list[Frame] = []
+    for states in (("lock",), ("gil",), WORK):
+        spent = Counter[Frame]()
+        for (state, stack), count in at_work.items():
+            if state in states:
+                spent[stack[0]] += count
+        lines += [frame for frame, _ in spent.most_common(MOST_LINES)]
+    return list(dict.fromkeys(lines))
+
+
+def _line(frame: Frame, at_work: Counts, batches: Sequence[Mapping[tuple[str, Frame], int]]) -> dict[str, Any]:
+    mine = Counter({key: count for key, count in at_work.items() if key[1][0] == frame})
+    states, callers = _by_state(mine), Counter[Frame]()
+    for (_, stack), count in mine.items():
+        callers[_own_caller(stack)] += count
+    return {
+        "function": frame.function,
+        "file": frame.file,
+        "line": frame.line,
+        "is_library": frame.is_library,
+        "caller": _shown(callers.most_common(1)[0][0]),
+        "states": {state: _share(states[state], at_work.total()) for state in WORK},
+        "waits": {wait: [batch.get((wait, frame), 0) for batch in batches] for wait in WAITS if states[wait]},
+    }
+
+
+def _own_caller(stack: Stack) -> Frame:
+    """The user's own line that led to a library's."""
+    return next((frame for frame in stack if not frame.is_library), UNKNOWN) if stack[0].is_library else UNKNOWN
+
+
+def _shown(frame: Frame) -> str:
+    return "" if frame == UNKNOWN else str(frame)
