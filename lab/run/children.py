@@ -2,10 +2,12 @@
 
 import os
 import selectors
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from tempfile import mkdtemp
 from time import monotonic
 from types import MappingProxyType
 from typing import IO, Any
@@ -191,9 +193,10 @@ class _EndOfFile:
 
 
 class Children:
-    """The children of one cell; whatever happens, none is left when the block ends."""
+    """The children of one cell, and a folder for their sockets; whatever happens, none is left when the block ends."""
 
     def __init__(self, sandbox: Sandbox, cwd: str) -> None:
+        self.folder = mkdtemp(prefix="", dir=sandbox.folder)
         self._sandbox = sandbox
         self._cwd = cwd
         self._children: list[Child] = []
@@ -209,6 +212,7 @@ class Children:
         for child in self._children:
             child.kill()
         self._outputs.close()
+        shutil.rmtree(self.folder, ignore_errors=True)  # a process that a child left behind may be writing there
 
     def start(
         self, name: Message, runtime: str, command: Sequence[str], variables: Mapping[str, str] = MappingProxyType({})

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import mkdtemp
 from time import perf_counter_ns
 from types import MappingProxyType
 from typing import Any
@@ -103,7 +102,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     runtime, client_runtime = (bench.runtime(cell, system, role) for role in (SERVICE, CLIENT))
     method = bench.method
     started_ns = perf_counter_ns()
-    cell_line = _cell_line(cell, system, runtime, bench)
+    cell_line = _cell_line(cell, system, runtime, bench.method, children.folder)
     services = _start_services(children, runtime, system, insides)
     clients = _start(children, client_runtime, system, CLIENT, [{}] * cell.num_clients)
     sockets = _ready_services(children, runtime, services, cell_line, insides)
@@ -191,10 +190,9 @@ def _do(children: Children, doers: Sequence[Child], word: str, when: Message, de
     check_done(children.hear_all(doers, word, when, deadline_s), doers, word)
 
 
-def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, bench: Bench) -> dict[str, Any]:
+def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, method: Method, folder: str) -> dict[str, Any]:
     """What the services are told: the cell, and a folder for their sockets."""
-    folder = mkdtemp(prefix="", dir=bench.sandbox.folder)
-    return {**cell.to_json(), "folder": folder, "cpus": bench.method.pin_services, **runtime.told(system)}
+    return {**cell.to_json(), "folder": folder, "cpus": method.pin_services, **runtime.told(system)}
 
 
 def _ready_services(
@@ -215,7 +213,7 @@ def _ready_services(
 def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     runtime = bench.runtime(cell, system, SERVICE)
-    cell_line = _cell_line(cell, system, runtime, bench)
+    cell_line = _cell_line(cell, system, runtime, bench.method, children.folder)
     insides = [Inside(bench.sandbox.folder, {}) for _ in range(system.services(cell))]
     services = _start_services(children, runtime, system, insides)
     try:

@@ -140,6 +140,7 @@ class Speakers:
     lines: Mapping[str, bytes] = {}
 
     def __init__(self, sandbox: Sandbox, cwd: str) -> None:
+        self.folder = str(sandbox.folder)
         self.started: list[Child] = []
 
     def __enter__(self) -> "Speakers":
@@ -173,7 +174,6 @@ class Seam:
 
     def __init__(self, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(measure_module, "Children", Speakers)
-        monkeypatch.setattr(measure_module, "mkdtemp", lambda **place: str(place["dir"]))
         monkeypatch.setattr(Runtime, "command", lambda runtime, system, role: [])
         monkeypatch.setattr(os, "fsync", lambda descriptor: None)
         interpreter = Interpreter(name="3.14", executable=Path("/no"), source="given", facts={"version": "3.14.0"})
