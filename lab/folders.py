@@ -14,7 +14,7 @@ from pathlib import Path
 
 from core.errors import BadInput
 from core.messages import Arg
-from lab.processes import expect_process
+from lab.processes import LAST_SECONDS_S, expect_process
 
 _REAPER = Path(__file__).with_name("reaper.py")
 
@@ -43,10 +43,7 @@ class PrivateFolder:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._reaper.stdin:
-            self._reaper.stdin.close()
-        self._reaper.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)  # it is still there if the reaper was killed
+        _end(self._reaper, self.folder)
 
 
 def empty(folder: Path) -> None:
@@ -98,10 +95,10 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     try:
         number = _answer(reaper)
     except BaseException:  # Ctrl-C
-        _forget(reaper)
+        _end(reaper, paths[0])
         raise
     if number:
-        _forget(reaper)
+        _end(reaper, None if number == errno.EEXIST else paths[0])
         raise _unusable(str(paths[0].parent), os.strerror(number))
     return reaper
 
@@ -115,11 +112,20 @@ def _answer(reaper: "subprocess.Popen[bytes]") -> int:
     return int(text) if text.strip() else errno.EAGAIN  # without a word it did not come so far
 
 
-def _forget(reaper: "subprocess.Popen[bytes]") -> None:
+def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
+    """Let the reaper do its work, also where it was stopped; do it in its place where it was killed.
+
+    folder: None where it is somebody else's
+    """
     if reaper.stdin:
         reaper.stdin.close()
+    reaper.send_signal(signal.SIGCONT)
     with suppress(subprocess.TimeoutExpired):
-        reaper.wait(5.0)
-        return
-    reaper.send_signal(signal.SIGKILL)
+        reaper.wait(LAST_SECONDS_S)
+        if folder is None or not folder.exists():
+            return
+    with suppress(OSError):
+        os.killpg(reaper.pid, signal.SIGKILL)
     reaper.wait()
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -115,6 +115,7 @@ def expect_process(error: OSError) -> None:
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
     """Wait until the guard has ended all; end its group where it does not, or was killed itself."""
+    guard.send_signal(signal.SIGCONT)  # it may have been stopped
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)
     if guard.poll() != 0:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -22,7 +23,7 @@ from tests.campaign.sizes import SEED, size
 from tests.conftest import runtime_or_skip
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TIMES = size(10, 1000)
+TIMES = size(4, 250)
 GONE_WITHIN_S = 10.0
 LATEST_S = 3.0
 MARK = "GILSCOPE_CAMPAIGN"
@@ -56,15 +57,17 @@ sleep 604
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """How one command is ended: its number, when, and by what."""
+    """How one command is ended: its number, when, and by what; and which of its processes is stopped before that."""
 
     number: int
     command: str
     signal: signal.Signals
     after_s: float
+    stopped: str
 
     def __str__(self) -> str:
-        return f"seed {SEED}, number {self.number}: {self.command}, {self.signal.name} after {self.after_s:.3f} s"
+        how = f"{self.stopped} stopped, {self.signal.name} after {self.after_s:.3f} s"
+        return f"seed {SEED}, number {self.number}: {self.command}, {how}"
 
 
 def ends() -> Iterator[End]:
@@ -77,6 +80,7 @@ def ends() -> Iterator[End]:
             command=("run", "audit", "native", "runtimes")[number % 4],
             signal=SIGNALS[0] if chance.random() < 0.5 else chance.choice(SIGNALS),
             after_s=chance.uniform(0.0, latest_s),
+            stopped=chance.choice(("nothing", "nothing", "runner.py", "guard.py", "reaper.py")),
         )
 
 
@@ -162,7 +166,12 @@ def test_what_is_ended_leaves_nothing(end: End, places: tuple[Path, Path]) -> No
         try:
             process.wait(end.after_s)
         except subprocess.TimeoutExpired:
+            for pid, line in marked(mark).items():
+                if end.stopped in line:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGSTOP)
             process.send_signal(end.signal)
+            process.send_signal(signal.SIGCONT)
         try:
             process.wait(GONE_WITHIN_S + LATEST_S)
         finally:

@@ -16,6 +16,7 @@ from lab.run.runtimes import Runtime
 
 DEADLINE_S = 60.0
 TURN_S = 0.01
+RUNNER = REPOSITORY / "runner.py"
 CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request
 SERVICE, CLIENT = "systems service", "systems client"
 
@@ -36,15 +37,14 @@ def runtime_flags(runtime: Runtime) -> list[str]:
 class Run:
     """One `runner.py`, leader of its process group. said() and complained() have what it wrote, also while it runs."""
 
-    def __init__(self, arguments: Sequence[str], folder: Path, stdin: int, files: int) -> None:
+    def __init__(self, command: Sequence[str], folder: Path, stdin: int) -> None:
         self.folder = folder
         self._out, self._err = folder / "stdout", folder / "stderr"
         self.temporary = folder / "t"
         self.temporary.mkdir(exist_ok=True)
-        limited = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"] if files else []
         with open(self._out, "wb") as out, open(self._err, "wb") as err:
             self.process = subprocess.Popen(
-                [*limited, sys.executable, str(REPOSITORY / "runner.py"), *arguments],
+                command,
                 stdin=stdin,
                 stdout=out,
                 stderr=err,
@@ -75,7 +75,7 @@ class Run:
 
     def wait_for(self, what: str, count: int = 1) -> list[int]:
         """Wait until *count* children with *what* in their command line are there; their pids."""
-        for _ in self._turns(what):
+        for _ in self.turns(what):
             pids = [pid for pid, line in self.children().items() if what in line]
             if len(pids) >= count:
                 return pids
@@ -83,7 +83,7 @@ class Run:
 
     def wait_until_calling(self) -> dict[int, str]:
         """Wait until a client is sending its requests; all children then."""
-        for _ in self._turns("a client that calls"):
+        for _ in self.turns("a client that calls"):
             children = self.children()
             if any(CLIENT in line and switches(pid) > CALLING_SWITCHES for pid, line in children.items()):
                 return children
@@ -91,7 +91,7 @@ class Run:
 
     def lines(self, count: int) -> list[str]:
         """Wait for *count* lines of its standard output; all there are then."""
-        for _ in self._turns(f"line {count}"):
+        for _ in self.turns(f"line {count}"):
             lines = self.said().split("\n")
             if len(lines) > count:
                 return lines[:-1]
@@ -102,9 +102,9 @@ class Run:
         wait_for_ends(self.children())
         return self.children() == {} and list(self.temporary.iterdir()) == []
 
-    def _turns(self, awaited: str) -> Iterator[None]:
+    def turns(self, awaited: str, deadline_s: float = DEADLINE_S) -> Iterator[None]:
         """Turns of waiting for its end, which must not come; each a chance to look for what is awaited."""
-        until = monotonic() + DEADLINE_S
+        until = monotonic() + deadline_s
         while monotonic() < until:
             yield
             try:
@@ -112,15 +112,21 @@ class Run:
             except subprocess.TimeoutExpired:
                 continue
             raise AssertionError(f"ended with status {status} before {awaited}: {self.complained()}{self.said()}")
-        raise TimeoutError(f"no {awaited} within {DEADLINE_S} s: {self.complained()}{self.said()}")
+        raise TimeoutError(f"no {awaited} within {deadline_s:.0f} s: {self.complained()}{self.said()}")
 
 
 @contextmanager
 def started(
-    arguments: Sequence[str], folder: Path, *, stdin: int = subprocess.DEVNULL, files: int = 0
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    stdin: int = subprocess.DEVNULL,
+    files: int = 0,
+    script: Path = RUNNER,
 ) -> Iterator[Run]:
     """A run; whatever is left of it is killed at the end of the block. files: its hard limit on open files."""
-    run = Run(arguments, folder, stdin, files)
+    limited = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"] if files else []
+    run = Run([*limited, sys.executable, str(script), *arguments], folder, stdin)
     try:
         with run.process:
             try:

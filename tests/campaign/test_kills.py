@@ -1,0 +1,195 @@
+"""Every process of a run is killed or stopped, again and again, at random and in named windows.
+
+The checker reads /proc, the run's folder and its exit status. A port has no holder when no process of the run is left.
+"""
+
+import json
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from signal import SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGSTOP, SIGTERM, Signals
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from core.result import load
+from lab.run.runtimes import Runtime
+from tests.campaign import impatient
+from tests.campaign.sizes import SEED, size
+from tests.contract.runs import CALLING_SWITCHES, CLIENT, SERVICE, Run, plan_flags, started, switches
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux: pidfd")
+
+HISTORIES = range(SEED, SEED + size(3, 250))
+BLOCKS = 5
+CELL = {"NUM_API_SERVICES": 2, "NUM_REQUESTS_PER_CLIENT": 700, "CALC_TARGET": 0, "NUM_WORKERS_PER_API_SERVICE": 2}
+GONE_WITHIN_S = 10.0
+ENDS_WITHIN_S = 60.0
+RUNNER = "runner"
+LINES = {"service": SERVICE, "client": CLIENT, "reaper": "reaper.py", "guard": "guard.py"}
+CHILDREN, OURS = ("service", "client"), (RUNNER, "reaper", "guard")
+ENDINGS = (0, 1, 2, -SIGKILL, -SIGTERM, -SIGHUP, -SIGINT, 128 + SIGINT, 128 + SIGTERM, 128 + SIGHUP)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strike:
+    """One signal: to whom, and when. A runner that is stopped goes on soon, or is killed as it stands."""
+
+    target: str
+    window: str
+    signal: Signals
+    then: Signals = SIGCONT
+
+    @property
+    def may_end_the_run(self) -> bool:
+        """Whether what was planned need not be measured after it."""
+        stops = self.signal == SIGSTOP
+        return self.target == "guard" or (self.then == SIGKILL if stops else self.target == RUNNER)
+
+
+@dataclass(kw_only=True)
+class Seen:
+    """What a history has come to so far."""
+
+    strikes: list[Strike] = field(default_factory=list)
+    cells: list[Any] = field(default_factory=list)
+
+    def at(self, *targets: str) -> int:
+        """How many strikes hit *targets*."""
+        return sum(strike.target in targets for strike in self.strikes)
+
+
+def history(seed: int) -> list[Strike]:
+    """Strikes at services and clients, mostly one at a process that is ours, and often one while the report is made."""
+    chance = random.Random(seed)
+    numbers = chance.choices((SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGSTOP), (8, 2, 2, 2, 1), k=chance.randint(2, 4))
+    strikes = [
+        Strike(target=chance.choice(CHILDREN), window=chance.choice(("starting", "timed", "any")), signal=number)
+        for number in numbers
+    ]
+    target = chance.choice((*OURS, RUNNER, None))
+    if target:
+        window = chance.choice(("any", "before the first cell", "starting", "timed", "saving", "between cells"))
+        number = chance.choice((SIGKILL, SIGKILL, SIGSTOP, SIGTERM, SIGHUP, SIGINT))
+        ours = Strike(target=target, window=window, signal=number, then=chance.choice((SIGCONT, SIGKILL)))
+        strikes.insert(0 if target == "guard" or window == "before the first cell" else len(strikes), ours)
+    if chance.random() < 0.7:
+        strikes.append(Strike(target=RUNNER, window="reporting", signal=chance.choice((SIGKILL, SIGTERM, SIGINT))))
+    return strikes
+
+
+@pytest.fixture(scope="module")
+def tally() -> Iterator[Counter[str]]:
+    """Strikes that hit, for docs/reliability.md: shown with -s."""
+    counts = Counter[str]()
+    yield counts
+    print(f"\n{counts.total()} kills: {counts}")
+
+
+def cells_in(out: Path) -> list[Any]:
+    """Of a file that is read while it may be replaced."""
+    path = out / "result.json"
+    return list(json.loads(path.read_text())["cells"]) if path.exists() else []
+
+
+def calls(children: Mapping[int, str]) -> bool:
+    """Whether a client is sending requests."""
+    return any(CLIENT in line and switches(pid) > CALLING_SWITCHES for pid, line in children.items())
+
+
+def saves(out: Path) -> bool:
+    """Whether a file is being written there, which is soon over: looked for without a pause."""
+    until = monotonic() + 0.5
+    while monotonic() < until:
+        if any(name.startswith(".gilscope-") for name in (os.listdir(out) if out.exists() else ())):
+            return True
+    return False
+
+
+def windows(out: Path, chance: random.Random) -> dict[str, Callable[[dict[int, str]], bool]]:
+    """When a strike comes: asked, again and again, with the children that are there."""
+    at_s, before = monotonic() + chance.uniform(0.0, 0.6), len(cells_in(out))
+    return {
+        "any": lambda children: monotonic() >= at_s,
+        "before the first cell": lambda children: monotonic() >= at_s or bool(cells_in(out)),
+        "starting": lambda children: any(SERVICE in line for line in children.values()) and not calls(children),
+        "timed": calls,
+        "saving": lambda children: saves(out),
+        "between cells": lambda children: len(cells_in(out)) > before,
+        "reporting": lambda children: len(cells_in(out)) == BLOCKS,
+    }
+
+
+def play(strike: Strike, run: Run, out: Path, chance: random.Random, seen: Seen) -> None:
+    """Wait for the window and the target, and strike; nothing, if the run ends before."""
+    is_open = windows(out, chance)[strike.window]
+    with suppress(AssertionError, ProcessLookupError):  # it has ended; the target has
+        for _ in run.turns(f"{strike}", ENDS_WITHIN_S):
+            children = run.children()
+            targets = [pid for pid, line in children.items() if LINES.get(strike.target, "-") in line]
+            targets = [run.process.pid] if strike.target == RUNNER else targets
+            if strike.target == "guard" and any(SERVICE in line for line in children.values()):
+                break  # they guard what finds interpreters
+            if targets and is_open(children):
+                seen.cells = cells_in(out)
+                os.kill(chance.choice(targets), strike.signal)
+                seen.strikes.append(strike)
+                break
+        if strike.target in OURS and strike.signal == SIGSTOP:
+            signal.sigtimedwait([], chance.uniform(0.0, 0.3))
+            if strike.target == RUNNER or strike.then == SIGKILL:
+                os.kill(run.process.pid, strike.then)
+
+
+def leftovers(run: Run, out: Path) -> list[object]:
+    """Processes, temporary files and half-written files of a run that has ended."""
+    halves = list(out.glob(".*")) if out.exists() else []
+    nothing = [out] if out.exists() and not any(out.iterdir()) else []
+    return [*run.children().items(), *run.temporary.iterdir(), *halves, *nothing]
+
+
+def check_end(run: Run, out: Path, seen: Seen) -> None:
+    """What holds however a run ended."""
+    status = run.status(ENDS_WITHIN_S)
+    until = monotonic() + GONE_WITHIN_S
+    while leftovers(run, out) and monotonic() < until:
+        signal.sigtimedwait([], 0.01)
+    assert leftovers(run, out) == []
+    assert status in ENDINGS
+    assert "bug in gilscope" not in run.complained()
+    cells = load(out).cells if (out / "result.json").exists() else []
+    raw = cells_in(out)
+    assert raw[: len(seen.cells)] == seen.cells
+    assert len({cell.block for cell in cells}) == len(cells)
+    failed = [cell for cell in cells if cell.status != "ok"]
+    assert len(failed) <= seen.at(*CHILDREN), [str(cell.reason) for cell in failed]
+    if status == 0:
+        assert (len(cells), failed) == (BLOCKS, [])
+    is_unready = not raw and seen.at("reaper")  # the reaper was killed before there was anything to do
+    if not is_unready and not any(strike.may_end_the_run for strike in seen.strikes):
+        assert (status, len(cells)) == (1 if failed else 0, BLOCKS)
+
+
+@pytest.mark.parametrize("seed", HISTORIES)
+def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(
+    any_runtime: Runtime, short_folder: Path, tally: Counter[str], seed: int
+) -> None:
+    chance, out, seen = random.Random(seed), short_folder / "out", Seen()
+    strikes = history(seed)
+    transport = {"TRANSPORT": chance.choice(("unix", "tcp"))}
+    flags = [*plan_flags(any_runtime, **CELL, **transport), "--blocks", str(BLOCKS), "--quiet", "--out", str(out)]
+    with started(flags, short_folder, script=Path(impatient.__file__)) as run:
+        try:
+            for strike in strikes:
+                play(strike, run, out, chance, seen)
+            check_end(run, out, seen)
+            tally.update(f"{strike.signal.name} {strike.target} {strike.window}" for strike in seen.strikes)
+        except BaseException as failure:
+            failure.add_note(f"seed {seed}: {seen.strikes} of {strikes}; {run.complained()}")
+            raise
