@@ -13,6 +13,9 @@ NATIVE_STAMP := $(VENV)/.native-stamp
 # 3.15 is out of bounds because the pinned packages have no wheels for it. It can still be measured.
 BASE_PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3
 
+# A run and the tests start hundreds of processes, which would each compile the same files again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .PHONY: help setup run record test campaign lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
@@ -161,7 +164,7 @@ define install
 status=; ! [ -e $(RUN_STAMP) ] || mv $(RUN_STAMP) $(RUN_STAMP).held; \
 	{ if [ -e $(VENV)/bin/pip ]; \
 	then $(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes $(1); \
-	else PATH="$(VENV)/bin:$$PATH" uv pip install -q --python $(PYTHON) --require-hashes $(1); fi; } || status=$$?; \
+	else PATH="$(VENV)/bin:$$PATH" uv pip install -q --compile-bytecode --python $(PYTHON) --require-hashes $(1); fi; } || status=$$?; \
 	! [ -e $(RUN_STAMP).held ] || mv $(RUN_STAMP).held $(RUN_STAMP); \
 	[ -z "$$status" ] || exit 1
 endef

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.runtime import NATIVE, RuntimeName, facts, gil_enabled
-from lab.python.interpreters import Interpreter, all_found, scrubbed_environment
+from lab.python.interpreters import scrubbed_environment
+from lab.run.runtimes import Runtime
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ASK_GIL = "import sys; sys.path.insert(0, sys.argv[1]); import core.runtime as r; print(r.gil_enabled())"
-FOUND = {interpreter.name: interpreter for interpreter in reversed(all_found())}
-FREE_THREADED = [interpreter for name, interpreter in FOUND.items() if name.endswith("t")]
 
 
 @pytest.mark.parametrize(
@@ -75,18 +74,14 @@ def test_the_facts_describe_the_running_interpreter() -> None:
     assert set(mine["flags"]) == {"pgo", "lto", "shared", "debug", "tail_call", "jit", "configure"}
 
 
-@pytest.mark.parametrize("interpreter", FOUND.values(), ids=list(FOUND))
-def test_a_default_build_has_its_gil_and_a_free_threaded_one_has_none(interpreter: Interpreter) -> None:
-    free_threaded = RuntimeName.parse(interpreter.name).free_threaded
-    assert interpreter.facts["gil_disabled_build"] is free_threaded
-    assert interpreter.facts["gil_enabled"] is not free_threaded
-    assert ("free-threading" in interpreter.facts["build"]) is free_threaded
+def test_a_default_build_has_its_gil_and_a_free_threaded_one_has_none(runtime: Runtime) -> None:
+    facts, free_threaded = runtime.interpreter.facts, runtime.name.free_threaded
+    assert facts["gil_disabled_build"] is free_threaded
+    assert facts["gil_enabled"] is not free_threaded
+    assert ("free-threading" in facts["build"]) is free_threaded
 
 
-@pytest.mark.parametrize("interpreter", FREE_THREADED, ids=lambda interpreter: str(interpreter.name))
-@pytest.mark.parametrize("suffix", ["", "+gil"])
-def test_the_gil_is_what_the_runtimes_name_promises(interpreter: Interpreter, suffix: str) -> None:
-    name = RuntimeName.parse(interpreter.name + suffix)
-    command = [str(interpreter.executable), *name.options, "-I", "-c", ASK_GIL, str(REPOSITORY)]
+def test_the_gil_is_what_the_runtimes_name_promises(runtime: Runtime) -> None:
+    command = [str(runtime.interpreter.executable), *runtime.name.options, "-I", "-c", ASK_GIL, str(REPOSITORY)]
     seen = subprocess.check_output(command, text=True, timeout=30, env=scrubbed_environment())
-    assert seen.strip() == str(name.gil_enabled)
+    assert seen.strip() == str(runtime.name.gil_enabled)
