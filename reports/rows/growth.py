@@ -8,7 +8,7 @@ from statistics import median
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from core.messages import Message
 from core.result import CellResult, Run
@@ -113,5 +113,5 @@ def fit(points: Sequence[tuple[int, int]], services: int | None) -> tuple[Estima
     freedom = clients.size - columns.shape[1]
     left = float(np.sum((size - columns @ [fixed, slope, shared]) ** 2)) / freedom
     error = sqrt(left * float(np.linalg.inv(columns.T @ columns)[1, 1]))
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
+    reach = float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
     return Estimate(value=slope, low=slope - reach, high=slope + reach, count=clients.size), fixed, shared

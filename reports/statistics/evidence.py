@@ -9,7 +9,7 @@ from math import exp, expm1, isinf, log1p
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from core.messages import NOTHING, Message, message, plural
 from reports.statistics.significance import ALPHA, fewest_blocks
@@ -128,7 +128,7 @@ def blocks_needed(evidence: Evidence) -> int | None:
     blocks = np.arange(seen.count + 1, MOST_BLOCKS + 1)
     half_width = seen.half_width * _width(blocks) / _width(np.array([seen.count]))
     shares = ((1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / evidence.family, POWER)
-    usual, sharper, power = (float(stats.norm.ppf(share)) for share in shares)
+    usual, sharper, power = (float(special.ndtri(share)) for share in shares)
     differs = half_width * (sharper + power) / usual <= abs(seen.value)
     alike = half_width * (usual + power) / usual <= log1p(evidence.margin) - abs(seen.value)
     enough = blocks[(differs & (blocks >= evidence.fewest)) | alike]
@@ -137,7 +137,7 @@ def blocks_needed(evidence: Evidence) -> int | None:
 
 def _width(blocks: np.ndarray[tuple[int], np.dtype[np.int_]]) -> Floats:
     """Half-width of a 95 % interval of a mean of *blocks* values, in their standard deviations."""
-    return np.asarray(stats.t.ppf((1 + CONFIDENCE) / 2, blocks - 1) / np.sqrt(blocks))
+    return np.asarray(special.stdtrit(blocks - 1, (1 + CONFIDENCE) / 2) / np.sqrt(blocks))
 
 
 def _interval(seen: Estimate) -> Message:

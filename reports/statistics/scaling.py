@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import special
 
 from core.messages import Message, message
 from reports.statistics.stats import CONFIDENCE, Estimate, Floats
@@ -115,6 +115,8 @@ def line_fit(points: Iterable[tuple[float, float]]) -> Line:
     if len(np.unique(pairs[:, 1])) == 1:  # linregress has no error for a flat line: nought over nought
         level = float(pairs[0, 1])
         return Line(slope=_exactly(0.0, len(pairs)), intercept=_exactly(level, len(pairs)))
+    from scipy import stats  # takes 0.5 s to import, and most runs have no line
+
     fit = stats.linregress(pairs[:, 0], pairs[:, 1])
     return Line(
         slope=_t_estimate(fit.slope, fit.stderr, len(pairs), 2),
@@ -164,6 +166,8 @@ def _fit(n: Floats, rate: Floats, terms: Sequence[Floats]) -> tuple[Floats, Floa
     Returns (r, b_1, ...) and their covariance. Fitted in the law's linear form, n / rate = c_0 + sum of
     c_i * term_i, where the search is short and safe; r = -ln(c_0) and b_i = c_i / c_0 follow.
     """
+    from scipy import optimize  # takes 0.2 s to import, and most runs have no law
+
     columns = np.column_stack([np.ones_like(n), *terms])
     spent = n / rate
     start = np.linalg.lstsq(columns / spent[:, None], np.ones_like(n), rcond=None)[0]
@@ -204,7 +208,7 @@ def _relative(linear: Floats, covariance: Floats) -> tuple[Floats, Floats]:
 
 def _t_estimate(value: float, error: float, points: int, parameters: int) -> Estimate:
     """*value* with the t interval of its standard *error*."""
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, points - parameters)) * float(error)
+    reach = float(special.stdtrit(points - parameters, (1 + CONFIDENCE) / 2)) * float(error)
     return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=points)
 
 

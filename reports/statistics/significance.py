@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from math import comb
 
 import numpy as np
-from scipy import stats
 
 from reports.statistics.stats import Floats, logs
 
@@ -94,6 +93,8 @@ def unpaired_p(denominator_ns: Sequence[int], numerator_ns: Sequence[int], *, se
     bound is the same however the blocks are dealt. Raises ValueError like unpaired_effect().
     Source: Pitman (1937); scipy.stats.permutation_test.
     """
+    from scipy import stats  # takes 0.5 s to import, and only a comparison of two saved runs needs it
+
     pooled = np.concatenate([logs(denominator_ns), logs(numerator_ns)])
     scores = clipped(pooled - np.median(pooled))
     first = len(denominator_ns)
