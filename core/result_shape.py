@@ -62,7 +62,7 @@ SERVICE = record(
         **GIL,
         **dict.fromkeys(("service_id", "requests"), COUNT),
         "program": PROGRAM,
-        "pythons": array(text),
+        **dict.fromkeys(("pythons", "notices"), array(text)),
         "requests_by_worker": array(COUNT),
         "requests_by_socket": array(COUNT),
         "connections_by_requests": by_name(COUNT),

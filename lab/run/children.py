@@ -19,6 +19,7 @@ from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message
 from core.secret import line_for_child
 from core.shape import Misfit, sentence, shown, whole
+from lab.gil.notice import notices
 from lab.output import Output, OutputReader, last_text
 from lab.processes import ending
 from lab.python.interpreters import scrubbed_environment
@@ -135,6 +136,10 @@ class Child:
     def stderr_tail(self) -> str:
         """The last lines of its stderr, without control codes."""
         return last_text(self.stderr.kept(), STDERR_TAIL_BYTES)
+
+    def notices(self) -> list[str]:
+        """What its stderr says of its threads or its GIL (lab.gil.notice), of what is kept of it."""
+        return notices(self.stderr.kept().decode(errors="replace"))
 
     def exit_report(self, when: Message) -> Message:
         """How it ended too early, and why as far as it said so. The code is that of *when*."""

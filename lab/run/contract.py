@@ -107,7 +107,7 @@ MORE_SERVICE_KINDS = {
     **dict.fromkeys(("requests_by_worker", "requests_by_socket"), COUNTS),
     "connections_by_requests": COUNT_BY_NAME,
 }
-OURS = ("client_id", "service_id", "program")  # what the orchestrator itself puts beside a child's keys
+OURS = ("client_id", "service_id", "program", "notices")  # what the orchestrator itself puts beside a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting")
 HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
 

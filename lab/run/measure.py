@@ -128,6 +128,9 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         for service in services:
             service.let_end(END_DEADLINE_S)
     by_client, by_service = client_results(client_lines, clients), service_results(service_lines, services)
+    for child, result in zip(services, by_service, strict=True):
+        if noticed := child.notices():
+            result["notices"] = noticed
     check_window(clients, by_client, released_ns, heard_ns)
     expect_all_asked(cell, system, services, by_client, by_service)
     check_sums(by_client, by_service)

@@ -21,7 +21,7 @@ from core.messages import NOTHING, Message, message
 from core.parent import die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
-from lab.gil.notice import switching_modules
+from lab.gil.notice import notices
 from lab.output import Output, OutputReader, last_text
 from lab.processes import ending
 from lab.user_service import holders, ports
@@ -180,9 +180,8 @@ class ServiceCommand:
             raise CommandFailed("The command {ending} {when}: {report}", ending=how, when=when, report=report)
 
     def notices(self) -> str:
-        """CPython's notices of modules that switched the GIL on, each once, from what is kept of its output."""
-        lines = (line.decode(errors="replace").strip() for line in self._output.kept().splitlines())
-        return "\n".join(dict.fromkeys(line for line in lines if switching_modules(line)))
+        """What its output says of its threads or its GIL (lab.gil.notice), each line once, of what is kept of it."""
+        return "\n".join(notices(self._output.kept().decode(errors="replace")))
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
         """Ask it to end (SIGTERM), and end it with all its descendants (SIGKILL) if it has not after *deadline_s*."""
