@@ -110,11 +110,13 @@ def wrong(request: Request, status: int, body: bytes) -> Wrong | None:
     """What is wrong with an answer to *request*; None if it is right."""
     if status != request.expect_status:
         return Wrong(got=f"status {status}", expected=str(request.expect_status))
-    if request.expect_sha256:
-        digest = hashlib.sha256(body).hexdigest()
-        if digest != request.expect_sha256:
-            return Wrong(got=f"a body of {len(body)} bytes with sha256 {digest}", expected=request.expect_sha256)
-    return None if request.expect_json is ANY else _wrong_json(request.expect_json, body)
+    if request.expect_json is not ANY and (difference := _wrong_json(request.expect_json, body)):
+        return difference
+    digest = hashlib.sha256(body).hexdigest() if request.expect_sha256 else ""
+    if digest == request.expect_sha256:
+        return None
+    got = f"a body of {len(body)} bytes with sha256 {digest}: {shown(body)}"
+    return Wrong(got=got, expected=request.expect_sha256)
 
 
 def _wrong_json(expected: Any, body: bytes) -> Wrong | None:

@@ -1,5 +1,6 @@
 """The client of a user's service: a thread for each connection, and requests as the request plan has them."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import cycle
@@ -8,7 +9,7 @@ from typing import Any, Protocol
 
 from clients.channel import CallFailed
 from clients.user_service import framed, http
-from clients.user_service.plan import PlanTally, PreparedRequest, Schedule
+from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, Schedule
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, turns
 from core.cell import Cell
 from core.child import thread_run_queue_ns
@@ -44,9 +45,15 @@ class PlanWorker:
     """One connection, opened when it is needed and again after an error, and the counts of its requests."""
 
     def __init__(
-        self, connect: Connect, address: str, requests: Sequence[PreparedRequest], picks: Sequence[int]
+        self,
+        connect: Connect,
+        address: str,
+        requests: Sequence[PreparedRequest],
+        picks: Sequence[int],
+        deadline_s: float = ANSWER_DEADLINE_S,
     ) -> None:
         self._connect = connect
+        self._deadline_s = deadline_s
         self._address = address
         self._requests = [requests[pick] for pick in picks]
         self._connection: ServiceConnection | None = None
@@ -66,7 +73,7 @@ class PlanWorker:
             self._connection.close()
             self._connection = None
 
-    def call(self, requests: int | None, until_ns: int, schedule: Schedule) -> None:
+    def call(self, requests: int | None, until_ns: int, schedule: Schedule | Bursts) -> None:
         """Send *requests* requests (None: any number, until *until_ns*), count and time each.
 
         Latency counts from the time at which a request was due, if the schedule has such times. Gives up after
@@ -111,7 +118,7 @@ class PlanWorker:
         """An open connection. The time of the connect is recorded apart. Raises CallFailed."""
         if self._connection is None:
             start = perf_counter_ns()
-            self._connection = self._connect(self._address, ANSWER_DEADLINE_S)
+            self._connection = self._connect(self._address, self._deadline_s)
             self.tally.connect.record(perf_counter_ns() - start)
         return self._connection
 
@@ -124,7 +131,8 @@ class PlanWorker:
 class UserServiceClient(WorkerClient[PlanWorker]):
     """NUM_CONNECTIONS_PER_CLIENT workers, whose connections are open once this is built.
 
-    service: what the first line has about the service: its `protocol`, its `requests` and the `prefix` of its paths
+    service: what the first line has about the service: its `protocol`, its `requests` and the `prefix` of its paths;
+        `bursts`, whether all connections of a timed window send together again and again; `answer_deadline_s`
     """
 
     def __init__(
@@ -132,6 +140,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
     ) -> None:
         plan = RequestPlan.from_json(service["requests"])
         self._think_s = plan.think_time_s
+        self._bursts = bool(service.get("bursts"))
         self._rate = cell.rate if "RATE" in cell.reads else 0
         workers = [
             _worker(service, plan, addresses[turn][0], f"{client_id} {number}")
@@ -143,9 +152,16 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         until_ns = quota.until_ns(started_ns)
         pairs = zip(self._workers, quota.requests, strict=True)
         return [
-            partial(worker.call, requests, until_ns, self._schedule(number, started_ns))
-            for number, (worker, requests) in enumerate(pairs)
+            partial(worker.call, requests, until_ns, schedule)
+            for (worker, requests), schedule in zip(pairs, self._schedules(started_ns, until_ns), strict=True)
         ]
+
+    def _schedules(self, started_ns: int, until_ns: int) -> Sequence[Schedule | Bursts]:
+        workers = len(self._workers)
+        if self._bursts:
+            barrier = threading.Barrier(workers)
+            return [Bursts(barrier, until_ns) for _ in range(workers)]
+        return [self._schedule(number, started_ns) for number in range(workers)]
 
     def _schedule(self, number: int, started_ns: int) -> Schedule:
         """The workers of a client take turns, so that together they send RATE requests a second, evenly."""
@@ -170,4 +186,5 @@ def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: s
     connect, message = PROTOCOLS[service["protocol"]]
     prepared = [PreparedRequest(request, message(request, address, service["prefix"])) for request in plan.requests]
     length = ORDER_LENGTH if len(prepared) > 1 else 1
-    return PlanWorker(connect, address, prepared, order(plan.requests, seed, length))
+    deadline_s = float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))
+    return PlanWorker(connect, address, prepared, order(plan.requests, seed, length), deadline_s)

@@ -1,9 +1,13 @@
 """What one connection of clients/user_service/client.py sends, when, and what it counts."""
 
+import threading
+from contextlib import suppress
 from time import perf_counter_ns, sleep
 
 from clients.tally import Tally
 from core.request_plan import Request, Wrong, wrong
+
+BURST = 16
 
 
 class PreparedRequest:
@@ -57,6 +61,27 @@ class PlanTally(Tally):
         """Add what *other* has counted."""
         super().merge(other)
         self.first_wrong = self.first_wrong or other.first_wrong
+
+
+class Bursts:
+    """When a connection sends that strikes together with others: BURST requests, each after the last, then all anew.
+
+    Where one is held up, the others wait for it until *until_ns*.
+    """
+
+    __slots__ = ("_barrier", "_until_ns")
+    waits = True
+
+    def __init__(self, barrier: threading.Barrier, until_ns: int) -> None:
+        self._barrier = barrier
+        self._until_ns = until_ns
+
+    def wait(self, number: int) -> int:
+        """Wait until all are there, before the first request of a burst; 0 for now."""
+        if number % BURST == 0:
+            with suppress(threading.BrokenBarrierError):
+                self._barrier.wait(max(0.0, (self._until_ns - perf_counter_ns()) / 1e9))
+        return 0
 
 
 class Schedule:

@@ -48,7 +48,7 @@ def test_a_body_is_right_by_its_digest() -> None:
     found = wrong(Request(expect_sha256=digest), 200, b"wrong")
     assert found is not None
     assert found.expected == digest
-    assert found.got == f"a body of 5 bytes with sha256 {hashlib.sha256(b'wrong').hexdigest()}"
+    assert found.got == f"a body of 5 bytes with sha256 {hashlib.sha256(b'wrong').hexdigest()}: wrong"
 
 
 def test_requests_come_by_weight_and_the_same_for_the_same_seed() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from clients.user_service import client as user_service
 from clients.user_service.client import UserServiceClient
-from clients.user_service.plan import Schedule
+from clients.user_service.plan import BURST, Bursts, Schedule
 from core.cell import Cell
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
@@ -57,10 +57,12 @@ def serving(*, closes: bool = False) -> Iterator[tuple[str, Counter[str]]]:
         thread.join()
 
 
-def client(address: str, *requests: Request, method: Method | None = None, **values: Any) -> UserServiceClient:
+def client(
+    address: str, *requests: Request, method: Method | None = None, own: dict[str, Any] | None = None, **values: Any
+) -> UserServiceClient:
     """A client of 20 requests on 2 connections, but for *values*."""
     plan = RequestPlan(requests=requests or (Request(path="/3", expect_json={"id": 3}),))
-    told = {"protocol": "http", "prefix": "", "requests": plan.to_json()}
+    told = {"protocol": "http", "prefix": "", "requests": plan.to_json(), **(own or {})}
     params = {"NUM_API_SERVICES": 1, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 2, **values}
     cell = Cell.build(system="own", runtime="3.14", reads=READS, values=params)
     return UserServiceClient(told, cell, 0, [[address]], method or Method())
@@ -156,3 +158,28 @@ def test_time_to_think_comes_before_each_request_but_the_first() -> None:
     first_ns = perf_counter_ns() - start_ns
     assert schedule.wait(1) == 0
     assert perf_counter_ns() - start_ns - first_ns >= 0.05e9
+
+
+def test_connections_of_bursts_wait_for_each_other_before_every_burst() -> None:
+    barrier = threading.Barrier(2)
+    bursts = Bursts(barrier, perf_counter_ns() + 5_000_000_000)
+    thread = threading.Thread(target=bursts.wait, args=[0])
+    thread.start()
+    assert bursts.wait(1) == 0  # within a burst nobody is waited for
+    assert thread.is_alive()
+    assert bursts.wait(BURST) == 0
+    thread.join(5.0)
+    assert not thread.is_alive()
+    assert not barrier.broken
+
+
+def test_a_burst_waits_for_one_that_is_held_up_no_longer_than_the_window() -> None:
+    bursts = Bursts(threading.Barrier(2), perf_counter_ns())
+    assert bursts.wait(0) == 0
+
+
+def test_bursts_send_for_as_long_as_the_window_is_and_count_every_answer() -> None:
+    with serving() as (address, asked):
+        result = client(address, method=Method(duration_s=0.1), own={"bursts": True}).run()
+    assert result["answered"] == result["requests"] == asked["/3"] > 2 * BURST
+    assert result["errors"] == {}
