@@ -20,6 +20,7 @@ NAMES = (
     "export",
     "doctor",
     "audit",
+    "stress",
     "native",
     "setup",
 )

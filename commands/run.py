@@ -6,6 +6,7 @@ from time import perf_counter_ns
 from typing import Any
 
 import commands
+from commands import stress
 from commands.chosen import with_present_runtimes, without_absent
 from commands.output import Output, output_for
 from commands.report import show, write
@@ -21,6 +22,7 @@ from core.secret import Secret, from_file, secrets_in
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
 from lab.run.held import expect_ours, held
+from lab.run.measure import Bench
 from lab.run.profiling import OBSTACLES
 from lab.run.runs import (
     Order,
@@ -46,7 +48,7 @@ SECRET = again.GIVEN_AGAIN  # values that the saved plan has only digests of
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 if every planned cell was measured and every part of the report made, else 1."""
+    """Exit status: 0 if every planned cell was measured, every part of the report made and nothing found, else 1."""
     output = output_for(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
     flags.add_run_flags(parser)
@@ -74,12 +76,24 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
     written = write(order.folder, run, output)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
+    found = _stressed(order, sandbox, given, output) if given["stress"] else 0
     missing = unmeasured(run)
     if missing:
         output.note(
             plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
         )
-    return 1 if run.failed_cells or missing or not written.whole else 0
+    return 1 if run.failed_cells or missing or found or not written.whole else 0
+
+
+def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
+    """Stress the plan's service too, saved beside the run; 1 if something was found, else 0."""
+    plan = stress.prepared(order.plan)
+    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
+    stressed = stress.stressed(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
+    text = stress.written(stressed, order.folder, output)
+    if not (given["quiet"] or given["json"]):
+        print(f"\n{text}")
+    return stress.exit_status(stressed)
 
 
 def _epilog(output: Output) -> str:
@@ -95,6 +109,8 @@ def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output)
     plan, runtimes, missing = with_present_runtimes(plan, given, output)
     plan = without_absent(plan, runtimes, output)
     _expect_an_end(plan)
+    if given["stress"]:
+        stress.prepared(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(plan)
     order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=_profiles(given, output))
     preflight(plan)

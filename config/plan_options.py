@@ -134,6 +134,7 @@ PROFILE = Option(
     message("profile each cell once more at the end, not counted: perf, python, or both with a comma"),
     _profiles,
 )
+STRESS = Option("--stress", message("then look for wrong answers, crashes and hangs without the GIL, for a minute"))
 JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
 LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
@@ -142,7 +143,7 @@ METHOD = (BLOCKS, UNTIL, WARMUP, DURATION, AA, CLIENTS, PIN)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)
-OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, JSON, QUIET)
+OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, STRESS, JSON, QUIET)
 PLAN_OPTIONS = (
     Option("", message("what to measure: a list of rows"), key="rows"),
     Option("", message("a service of your own, in place of rows"), key="service"),

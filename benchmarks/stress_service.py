@@ -1,0 +1,99 @@
+"""Services with one planted fault each, and one with none: what `runner.py stress` has to find. See docs/why.md.
+
+Usage: stress_service.py PORT. GET /sound, /race, /deadlock, /crash, /iteration
+"""
+
+import ctypes
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
+from typing import Any, ClassVar
+
+TURNS = 20
+LARGE = 1 << 20_000  # to multiply it takes a while, which under the GIL no other thread can use
+BUFFER = ctypes.create_string_buffer(b"text")
+ADDRESS = ctypes.addressof(BUFFER)
+
+
+class Shared:
+    """What all threads use."""
+
+    taken = given = asked = 0
+    first, second, lock = Lock(), Lock(), Lock()
+    address = 0
+    names: ClassVar[dict[int, int]] = {}
+
+
+def sound() -> int:
+    """Counts under a lock."""
+    with Shared.lock:
+        for _ in range(TURNS):
+            Shared.taken += 1
+            Shared.given += 1
+        return Shared.taken - Shared.given
+
+
+def race() -> int:
+    """Adds without a lock: under the GIL no thread comes between reading and writing, where nothing is called."""
+    for _ in range(TURNS):
+        Shared.taken = Shared.taken + 1 + 0 * (LARGE * LARGE)
+        Shared.given += 1
+    return Shared.taken - Shared.given
+
+
+def deadlock() -> int:
+    """Takes two locks in the one order, or in the other."""
+    Shared.asked += 1
+    locks = [Shared.first, Shared.second]
+    with locks[Shared.asked % 2], locks[1 - Shared.asked % 2]:
+        return sound()
+
+
+def crash() -> int:
+    """Reads at an address that is nowhere for a moment."""
+    for _ in range(TURNS):
+        Shared.address = 0
+        _ = LARGE * LARGE
+        Shared.address = ADDRESS
+        _ = LARGE * LARGE
+        ctypes.string_at(Shared.address)
+    return 0
+
+
+def iteration() -> int:
+    """Goes through a dictionary that others change."""
+    for name in range(TURNS):
+        Shared.names[name] = Shared.names.pop(name, 0) + 1
+    for name in Shared.names:
+        _ = name * LARGE * LARGE
+    return 0
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers with what the fault returns, which is 0 where there is none."""
+
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    faults: ClassVar = {f"/{fault.__name__}": fault for fault in (sound, race, deadlock, crash, iteration)}
+
+    def do_GET(self) -> None:
+        """Answer."""
+        body = json.dumps({"left": self.faults[self.path]()}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words: Any) -> None:
+        """Say nothing."""
+
+
+class Server(ThreadingHTTPServer):
+    """With room for a burst of connections."""
+
+    request_queue_size = 128
+
+
+if __name__ == "__main__":
+    Server(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()

@@ -1,0 +1,167 @@
+"""Rounds of stress: a service started afresh under each arm in turn, and called by bursts until the time is up.
+
+What runs inside the service is core/inside/stress.py; clients, sandbox and contract are those of every cell.
+"""
+
+import os
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from config.plan import Entry
+from core.inside.stress import CRASH, HANG, STACKS_SIGNAL
+from core.method import Warmup
+from core.processtree import descendants
+from core.redact import Redactor
+from core.result import CellResult
+from core.runtime import RuntimeName
+from core.stress import Round, Stress
+from core.system import System
+from lab.run.expected import expecting
+from lab.run.inside import Inside, Window, pid_of
+from lab.run.measure import NOT_READY, Bench, measure, redactor_of
+
+SWITCH_INTERVAL_S = 1e-6
+LONGEST_ROUND_S = 3.0
+ROUNDS = 6  # at least, of all arms together, if starting a service takes no time
+LATE_S = 1.0  # after a round an answer is late; as long again, and it is not waited for
+TIMEOUT = "timeout"
+_THREAD = re.compile("(Current thread|Thread) 0x")
+MOST_TRACES = 4
+LONGEST_FILE = 1 << 20  # a thousand threads
+LONGEST_TRACE = 16_384
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How long a round lasts, and until when each answer must be there, in s."""
+
+    round_s: float
+
+    @classmethod
+    def of(cls, seconds: float) -> "Pace":
+        """For a stress of so many seconds."""
+        return cls(round_s=min(LONGEST_ROUND_S, seconds / ROUNDS))
+
+    @property
+    def late_s(self) -> float:
+        """From the start of a round until what has not answered is looked at."""
+        return self.round_s + LATE_S
+
+    @property
+    def deadline_s(self) -> float:
+        """For each answer: none is given up before it was looked at."""
+        return self.round_s + 2 * LATE_S
+
+
+def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]) -> None:
+    """Rounds of *entries*, arm by arm, for as long as *stress* is to last; each at least once. keep() after each."""
+    start_s, pace = monotonic(), Pace.of(stress.seconds)
+    systems = _systems(entries, bench, stress, pace)
+    for number, entry in enumerate(cycle(entries)):
+        if number >= len(entries) and stress.spent_s >= stress.seconds:
+            break
+        stress.rounds.append(_round(entry, systems[entry.system.key], number, bench, pace, stress.switch_interval_s))
+        stress.spent_s = monotonic() - start_s
+        keep()
+
+
+def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, pace: Pace) -> dict[str, System]:
+    """Each system as it is to be called."""
+    systems = {entry.system.key: entry.system for entry in entries}
+    for key, system in systems.items():
+        if system.hosted:
+            first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
+            systems[key], stress.checks = expecting(system, list(first.values()), bench, pace.deadline_s)
+    return systems
+
+
+def _round(entry: Entry, system: System, number: int, bench: Bench, pace: Pace, switch_interval_s: float) -> Round:
+    folder, redactor = bench.sandbox.folder, redactor_of(system)
+    method = replace(bench.method, warmup=Warmup(), duration_s=pace.round_s)
+    parts: dict[str, Mapping[str, Any]] = {"stress": {"switch_interval_s": switch_interval_s}}
+    traces: dict[str, tuple[str, ...]] = {}
+
+    def keep_traces(insides: Sequence[Inside], _: Window) -> None:
+        traces.update({name: _texts(insides, name, redactor) for name in (CRASH, HANG)})
+
+    watch = partial(_stacks_when_late, folder, pace.late_s)
+    bench = replace(bench, method=method, inside=parts, after=keep_traces, watch=watch)
+    result = measure(entry.cell, _called(system, pace), number, bench)
+    crashes, stacks = traces[CRASH], traces[HANG]
+    hung = TIMEOUT in result.errors or (not result.clients and not crashes and result.reason.code != NOT_READY)
+    return _summed(result, crashes, stacks if hung else ())
+
+
+def _called(system: System, pace: Pace) -> System:
+    """*system*, whose clients, if they are a user's service's, send in bursts and wait no longer than that."""
+    own = system.told.get("own")
+    how = {"bursts": True, "answer_deadline_s": pace.deadline_s}
+    return replace(system, told={**system.told, "own": {**own, **how}}) if own else system
+
+
+def _summed(result: CellResult, crashes: tuple[str, ...], stacks: tuple[str, ...]) -> Round:
+    statuses = {code: count for code, count in result.errors.items() if code.isdigit()}
+    return Round(
+        runtime=result.runtime,
+        system=result.system,
+        params=result.params,
+        gil_enabled=RuntimeName.parse(result.runtime).gil_enabled,
+        answered=result.answered,
+        wrong=result.wrong + sum(statuses.values()),
+        failures={code: count for code, count in result.errors.items() if code not in statuses},
+        first_wrong=next((client["first_wrong"] for client in result.clients if client.get("first_wrong")), {}),
+        ready=result.reason.code != NOT_READY,
+        valid=result.status != "invalid",
+        reason=result.reason,
+        crashes=crashes,
+        stacks=stacks,
+        notices=tuple(dict.fromkeys(line for service in result.services for line in service.get("notices", ()))),
+    )
+
+
+@contextmanager
+def _stacks_when_late(folder: Path, late_s: float, _: int) -> Iterator[None]:
+    """Have every Python process of a service write its stacks if this lasts longer than *late_s*."""
+    timer = threading.Timer(late_s, _ask_for_stacks, [folder])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+def _ask_for_stacks(folder: Path) -> None:
+    """Only of our own descendants, for the number of one that has ended may be somebody else's by now."""
+    ours = {*descendants(os.getpid())}
+    for path in folder.glob(f"*/{HANG}-*"):
+        pid = pid_of(path.name)
+        if pid in ours:
+            with suppress(ProcessLookupError):
+                os.kill(pid, STACKS_SIGNAL)
+
+
+def _texts(insides: Sequence[Inside], name: str, redactor: Redactor) -> tuple[str, ...]:
+    """What processes wrote into files of that name, if anything."""
+    contents = [content for inside in insides for content in inside.files(name, LONGEST_FILE).values() if content]
+    texts = [grouped(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
+    return tuple(redactor.text(text[:LONGEST_TRACE]) for text in texts)
+
+
+def grouped(trace: str) -> str:
+    """faulthandler's trace with each stack once, under the number of threads that have it, the most frequent first."""
+    blocks = [block.partition("\n") for block in trace.strip().split("\n\n")]
+    stacks = Counter(frames for head, _, frames in blocks if _THREAD.match(head))
+    others = ["\n".join(filter(None, (head, rest))) for head, _, rest in blocks if not _THREAD.match(head)]
+    counted = [f"{count} x Thread (most recent call first):\n{frames}" for frames, count in stacks.most_common()]
+    return "\n\n".join([*others, *counted])

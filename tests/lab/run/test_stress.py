@@ -1,0 +1,78 @@
+"""Rounds of stress against real services with a planted fault: what comes of a crash, a deadlock and a warning."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from config.user_service.plan import user_service_plan
+from core.stress import Round, Stress
+from lab.places import REPOSITORY
+from lab.run.measure import Bench
+from lab.run.stress import SWITCH_INTERVAL_S, carry_out, grouped
+from tests.conftest import runtime_or_skip
+
+SERVICE = f"{{python}} {REPOSITORY / 'benchmarks' / 'stress_service.py'} {{port}}"
+on_linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+
+
+def round_of(fault: str, bench: Bench, tmp_path: Path) -> Round:
+    """One short round without the GIL of the service with that fault."""
+    runtime_or_skip("3.14t")
+    plan = user_service_plan({"command": SERVICE, "requests": [f"GET /{fault}"]}, tmp_path)
+    plan = replace(plan, runtimes=("3.14t",)).with_values({"NUM_CONNECTIONS_PER_CLIENT": (8,)})
+    stress = Stress(
+        name="own",
+        started_at="",
+        seconds=1.2,
+        switch_interval_s=SWITCH_INTERVAL_S,
+        connections=16,
+        runtimes={"3.14t": ""},
+    )
+    saved: list[int] = []
+    carry_out(plan.entries(), replace(bench, method=plan.method), stress, lambda: saved.append(len(stress.rounds)))
+    assert saved == list(range(1, len(stress.rounds) + 1))
+    assert stress.checks == {f"GET /{fault}": "body"}
+    return stress.rounds[0]
+
+
+@on_linux
+def test_a_crash_leaves_the_trace_of_the_line(bench: Bench, tmp_path: Path) -> None:
+    crashed = round_of("crash", bench, tmp_path)
+    (trace,) = crashed.crashes
+    assert trace.startswith("Fatal Python error: Segmentation fault")
+    assert "in crash\n" in trace
+    assert crashed.ready
+    assert "SIGSEGV" in str(crashed.reason)
+
+
+@on_linux
+def test_a_deadlock_leaves_the_stacks_of_the_threads_that_wait(bench: Bench, tmp_path: Path) -> None:
+    hung = round_of("deadlock", bench, tmp_path)
+    assert hung.failures["timeout"] > 0
+    (stacks,) = hung.stacks
+    assert "in deadlock\n" in stacks
+    assert hung.crashes == ()
+
+
+@on_linux
+def test_an_unsafe_iteration_is_named_by_what_the_service_wrote(bench: Bench, tmp_path: Path) -> None:
+    warned = round_of("iteration", bench, tmp_path)
+    assert any("during iteration" in line for line in warned.notices)
+    assert (warned.crashes, warned.stacks) == ((), ())
+
+
+def test_threads_with_the_same_stack_are_counted() -> None:
+    trace = """Thread 0x01 [Thread-1 (a)] (most recent call first):
+  File "a.py", line 1 in wait
+
+Thread 0x02 [Thread-2 (b)] (most recent call first):
+  File "a.py", line 1 in wait
+
+Current thread 0x03 [python] (most recent call first):
+  File "a.py", line 9 in <module>
+"""
+    assert grouped(trace) == (
+        '2 x Thread (most recent call first):\n  File "a.py", line 1 in wait\n\n'
+        '1 x Thread (most recent call first):\n  File "a.py", line 9 in <module>'
+    )
