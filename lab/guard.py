@@ -27,6 +27,7 @@ def main() -> None:
     """Run the command until it ends or the pipe on stdin does."""
     report, program, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     os.set_inheritable(report, False)
+    die_with_parent(os.getppid(), signal.SIGCONT)  # if it is stopped then, it goes on, and notices
     ends, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)

@@ -14,6 +14,10 @@ import signal
 import sys
 from contextlib import suppress
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from core.parent import die_with_parent
+
 TRIES = 1000
 ROOM_BYTES = 1 << 16
 
@@ -22,6 +26,7 @@ def main() -> None:
     """Wait until the orchestrator closes the pipe, by finishing or by dying."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    die_with_parent(os.getppid(), signal.SIGCONT)  # if it is stopped then, it goes on, and notices
     folder, leftovers = sys.argv[1], sys.argv[2:]
     error = _made(folder)
     with suppress(OSError):

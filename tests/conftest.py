@@ -1,5 +1,6 @@
 """What tests of several packages stand on: the runtimes that are here, and a sandbox for real processes."""
 
+import signal
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -17,6 +18,11 @@ from lab.run.sandbox import Sandbox
 
 for helper in ("kinds", "peers", "runs", "serving", "speaking"):
     pytest.register_assert_rewrite(f"tests.contract.{helper}")
+
+# Whoever runs the tests in the background (nohup, &) has them and all that they start ignore what tests send.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 # No property test is timed: the machine may be busy with the others.
 settings.register_profile("untimed", deadline=None)
