@@ -35,7 +35,12 @@ class Frame(NamedTuple):
     is_library: bool
 
     def __str__(self) -> str:
-        return f"{self.function} ({self.file}:{self.line})"
+        return f"{self.function} ({self.place})"
+
+    @property
+    def place(self) -> str:
+        """Where it is: file:line; the file alone where an instruction has no line."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 UNKNOWN = Frame("", 0, "", is_library=True)
@@ -233,8 +238,12 @@ def _line(frame: Frame, at_work: Counts, batches: Sequence[Mapping[tuple[str, Fr
 
 
 def _own_caller(stack: Stack) -> Frame:
-    """The user's own line that led to a library's."""
-    return next((frame for frame in stack if not frame.is_library), UNKNOWN) if stack[0].is_library else UNKNOWN
+    """The user's own line that led to a library's, or that of another library."""
+    if not stack[0].is_library:
+        return UNKNOWN
+    package = stack[0].file.partition("/")[0]
+    others = (frame for frame in stack if frame.file.partition("/")[0] != package)
+    return next((frame for frame in stack if not frame.is_library), next(others, UNKNOWN))
 
 
 def _shown(frame: Frame) -> str:

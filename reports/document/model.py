@@ -4,7 +4,7 @@ Every renderer (terminal, Markdown, HTML) takes these and knows no topic. Whatev
 comes from, as groups (reports/rows/traces.py).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -110,6 +110,20 @@ class Figure:
     caption: Message
     panels: tuple[Panel, ...]
     table: "Table | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flame:
+    """A flame graph of the page, drawn there by a library (render/templates/vendor). key: its id
+
+    tree: {name, value, children}; of a difference each part has its delta too, a share
+    """
+
+    key: str
+    title: Message
+    caption: Message
+    tree: Mapping[str, Any]
+    is_difference: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,6 +272,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     notes: tuple[Message, ...] = ()
     texts: tuple[Message, ...] = ()
+    flames: tuple[Flame, ...] = ()
     parts: tuple["Section", ...] = ()
     folded: bool = False
     terminal: tuple[Message | Table, ...] = ()
@@ -281,6 +296,11 @@ class Document:
     sections: tuple[Section, ...]
     foot: Message = NOTHING
     has_cells: bool = True
+
+    @property
+    def has_flames(self) -> bool:
+        """Whether a section has a flame graph."""
+        return any(section.flames for section in self.sections)
 
 
 def words(text: Message | str, **more: Any) -> Datum:

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup, escape
 
 from core.languages import Language
@@ -115,6 +117,10 @@ class _Words:
     def choices(self, table: Table, column: int) -> list[str]:
         """The different texts of a column, to choose from."""
         return list(dict.fromkeys(line[column].text(self.language) for line in table.lines))
+
+    def json(self, value: Any) -> Markup:
+        """A value for a script of the page to read: nothing in it ends the element."""
+        return htmlsafe_json_dumps(value, separators=(",", ":"))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
         """Title and drawing of each panel."""

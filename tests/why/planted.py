@@ -1,0 +1,69 @@
+"""Services with a known line that waits for a lock, and what `--profile python` names: for tests and docs/why.md."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.result import Run, load
+from lab.places import REPOSITORY
+from lab.python.interpreters import find
+from reports.rows.waits import Wait, lines, settings, waits
+
+APPS = Path(__file__).parent / "apps"
+RUN_DEADLINE_S = 300
+EXTENSION = "own_mutex_extension"
+_WHERE = "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX'), sep='\\n')"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planted:
+    """function: whose line is to be named first, "" where none is to be; runtimes: under which it waits."""
+
+    function: str
+    runtimes: tuple[str, ...]
+
+
+PLANTED = {
+    "shared_dict": Planted(function="Cache.put", runtimes=("3.14t",)),
+    "shared_list": Planted(function="Log.add", runtimes=("3.14t",)),
+    "lock_during_io": Planted(function="Upstream.ask", runtimes=("3.11", "3.14", "3.14t")),
+    "own_mutex": Planted(function="Codec.encode", runtimes=("3.14", "3.14t")),
+    "logging_handler": Planted(function="Handler.handle", runtimes=("3.14t",)),
+    "no_contention": Planted(function="", runtimes=("3.14", "3.14t")),
+}
+
+
+def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 1.0) -> Run:
+    """A run of the service *name*, with its profile, in *folder*."""
+    apps = folder / "apps"
+    shutil.copytree(APPS, apps)
+    if name == "own_mutex":
+        build(apps, runtimes)
+    command = [
+        *(sys.executable, str(REPOSITORY / "runner.py"), "--quiet", "--blocks", "1", "--warmup", "0"),
+        *("--service-command", f"{{python}} {name}.py {{port}}", "--directory", str(apps), "--request", "GET /"),
+        *("--duration", str(duration_s), "--runtime", ",".join(runtimes), "--profile", "python"),
+        *("--out", str(folder / "run")),
+    ]
+    subprocess.run(command, check=True, timeout=RUN_DEADLINE_S, stdout=subprocess.DEVNULL)
+    return load(folder / "run")
+
+
+def build(apps: Path, runtimes: Sequence[str]) -> None:
+    """Compile the extension for each of *runtimes*. Raises CalledProcessError, or FileNotFoundError without cc."""
+    for name, interpreter in find(runtimes).items():
+        asked = subprocess.run([interpreter.executable, "-c", _WHERE], check=True, capture_output=True, text=True)
+        include, suffix = asked.stdout.split()
+        library = apps / f"{EXTENSION}{suffix}"
+        command = ["cc", "-O1", "-shared", "-fPIC", f"-I{include}", str(apps / "own_mutex.c"), "-o", str(library)]
+        subprocess.run(command, check=True, capture_output=True)
+        assert library.exists(), name
+
+
+def named(run: Run) -> dict[str, Wait | None]:
+    """The line that is said to wait most for a lock under each runtime; None where none is named."""
+    (profiles,) = settings(run)
+    return {profile["runtime"]: next(iter(waits(profile, lines(profiles))), None) for profile in profiles}
