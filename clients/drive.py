@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from clients.channel import CallFailed
+from clients.slowest import MOST, shared
 from clients.tally import Tally
 from clients.workers import GIVE_UP_AFTER, NEVER_NS, numbers
 from core.cell import Cell
@@ -29,8 +30,8 @@ class CallTally(Tally):
 
     __slots__ = ("calc_ns", "waiting")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
+        super().__init__(service_id, slowest)
         self.calc_ns = 0
         self.waiting = Histogram()
 
@@ -94,7 +95,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
-    message, probe, expected = task.message, task.probe, task.expected
+    message, probe, expected, slowest = task.message, task.probe, task.expected, task.tally.slowest
     number = failures = 0
     for number in numbers(requests):
         channel = None
@@ -111,7 +112,10 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
             if failures == GIVE_UP_AFTER:
                 break
             continue
-        record(end - start)
+        latency_ns = end - start
+        record(latency_ns)
+        if latency_ns > slowest.floor_ns:
+            slowest.note(latency_ns, start)
         failures = 0
         if check(body, expected, start):
             give(channel)
@@ -184,9 +188,9 @@ class CallerClient:
     ) -> None:
         self._method = method
         self._cell = cell
+        turns = [(client_id + number) % len(addresses) for number in range(len(addresses))]
         self._tasks = [
-            _task(system, cell, client_id, addresses[(client_id + number) % len(addresses)])
-            for number in range(len(addresses))
+            _task(system, cell, client_id, addresses[turn], CallTally(turn, shared(len(turns)))) for turn in turns
         ]
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
         self._requests = None if method.duration_s else cell.num_requests_per_client
@@ -227,8 +231,8 @@ class CallerClient:
         return WorkerThreads(self._tasks, self._threads, requests, round(seconds / rounds * 1e9))
 
 
-def _task(system: System, cell: Cell, client_id: int, sockets: list[str]) -> Task:
-    tally, message = CallTally(), loaded(system.message)
+def _task(system: System, cell: Cell, client_id: int, sockets: list[str], tally: CallTally) -> Task:
+    message = loaded(system.message)
     caller = loaded(system.caller)(cell, client_id, sockets, tally.connect.record)
     caller.open()
     return Task(

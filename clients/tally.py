@@ -3,28 +3,31 @@
 from collections import Counter
 from typing import Any
 
+from clients.slowest import MOST, Slowest
 from core.histogram import Histogram
 
 
 class Tally:
-    """What one connection or one (client, service) pair has counted.
+    """What one connection or one (client, service) pair has counted, and the times of so many of its *slowest*.
 
     Threads share nothing while timed: each writes to a tally of its own, and merge() adds them up afterwards.
     """
 
-    __slots__ = ("answered", "connect", "errors", "latency", "sent", "wrong")
+    __slots__ = ("answered", "connect", "errors", "latency", "sent", "slowest", "wrong")
 
-    def __init__(self) -> None:
+    def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         self.sent = self.answered = self.wrong = 0
         self.errors: Counter[str] = Counter()
         self.latency = Histogram()
         self.connect = Histogram()
+        self.slowest = Slowest(slowest, service_id)
 
     def clear(self) -> None:
         """Count from zero. Connects before the timed window stay; the histograms stay the same objects."""
         self.sent = self.answered = self.wrong = 0
         self.errors.clear()
         self.latency.clear()
+        self.slowest.clear()
 
     def merge(self, other: "Tally") -> None:
         """Add what *other* has counted."""
@@ -34,9 +37,14 @@ class Tally:
         self.errors += other.errors
         self.latency.merge(other.latency)
         self.connect.merge(other.connect)
+        self.slowest.merge(other.slowest)
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """As a client's last line has it, for a window on this host's monotonic clock; connect where there is any."""
+        """As a client's last line has it, for a window on this host's monotonic clock.
+
+        connect and slow where there is any.
+        """
+        slow = self.slowest.to_json()
         return {
             "started_ns": started_ns,
             "finished_ns": finished_ns,
@@ -47,4 +55,5 @@ class Tally:
             "errors": dict(self.errors),
             "latency": self.latency.to_json(),
             **({"connect": self.connect.to_json()} if self.connect.count else {}),
+            **({"slow": slow} if slow else {}),
         }

@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from typing import Any, Protocol
 
 from clients.channel import CallFailed
+from clients.slowest import shared
 from clients.user_service import framed, http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, Schedule
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, turns
@@ -50,6 +51,7 @@ class PlanWorker:
         address: str,
         requests: Sequence[PreparedRequest],
         picks: Sequence[int],
+        tally: PlanTally,
         deadline_s: float = ANSWER_DEADLINE_S,
     ) -> None:
         self._connect = connect
@@ -58,7 +60,7 @@ class PlanWorker:
         self._requests = [requests[pick] for pick in picks]
         self._connection: ServiceConnection | None = None
         self.run_queue_ns = 0
-        self.tally = PlanTally()
+        self.tally = tally
 
     def open(self) -> None:
         """Open the connection; a failure shows in the first request."""
@@ -108,7 +110,10 @@ class PlanWorker:
             tally.errors[failed.code] += 1
             self.drop()
             return failed.code, perf_counter_ns()
-        tally.latency.record(end - start)
+        latency_ns = end - start
+        tally.latency.record(latency_ns)
+        if latency_ns > tally.slowest.floor_ns:
+            tally.slowest.note(latency_ns, start)
         tally.check(prepared, status, body)
         if not connection.usable:
             self.drop()
@@ -142,9 +147,10 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         self._think_s = plan.think_time_s
         self._bursts = bool(service.get("bursts"))
         self._rate = cell.rate if "RATE" in cell.reads else 0
+        places = turns(cell, client_id, len(addresses))
         workers = [
-            _worker(service, plan, addresses[turn][0], f"{client_id} {number}")
-            for number, turn in enumerate(turns(cell, client_id, len(addresses)))
+            _worker(service, plan, addresses[turn][0], f"{client_id} {number}", PlanTally(turn, shared(len(places))))
+            for number, turn in enumerate(places)
         ]
         super().__init__(workers, cell, cell.num_api_services, method)
 
@@ -182,9 +188,9 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         }
 
 
-def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: str) -> PlanWorker:
+def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: str, tally: PlanTally) -> PlanWorker:
     connect, message = PROTOCOLS[service["protocol"]]
     prepared = [PreparedRequest(request, message(request, address, service["prefix"])) for request in plan.requests]
     length = ORDER_LENGTH if len(prepared) > 1 else 1
     deadline_s = float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))
-    return PlanWorker(connect, address, prepared, order(plan.requests, seed, length), deadline_s)
+    return PlanWorker(connect, address, prepared, order(plan.requests, seed, length), tally, deadline_s)

@@ -4,6 +4,7 @@ import threading
 from contextlib import suppress
 from time import perf_counter_ns, sleep
 
+from clients.slowest import MOST
 from clients.tally import Tally
 from core.request_plan import Request, Wrong, wrong
 
@@ -35,8 +36,8 @@ class PlanTally(Tally):
 
     __slots__ = ("first_wrong",)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
+        super().__init__(service_id, slowest)
         self.first_wrong: dict[str, str] = {}
 
     def check(self, prepared: PreparedRequest, status: int, body: bytes) -> bool:

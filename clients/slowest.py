@@ -1,0 +1,60 @@
+"""The slowest requests of a client with their times, so that a pause of its service can be laid beside them."""
+
+from heapq import heappush, heapreplace, nlargest
+from typing import Any
+
+MOST = 512  # of a client process
+FEWEST = 16  # of one of its tallies, however many there are
+
+
+class Slowest:
+    """The *most* slowest requests to one service. Not locked: one per thread, merged after join.
+
+    floor_ns: what is not slower need not be noted. The loop that is timed compares, and few of its requests pass.
+    """
+
+    __slots__ = ("_above_ns", "_most", "_noted", "floor_ns", "service_id")
+
+    def __init__(self, most: int = MOST, service_id: int = 0) -> None:
+        self._most = most
+        self.service_id = service_id
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all that was noted."""
+        self.floor_ns = self._above_ns = 0
+        self._noted: list[tuple[int, int, int]] = []
+
+    def note(self, latency_ns: int, start_ns: int) -> None:
+        """One that took longer than floor_ns."""
+        request = (latency_ns, start_ns, self.service_id)
+        if len(self._noted) < self._most:
+            heappush(self._noted, request)
+            if len(self._noted) < self._most:
+                return
+        else:
+            heapreplace(self._noted, request)
+        self.floor_ns = self._noted[0][0]
+
+    def merge(self, other: "Slowest") -> None:
+        """Add what *other* has noted."""
+        together = self._noted + other._noted
+        self._above_ns = max(self.above_ns, other.above_ns)
+        self._noted = sorted(nlargest(self._most, together))
+        if len(together) > self._most:
+            self._above_ns = max(self._above_ns, self._noted[0][0])
+
+    @property
+    def above_ns(self) -> int:
+        """All requests that took longer were noted."""
+        return max(self._above_ns, self.floor_ns)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a client's last line has it: [start, latency, service_id] of each request."""
+        requests = [[start_ns, latency_ns, service_id] for latency_ns, start_ns, service_id in self._noted]
+        return {"above_ns": self.above_ns, "requests": requests} if requests else {}
+
+
+def shared(tallies: int) -> int:
+    """How many each of a client's *tallies* keeps."""
+    return max(FEWEST, MOST // tallies)
