@@ -56,9 +56,17 @@ CLIENT = record(
         "timeline": array(array(array(COUNT, 2))),
     },
 )
+PAUSES = record(
+    may={
+        **dict.fromkeys(("processes", "reported_ns", "longest_ns", "unkept"), COUNT),
+        **dict.fromkeys(("collections", "total_ns"), array(COUNT)),
+    }
+)
+SLOW = record({**dict.fromkeys(("threshold_ns", "requests", "overlapping", "mostly"), COUNT), "by_chance": number})
 SERVICE = record(
     may={
         **USAGE,
+        "pauses": PAUSES,
         **GIL,
         **dict.fromkeys(("service_id", "requests"), COUNT),
         "program": PROGRAM,
@@ -80,6 +88,7 @@ CELL = record(
         **COUNTS,
         **dict.fromkeys(("latency", "connect", "waiting"), histogram),
         "errors": by_name(COUNT),
+        "slow": by_name(SLOW),
         "reason": sentence,
         **dict.fromkeys(("client_runtime", "code", "environment", "checksum"), text),
         "disturbances": array(sentence),

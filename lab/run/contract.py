@@ -20,6 +20,7 @@ from lab.run.runtimes import AnyRuntime
 
 DEEPEST = 16
 MOST_CHARACTERS = 4096
+MOST_SLOW = 4096
 CLOCK_SLACK_NS = 10_000_000  # other load generators round their seconds
 
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
@@ -34,6 +35,13 @@ class FirstWrong(TypedDict):
     request: Text
     got: Text
     expected: Text
+
+
+class Slow(TypedDict):
+    """Of a client's slowest requests [start, latency, service_id]; above_ns: all that took longer are among them."""
+
+    above_ns: Count
+    requests: Annotated[list[tuple[Count, Count, Count]], Meta(max_length=MOST_SLOW)]
 
 
 class Said(TypedDict, total=False):
@@ -97,6 +105,10 @@ MORE_CLIENT_KINDS = {  # which it may send
     "worker": TEXT,
     "timeline": Kind(type=list[list[tuple[Count, Count]]], accepted=message("lists of [start, end]")),
     "first_wrong": Kind(type=FirstWrong, accepted=message("an object of request, got and expected, all texts")),
+    "slow": Kind(
+        type=Slow,
+        accepted=message("an object of above_ns and at most {count} requests, three numbers each", count=MOST_SLOW),
+    ),
     "said": Kind(type=Said, accepted=message("an object of seconds and percentiles_ms, numbers")),
 }
 SERVICE_KINDS = {"requests": COUNT, **GIL_KINDS}
@@ -107,8 +119,9 @@ MORE_SERVICE_KINDS = {
     **dict.fromkeys(("requests_by_worker", "requests_by_socket"), COUNTS),
     "connections_by_requests": COUNT_BY_NAME,
 }
-OURS = ("client_id", "service_id", "program", "notices")  # what the orchestrator itself puts beside a child's keys
+OURS = ("client_id", "service_id", "program", "notices", "pauses")  # what the orchestrator puts beside a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting")
+SLOW = "slow"
 HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
 
 
@@ -177,6 +190,18 @@ def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]],
             if not low <= result[key] <= high:
                 accepted = message("a whole number from {low} to {high}", low=low, high=high)
                 raise _unlike(child, key, result[key], accepted)
+
+
+def check_slow(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], services: int, end_ns: int) -> None:
+    """Raises ChildFailed for a client whose slow requests went to no service of the cell, or ended after *end_ns*."""
+    accepted = message(
+        "requests to services 0 to {last} that ended by {end}", last=services - 1, end=end_ns + CLOCK_SLACK_NS
+    )
+    for result, child in zip(results, clients, strict=True):
+        for request in result.get(SLOW, {}).get("requests", ()):
+            start_ns, latency_ns, service_id = request
+            if service_id >= services or start_ns + latency_ns > end_ns + CLOCK_SLACK_NS:
+                raise _unlike(child, SLOW, request, accepted)
 
 
 def check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]) -> None:

@@ -20,12 +20,15 @@ from core.result import CellResult, Status
 from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
+from lab.run import pauses
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     HISTOGRAMS,
+    SLOW,
     addresses,
     check_done,
     check_runtime,
+    check_slow,
     check_sums,
     check_window,
     client_results,
@@ -34,8 +37,10 @@ from lab.run.contract import (
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, expect_all_asked, service_faults
 from lab.run.inside import Inside, Window, opened
+from lab.run.pauses import Pauses
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
+from lab.run.slow import slow_requests
 
 NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -53,7 +58,7 @@ class Bench:
     sandbox: Sandbox
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
-    inside: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    inside: Mapping[str, Mapping[str, Any]] = MappingProxyType(pauses.DEFAULT)
     after: Callable[[Sequence[Inside], Window], None] = lambda insides, window: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
 
@@ -70,6 +75,7 @@ class Observed:
     window: Window
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
+    collected: list[Pauses]
     faults: list[Message]
 
 
@@ -114,6 +120,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     if method.warmup:
         _do(children, clients, WARM, message("during the warm-up"), calling_s(cell, system, method))
         _do(children, services, RESET, message("after the warm-up"), END_DEADLINE_S)
+    marks = pauses.marks(insides)
     with bench.watch(services[0].process.pid):
         released_ns = perf_counter_ns()
         for client in clients:
@@ -121,6 +128,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         calling = message("while the clients were calling")
         client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
         heard_ns = perf_counter_ns()
+    collected = pauses.within(Window(start_ns=released_ns, end_ns=heard_ns), insides, marks)
     for service in services:
         service.end_of_file()
     service_lines = children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
@@ -132,6 +140,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         if noticed := child.notices():
             result["notices"] = noticed
     check_window(clients, by_client, released_ns, heard_ns)
+    check_slow(clients, by_client, len(services), heard_ns)
     expect_all_asked(cell, system, services, by_client, by_service)
     check_sums(by_client, by_service)
     faults = [
@@ -141,7 +150,12 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     ends_ns = [client["finished_ns"] for client in by_client]
     window = Window(start_ns=released_ns, end_ns=max(ends_ns, default=released_ns))
     return Observed(
-        start_ns=ready_ns - started_ns, window=window, clients=by_client, services=by_service, faults=faults
+        start_ns=ready_ns - started_ns,
+        window=window,
+        clients=by_client,
+        services=by_service,
+        collected=collected,
+        faults=faults,
     )
 
 
@@ -237,15 +251,21 @@ def _summed(observed: Observed) -> dict[str, Any]:
     }
     first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
     status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
+    histograms = {name: _merged(client[name] for client in clients if name in client) for name in HISTOGRAMS}
+    slow = [client.get(SLOW) for client in clients]
     return {
         **counts,
         "start_ns": observed.start_ns,
         "status": status,
         "reason": reason,
-        **{name: _merged(client[name] for client in clients if name in client) for name in HISTOGRAMS},
+        **histograms,
+        "slow": slow_requests(slow, observed.collected, histograms["latency"], observed.window),
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
-        "clients": [{"client_id": number, **_without_histograms(client)} for number, client in enumerate(clients)],
-        "services": [{"service_id": number, **service} for number, service in enumerate(observed.services)],
+        "clients": [{"client_id": number, **_without_bulk(client)} for number, client in enumerate(clients)],
+        "services": [
+            {"service_id": number, **service, **({"pauses": dict(collected.summary)} if collected.summary else {})}
+            for number, (service, collected) in enumerate(zip(observed.services, observed.collected, strict=True))
+        ],
     }
 
 
@@ -283,5 +303,6 @@ def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return total.to_json() if total.count else {}
 
 
-def _without_histograms(client: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in client.items() if name not in HISTOGRAMS}
+def _without_bulk(client: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what the cell has together."""
+    return {name: value for name, value in client.items() if name not in (*HISTOGRAMS, SLOW)}

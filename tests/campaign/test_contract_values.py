@@ -79,6 +79,7 @@ def good() -> Lines:
         "waiting": latency(1, 2),
         "worker": "thread",
         "timeline": [[[1, 2], [3, 4]]],
+        "slow": {"above_ns": 5, "requests": [[1, 9, 0]]},
         "mine": {"any": [1.5, None]},
         "said": {"seconds": 0.5, "percentiles_ms": {"50": 1.5}},
         "first_wrong": {},

@@ -123,7 +123,24 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
     while True:
         listener.accept()[0].close()
 """
+COLLECTING = """
+import gc, runpy, sys
+import http.server
+cycles = int(sys.argv[2])
+gc.set_threshold(300_000)
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def parse_request(self):
+        for _ in range(cycles):  # which only a collection frees
+            cycle = []
+            cycle.append(cycle)
+        return super().parse_request()
+
+http.server.BaseHTTPRequestHandler = Handler
+runpy.run_path("items.py", run_name="__main__")
+"""
 SOURCES = {
+    "collecting": COLLECTING,
     "items": ITEMS,
     "framed": FRAMED,
     "family": FAMILY,
@@ -145,7 +162,9 @@ def write_services(folder: Path) -> None:
         (folder / f"{name}.py").write_text(source)
 
 
-def measured(folder: Path, bench: Bench, runtime: str, given: dict[str, Any], **values: Value) -> CellResult:
+def measured(
+    folder: Path, bench: Bench, runtime: str, given: dict[str, Any], block: int = 1, **values: Value
+) -> CellResult:
     """One cell of the service that *given* (as in a plan's `service`) says, 10 requests, but for *values*."""
     asked = user_service_plan({"requests": [{"request": "GET /items/3", "expect_json": '{"id": 3}'}], **given}, folder)
     few = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 2, "NUM_REQUESTS_PER_CLIENT": 10, **values}
@@ -153,7 +172,7 @@ def measured(folder: Path, bench: Bench, runtime: str, given: dict[str, Any], **
     plan = replace(asked, runtimes=runtimes).with_values({name: (value,) for name, value in few.items()})
     method = Method(warmup=Warmup(share=0.2), client_runtime=ORCHESTRATOR)
     (cell,) = plan.cells()
-    return measure(cell, plan.systems[cell.system], 1, replace(bench, method=method))
+    return measure(cell, plan.systems[cell.system], block, replace(bench, method=method))
 
 
 def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:

@@ -1,0 +1,105 @@
+"""The garbage collections of a service's Python processes within the timed window: core/inside/pauses.py wrote them.
+
+The files are a user's processes': whatever does not add up is not known, and fails nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from struct import iter_unpack, unpack_from
+from time import perf_counter_ns
+from typing import Any, NamedTuple, TypeAlias
+
+from core.inside.pauses import COUNTERS, GENERATIONS, HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
+from lab.run.inside import Inside, Window
+
+PART = "pauses"
+DEFAULT: Mapping[str, Mapping[str, Any]] = {PART: {}}
+Counters: TypeAlias = tuple[tuple[int, ...], ...]  # of each generation: collections, total ns, reported ns
+NONE: Counters = ((0,) * COUNTERS,) * GENERATIONS
+
+
+class Span(NamedTuple):
+    """From when to when something held a service up, on the host's monotonic clock."""
+
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pauses:
+    """The collections of one service.
+
+    summary: as result.json has it; empty where nothing is known. spans: those whose times were kept, in order
+    """
+
+    summary: Mapping[str, Any]
+    spans: Sequence[Span]
+
+
+UNKNOWN = Pauses(summary={}, spans=())
+
+
+def marks(insides: Sequence[Inside]) -> list[dict[str, Counters]]:
+    """What each service's processes have counted until now, by file: before the window."""
+    heads = [inside.files(PART, HEADER_BYTES) for inside in insides]
+    return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
+
+
+def within(window: Window, insides: Sequence[Inside], before: Sequence[Mapping[str, Counters]]) -> list[Pauses]:
+    """The collections of each service in *window*, which has just ended. before: marks() when it began"""
+    now_ns = perf_counter_ns()
+    return [
+        _pauses(inside.files(PART, SIZE_BYTES), mark, window, now_ns)
+        for inside, mark in zip(insides, before, strict=True)
+    ]
+
+
+def _pauses(files: Mapping[str, bytes], before: Mapping[str, Counters], window: Window, now_ns: int) -> Pauses:
+    counted = [
+        _since(before.get(name, NONE), _counters(content), now_ns) if len(content) == SIZE_BYTES else None
+        for name, content in files.items()
+    ]
+    known = [counters for counters in counted if counters]
+    if not known or len(known) < len(files):
+        return UNKNOWN
+    spans = sorted(span for content in files.values() for span in _spans(content, window))
+    if any(span.end_ns > now_ns for span in spans):
+        return UNKNOWN
+    counters = [[sum(numbers) for numbers in zip(*of_one, strict=True)] for of_one in zip(*known, strict=True)]
+    collections = [count for count, _, _ in counters]
+    summary = {
+        "processes": len(known),
+        "collections": collections,
+        "total_ns": [total_ns for _, total_ns, _ in counters],
+        "reported_ns": sum(reported_ns for _, _, reported_ns in counters),
+        "longest_ns": max((span.end_ns - span.start_ns for span in spans), default=0),
+        "unkept": max(0, sum(collections) - len(spans)),
+    }
+    return Pauses(summary=summary, spans=spans)
+
+
+def _counters(content: bytes) -> Counters | None:
+    """None where this is no file of ours; one that a process has only just made is empty."""
+    if len(content) < HEADER_BYTES or unpack_from("=Q", content)[0] not in (0, MAGIC):
+        return None
+    return tuple(iter_unpack(f"={COUNTERS}Q", content[8:HEADER_BYTES]))
+
+
+def _since(before: Counters, now: Counters | None, most: int) -> Counters | None:
+    """What was counted since; None where that cannot be: less than nothing, or more than there was time for."""
+    if now is None:
+        return None
+    differences = tuple(
+        tuple(later - earlier for earlier, later in zip(*pair, strict=True)) for pair in zip(before, now, strict=True)
+    )
+    return differences if all(0 <= number <= most for numbers in differences for number in numbers) else None
+
+
+def _spans(content: bytes, window: Window) -> Iterator[Span]:
+    """Of each collection whose times are kept and that lies in *window*, at least in part."""
+    counters = _counters(content) or NONE
+    for generation, (count, _, _) in enumerate(counters):
+        first = HEADER_BYTES + 16 * generation * RECORDS
+        for start_ns, length_ns in iter_unpack("=QQ", content[first : first + 16 * min(count, RECORDS)]):
+            if start_ns < window.end_ns and start_ns + length_ns > window.start_ns:
+                yield Span(start_ns=start_ns, end_ns=start_ns + length_ns)

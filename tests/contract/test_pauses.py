@@ -1,0 +1,60 @@
+"""Planted cases: a service whose collections hold up its requests, and services of which nothing is claimed."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.run.measure import Bench
+from lab.run.runtimes import Runtime
+from reports.rows.pauses import Pauses, pauses
+from reports.rows.summary import rows
+from tests.contract.own_services import measured
+from tests.reports.sample import run_of
+
+BLOCKS = (1, 2, 3)
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+
+
+def of_service(folder: Path, bench: Bench, runtime: str, cycles: int) -> Pauses:
+    """What three blocks show of a service that leaves so many cycles with each request."""
+    given = {"command": f"{{python}} collecting.py {{port}} {cycles}"}
+    many = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 1500}
+    cells = [measured(folder, bench, runtime, given, block, **many) for block in BLOCKS]
+    assert [(cell.status, str(cell.reason)) for cell in cells] == [("ok", "")] * len(BLOCKS)
+    (found,) = pauses(rows(run_of(cells, runtimes=(runtime,))))
+    return found
+
+
+def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
+    any_runtime: Runtime, folder: Path, bench: Bench
+) -> None:
+    found = of_service(folder, bench, str(any_runtime.name), cycles=3000)
+    assert found.is_finding
+    assert found.slow
+    assert found.slow.held_up.value > 0.3
+    assert found.longest_ns > 1_000_000
+
+
+def test_of_a_service_without_garbage_nothing_is_claimed(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
+    found = of_service(folder, bench, str(any_runtime.name), cycles=0)
+    assert not found.is_finding
+    assert found.slow
+    assert found.slow.held_up.value < 0.05
+
+
+def test_collections_of_every_worker_of_a_pre_forking_service_are_known(
+    any_runtime: Runtime, folder: Path, bench: Bench
+) -> None:
+    result = measured(
+        folder, bench, str(any_runtime.name), {"command": "{python} prefork.py {port}"}, NUM_REQUESTS_PER_CLIENT=20
+    )
+    assert (result.status, str(result.reason)) == ("ok", "")
+    assert result.services[0]["pauses"]["processes"] >= 1
+
+
+def test_of_a_python_that_ignores_its_environment_nothing_is_known(
+    any_runtime: Runtime, folder: Path, bench: Bench
+) -> None:
+    result = measured(folder, bench, str(any_runtime.name), {"command": "{python} -I items.py {port}"})
+    assert (result.status, str(result.reason)) == ("ok", "")
+    assert ("pauses" in result.services[0], result.slow) == (False, {})

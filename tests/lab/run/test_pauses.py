@@ -1,0 +1,127 @@
+"""Collections of real processes, and of files that nobody should believe."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from core.inside.pauses import HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
+from lab.run import pauses
+from lab.run.inside import Inside, Window
+from lab.run.pauses import DEFAULT, UNKNOWN, Span, marks, within
+from lab.run.runtimes import Runtime
+
+EVER = Window(start_ns=0, end_ns=1 << 62)
+COLLECTS = """
+import gc, json, os, sys, time
+gc.disable()
+print(flush=True)
+sys.stdin.readline()
+began = time.perf_counter_ns()
+for generation in (0, 0, 1, 2, 2, 2):
+    gc.collect(generation)
+print(json.dumps([began, time.perf_counter_ns()]), flush=True)
+if os.fork() == 0:
+    gc.collect()
+    os._exit(0)
+os.wait()
+print(flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_killed(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    inside = Inside(tmp_path, DEFAULT)
+    python = [str(runtime.interpreter.executable), *runtime.name.options, "-W", "ignore", "-c", COLLECTS]
+    environment = {"PATH": os.environ["PATH"], **inside.variables}
+    with subprocess.Popen(python, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stdout.readline() == "\n"
+        before = marks([inside])
+        process.stdin.write("\n")
+        process.stdin.flush()
+        began_ns, ended_ns = json.loads(process.stdout.readline())
+        assert process.stdout.readline() == "\n"
+        process.send_signal(signal.SIGKILL)
+    (collected,) = within(EVER, [inside], before)
+    assert (collected.summary["processes"], collected.summary["collections"]) == (2, [2, 1, 4])
+    own = [span for span in collected.spans if began_ns <= span.start_ns and span.end_ns <= ended_ns]
+    assert len(own) == 6
+    assert collected.summary["longest_ns"] == max(span.end_ns - span.start_ns for span in collected.spans) > 0
+    assert sum(collected.summary["total_ns"]) == sum(span.end_ns - span.start_ns for span in collected.spans)
+    assert collected.summary["unkept"] == 0
+
+
+def file(*records: tuple[int, int], magic: int = MAGIC, count: int | None = None, size: int = SIZE_BYTES) -> bytes:
+    """A file whose generation 0 has these (start, length)."""
+    total_ns = sum(length_ns for _, length_ns in records)
+    head = struct.pack("=10Q", magic, len(records) if count is None else count, total_ns, 0, *[0] * 6)
+    return (head + b"".join(struct.pack("=QQ", *record) for record in records)).ljust(size, b"\0")
+
+
+def collected(tmp_path: Path, window: Window, *contents: bytes, before: bytes = b"") -> pauses.Pauses:
+    inside = Inside(tmp_path, DEFAULT)
+    assert inside.folder
+    (inside.folder / "pauses-1.0").write_bytes(before)
+    mark = marks([inside]) if before else [{}]
+    for pid, content in enumerate(contents, 1):
+        (inside.folder / f"pauses-{pid}.0").write_bytes(content)
+    (pauses_of_service,) = within(window, [inside], mark)
+    return pauses_of_service
+
+
+def test_only_what_lies_in_the_window_counts(tmp_path: Path) -> None:
+    records = ((10, 5), (100, 20), (190, 30), (300, 1))
+    window = Window(start_ns=100, end_ns=200)
+    service = collected(tmp_path, window, file(*records[:3]), before=file(records[0]))
+    assert service.spans == [Span(100, 120), Span(190, 220)]
+    assert service.summary == {
+        "processes": 1,
+        "collections": [2, 0, 0],
+        "total_ns": [50, 0, 0],
+        "reported_ns": 0,
+        "longest_ns": 30,
+        "unkept": 0,
+    }
+
+
+def test_collections_whose_times_were_overwritten_are_counted_as_such(tmp_path: Path) -> None:
+    records = [(start, 1) for start in range(1, RECORDS + 1)]
+    service = collected(tmp_path, EVER, file(*records, count=RECORDS + 7))
+    assert (service.summary["collections"], service.summary["unkept"]) == ([RECORDS + 7, 0, 0], 7)
+
+
+def test_a_process_that_has_only_just_begun_counts_none(tmp_path: Path) -> None:
+    assert collected(tmp_path, EVER, bytes(SIZE_BYTES), file((5, 5))).summary["collections"] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff" * SIZE_BYTES,
+        file((5, 5), magic=7),
+        file((5, 5), size=SIZE_BYTES - 1),
+        file((5, 5))[:HEADER_BYTES],
+        file((1 << 63, 1 << 63)),
+        file((5, 1 << 60)),
+        file((5, 5), count=1 << 62),
+    ],
+)
+def test_a_file_that_cannot_be_true_leaves_the_service_unknown(tmp_path: Path, content: bytes) -> None:
+    assert collected(tmp_path, EVER, file((5, 5)), content) == UNKNOWN
+
+
+def test_fewer_collections_than_before_cannot_be(tmp_path: Path) -> None:
+    assert collected(tmp_path, EVER, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
+
+
+def test_of_a_service_without_files_nothing_is_known(tmp_path: Path) -> None:
+    assert within(EVER, [Inside(tmp_path, DEFAULT)], [{}]) == [UNKNOWN]

@@ -1,0 +1,77 @@
+"""Slow requests beside collections, by hand."""
+
+import random
+
+from lab.run.inside import Window
+from lab.run.pauses import UNKNOWN, Pauses, Span
+from lab.run.slow import SHIFTS, Timeline, slow_requests
+
+SECOND = Window(start_ns=0, end_ns=1_000_000)
+LATENCY = {"p99_ns": 100, "p999_ns": 1000}
+
+
+def service(*spans: tuple[int, int]) -> Pauses:
+    return Pauses(summary={"processes": 1}, spans=[Span(*span) for span in spans])
+
+
+def test_a_timeline_adds_up_what_it_covers() -> None:
+    timeline = Timeline([Span(30, 40), Span(10, 20), Span(15, 25), Span(16, 18)])
+    assert [timeline.overlap_ns(*span) for span in ((0, 10), (0, 12), (12, 35), (25, 30), (0, 99), (40, 50))] == [
+        *(0, 2, 18, 0, 25, 0),
+    ]
+    assert Timeline([]).overlap_ns(0, 9) == 0
+
+
+def test_requests_slower_than_a_percentile_are_laid_over_the_collections_of_their_own_service() -> None:
+    said = {
+        "above_ns": 90,
+        "requests": [
+            (500, 2000, 0),  # all of the collection, which is most of its time
+            (400, 150, 0),  # a third of it
+            (500, 150, 1),  # at another service
+            (9000, 150, 0),
+            (500, 95, 0),  # not slower than p99
+        ],
+    }
+    slow = slow_requests([said], [service((500, 2400)), service()], LATENCY, SECOND)
+    assert {name: value for name, value in slow["p999"].items() if name != "by_chance"} == {
+        "threshold_ns": 1000,
+        "requests": 1,
+        "overlapping": 1,
+        "mostly": 1,
+    }
+    assert (slow["p99"]["requests"], slow["p99"]["overlapping"], slow["p99"]["mostly"]) == (4, 2, 1)
+
+
+def test_a_percentile_is_left_out_where_slower_requests_were_not_kept() -> None:
+    said = {"above_ns": 500, "requests": [(500, 2000, 0)]}
+    assert list(slow_requests([said], [service()], LATENCY, SECOND)) == ["p999"]
+    assert list(slow_requests([said], [service()], {"p99_ns": 100}, SECOND)) == []
+
+
+def test_nothing_is_said_where_a_side_is_not_known() -> None:
+    said = {"above_ns": 0, "requests": [(500, 2000, 0)]}
+    assert slow_requests([said, None], [service()], LATENCY, SECOND) == {}
+    assert slow_requests([said], [service(), UNKNOWN], LATENCY, SECOND) == {}
+    assert slow_requests([], [service()], LATENCY, SECOND) == {}
+
+
+def test_by_chance_requests_overlap_as_often_as_their_length_and_the_collections_make_it() -> None:
+    """Collections of 1 % every 10 %; requests of 4 %: half of all places overlap one (Buffon's needle on a line)."""
+    spans = [(place, place + 10_000) for place in range(50_000, 1_000_000, 100_000)]
+    pick = random.Random(7)
+    requests = [(pick.randrange(900_000), 40_000, 0) for _ in range(400)]
+    slow = slow_requests([{"above_ns": 0, "requests": requests}], [service(*spans)], LATENCY, SECOND)["p99"]
+    assert 0.44 < slow["overlapping"] / 400 < 0.56
+    assert 0.44 < slow["by_chance"] / 400 < 0.52  # a little less: time under collections is not theirs
+    assert slow["mostly"] == 0
+    assert slow["by_chance"] * SHIFTS == round(slow["by_chance"] * SHIFTS)
+
+
+def test_requests_that_collections_held_up_overlap_them_far_more_often_than_by_chance() -> None:
+    """Each of 5 collections of 2 % holds up 8 requests: at other times, 1 in 10 would have met one."""
+    spans = [(place, place + 20_000) for place in range(90_000, 1_000_000, 200_000)]
+    requests = [(start - 40 * number, 20_300, 0) for start, _ in spans for number in range(8)]
+    slow = slow_requests([{"above_ns": 0, "requests": requests}], [service(*spans)], LATENCY, SECOND)["p99"]
+    assert (slow["requests"], slow["overlapping"], slow["mostly"]) == (40, 40, 40)
+    assert 2 < slow["by_chance"] < 8
