@@ -134,6 +134,9 @@ class Speaker(Child):
     def stderr_tail(self) -> str:
         return ""
 
+    def notices(self) -> list[str]:
+        return []
+
 
 class Speakers:
     """Stands for Children: each says the lines of its role."""
