@@ -1,0 +1,84 @@
+"""Histories of runners that all need one environment and one native build in a checkout of their own, by seed."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from lab.environments.environment import STAMP_FILE
+from lab.places import REPOSITORY
+from lab.run.runtimes import Runtime
+from tests.campaign.sizes import SEED, size
+from tests.contract.runs import Run, plan_flags, result_of, started
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux: pidfd")
+
+HISTORIES = range(SEED, SEED + size(1, 40))
+DEADLINE_S = 180.0
+NOT_COPIED = (".*", "target", "build", "bin", "wheels", "out", "__pycache__", "tests", "docs")
+PROGRAM = "calc-service"
+COMPILER = f"""#!/bin/sh
+mkdir -p target/release
+echo built >>target/builds
+printf 'whole ' >target/release/{PROGRAM}
+sleep 0.2
+echo program >>target/release/{PROGRAM}
+"""
+
+
+@pytest.fixture
+def checkout(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This checkout without what was made in it, and a compiler that writes its program in two pieces."""
+    place = short_folder / "c"
+    shutil.copytree(REPOSITORY, place, copy_function=os.link, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    (place / ".venv").symlink_to(REPOSITORY / ".venv")
+    (short_folder / "bin").mkdir()
+    (short_folder / "bin" / "cargo").write_text(COMPILER)
+    (short_folder / "bin" / "cargo").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{short_folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    return place
+
+
+def together(commands: Sequence[Sequence[str]], checkout: Path, chance: random.Random) -> Run | None:
+    """Run all *commands* at once, and perhaps kill or stop one for a while; the one that was killed."""
+    with ExitStack() as stack:
+        runs = []
+        for number, command in enumerate(commands):
+            home = checkout.parent / str(number)
+            home.mkdir()
+            runs.append(stack.enter_context(started(command, home, script=checkout / "runner.py")))
+        victim, number = chance.choice([None, *runs]), chance.choice((signal.SIGKILL, signal.SIGSTOP))
+        if victim is not None:
+            signal.sigtimedwait([], chance.uniform(0.0, 3.0))
+            victim.process.send_signal(number)
+            signal.sigtimedwait([], chance.uniform(0.0, 1.0))
+            victim.process.send_signal(signal.SIGCONT)
+        killed = victim if number == signal.SIGKILL else None
+        for run in runs:
+            assert run.status(DEADLINE_S) in ((0, -signal.SIGKILL) if run is killed else (0,)), run.complained()
+    return killed
+
+
+@pytest.mark.parametrize("seed", HISTORIES)
+def test_what_several_runners_need_is_made_whole_and_once(any_runtime: Runtime, checkout: Path, seed: int) -> None:
+    chance, outs = random.Random(seed), [checkout.parent / f"out{number}" for number in range(3)]
+    runs = [["--system", "3", *plan_flags(any_runtime)[2:], "--quiet", "--out", str(out)] for out in outs]
+    shutil.copytree(REPOSITORY / "docs" / "example-run", checkout.parent / "earlier")
+    report = ["report", str(checkout.parent / "earlier"), "--quiet"]
+    commands = [*runs[: chance.randint(2, 3)], *[["native", PROGRAM]] * chance.randint(1, 2), report]
+    killed = together(commands, checkout, chance)
+    for out in outs:
+        if (out / "result.json").exists() and killed is None:
+            assert [cell["status"] for cell in result_of(out)["cells"]] == ["ok"]
+    (environment,) = (checkout / ".runtimes").glob("*/")
+    if (environment / STAMP_FILE).exists() or not killed:
+        subprocess.run([environment / "bin" / "python", "-c", "import tornado.ioloop"], check=True, timeout=DEADLINE_S)
+    assert (checkout / "native" / "bin" / PROGRAM).read_text() == "whole program\n"
+    assert (checkout / "native" / "target" / "builds").read_text().count("built") <= (2 if killed else 1)
+    assert [path.name for path in (checkout / "native" / "bin").iterdir()] == [PROGRAM]
