@@ -22,7 +22,7 @@ from core.result import load
 from lab.run.runtimes import Runtime
 from tests.campaign import impatient
 from tests.campaign.sizes import SEED, size
-from tests.contract.runs import CALLING_SWITCHES, CLIENT, SERVICE, Run, plan_flags, started, switches
+from tests.contract.runs import CALLING_SWITCHES, CLIENT, SERVICE, Run, plan_flags, started, stop, switches
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux: pidfd")
 
@@ -129,7 +129,7 @@ def windows(out: Path, chance: random.Random) -> dict[str, Callable[[dict[int, s
 def play(strike: Strike, run: Run, out: Path, chance: random.Random, seen: Seen) -> None:
     """Wait for the window and the target, and strike; nothing, if the run ends before."""
     is_open = windows(out, chance)[strike.window]
-    with suppress(AssertionError, ProcessLookupError):  # it has ended; the target has
+    with suppress(AssertionError, ProcessLookupError, FileNotFoundError):  # it has ended; the target has
         for _ in run.turns(f"{strike}", ENDS_WITHIN_S):
             children = run.children()
             targets = [pid for pid, line in children.items() if LINES.get(strike.target, "-") in line]
@@ -138,7 +138,8 @@ def play(strike: Strike, run: Run, out: Path, chance: random.Random, seen: Seen)
                 break  # they guard what finds interpreters
             if targets and is_open(children):
                 seen.cells = cells_in(out)
-                os.kill(chance.choice(targets), strike.signal)
+                pid = chance.choice(targets)
+                stop(pid) if strike.signal == SIGSTOP else os.kill(pid, strike.signal)
                 seen.strikes.append(strike)
                 break
         if strike.target in OURS and strike.signal == SIGSTOP:

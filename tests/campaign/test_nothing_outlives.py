@@ -21,6 +21,7 @@ import pytest
 from lab.python import uv
 from tests.campaign.sizes import SEED, size
 from tests.conftest import runtime_or_skip
+from tests.contract.runs import stop
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TIMES = size(4, 250)
@@ -168,8 +169,8 @@ def test_what_is_ended_leaves_nothing(end: End, places: tuple[Path, Path]) -> No
         except subprocess.TimeoutExpired:
             for pid, line in marked(mark).items():
                 if end.stopped in line:
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGSTOP)
+                    with suppress(ProcessLookupError, FileNotFoundError):
+                        stop(pid)
             process.send_signal(end.signal)
             process.send_signal(signal.SIGCONT)
         try:

@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -170,6 +171,14 @@ def switches(pid: int) -> int:
             continue  # the thread has ended
         count += sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:"))
     return count
+
+
+def stop(pid: int) -> None:
+    """Stop a process, if it runs, and wait until it has been: on a busy machine it may do something yet."""
+    os.kill(pid, signal.SIGSTOP)
+    status = Path(f"/proc/{pid}/stat")
+    while status.read_bytes().rpartition(b") ")[2][:1] not in b"TZX":
+        signal.sigtimedwait([], TURN_S)
 
 
 def wait_for_ends(pids: Iterable[int], deadline_s: float = DEADLINE_S) -> None:
