@@ -1,0 +1,79 @@
+"""Half an hour of cells: what the runner holds does not grow with time. Read from /proc and folders after every cell.
+
+Growth over the second half: it is cut into SLICES of as many cells each, the lowest sample of each slice is taken (a
+child that is just starting is no leak), and a least-squares line laid through them; its rise over its mean.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import linear_regression, mean
+from time import monotonic
+
+import pytest
+
+from lab.run.runtimes import Runtime
+from tests.campaign.sizes import IS_LARGE
+from tests.contract.runs import Run, plan_flags, started
+
+SOAK_S = float(os.environ.get("SOAK_S", "1800"))
+FLAT, SLICES = 0.01, 10
+IN_MEMORY = 11  # the runner keeps all results until the report: so many times what they take in result.json
+CELL = {"NUM_REQUESTS_PER_CLIENT": 5000, "CALC_TARGET": 100, "NUM_API_SERVICES": 2}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """What the runner holds when it has just saved a cell. memory_bytes: without what the saved cells take."""
+
+    saved_bytes: int
+    memory_bytes: int
+    descriptors: int
+    files: int
+
+
+def sample(run: Run, out: Path) -> Sample:
+    """Raises OSError where it has ended."""
+    process = Path(f"/proc/{run.process.pid}")
+    resident = next(line for line in (process / "status").read_text().splitlines() if line.startswith("VmRSS:"))
+    saved_bytes = (out / "result.json").stat().st_size
+    return Sample(
+        saved_bytes=saved_bytes,
+        memory_bytes=int(resident.split()[1]) * 1024 - IN_MEMORY * saved_bytes,
+        descriptors=len(list((process / "fd").iterdir())),
+        files=sum(1 for _ in (*run.temporary.rglob("*"), *out.rglob("*"))),
+    )
+
+
+def watched(run: Run, out: Path) -> list[Sample]:
+    """A sample after every cell that is saved, until the time is over."""
+    samples: list[Sample] = []
+    until, last = monotonic() + SOAK_S, 0
+    for _ in run.turns("the end of the soak", 2 * SOAK_S):
+        if monotonic() > until:
+            return samples
+        if (out / "result.json").exists() and (now := (out / "result.json").stat().st_mtime_ns) != last:
+            samples.append(sample(run, out))
+            last = now
+    raise AssertionError("turns do not end")
+
+
+def growth(samples: Sequence[Sample], name: str) -> float:
+    """How much *name* grew over the second half, as a share of its mean there."""
+    half = [getattr(one, name) for one in samples[len(samples) // 2 :]]
+    lowest = [min(half[start : start + len(half) // SLICES]) for start in range(0, len(half), len(half) // SLICES)]
+    return float(linear_regression(range(len(lowest)), lowest).slope * (len(lowest) - 1) / mean(lowest))
+
+
+@pytest.mark.skipif(not IS_LARGE, reason="takes half an hour: make campaign")
+def test_memory_descriptors_and_temporary_files_stay_flat(any_runtime: Runtime, short_folder: Path) -> None:
+    out = short_folder / "out"
+    flags = [*plan_flags(any_runtime, **CELL), "--blocks", "10000", "--quiet", "--out", str(out)]
+    with started(flags, short_folder) as run:
+        samples = watched(run, out)
+    grown = {name: growth(samples, name) for name in ("memory_bytes", "descriptors", "files")}
+    print(f"{len(samples)} cells in {SOAK_S:.0f} s, {samples[0]} ... {samples[-1]}: {grown}")
+    assert all(later.saved_bytes > earlier.saved_bytes for earlier, later in pairwise(samples))
+    assert max(grown.values()) < FLAT, grown
