@@ -2,6 +2,7 @@
 
 import selectors
 import socket
+import struct
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -144,6 +145,11 @@ def barrier(parties: int) -> Script:
 def half_then_close(server: ScriptedHttp, peer: Peer) -> None:
     """Send the head and half of the body, then close."""
     peer.sock.sendall(HALF)
+
+
+def resetting(server: ScriptedHttp, peer: Peer) -> None:
+    """Say nothing, and reset the connection."""
+    peer.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def drip(pause_s: float, ended: threading.Event) -> Script:

@@ -3,7 +3,9 @@
 import json
 import os
 import selectors
+import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
@@ -12,6 +14,15 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEADLINE_S = 20.0
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdin.write(sys.argv[1].encode() + b"\\n")
+child.stdin.flush()
+sys.stdout.buffer.write(child.stdout.readline())
+sys.stdout.flush()
+child.wait()
+"""
 
 
 class Spoken:
@@ -86,3 +97,23 @@ def read_to_end(fd: int, deadline_s: float = DEADLINE_S) -> bytes:
         if not data:
             return said
         said += data
+
+
+def check_it_ends_with_its_parent(command: list[str], told: str) -> None:
+    """The child inherits stderr from a parent, which is killed: the end of that pipe is the child's end."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, told, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=REPOSITORY,
+        bufsize=0,
+    )
+    with parent:
+        assert parent.stdout is not None
+        assert parent.stderr is not None
+        try:
+            wait_readable(parent.stdout.fileno())
+            assert json.loads(parent.stdout.readline())["ready"] is True
+        finally:
+            os.kill(parent.pid, signal.SIGKILL)
+        read_to_end(parent.stderr.fileno())

@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +19,7 @@ from systems import find
 from tests.conftest import RUNTIMES, runtime_or_skip
 from tests.contract.peers import CALC, Peer, framed
 from tests.contract.serving import command_or_skip, serving, small_cell
-from tests.contract.speaking import DEADLINE_S, REPOSITORY, Spoken, read_to_end, wait_readable
+from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, wait_readable
 
 SERVICES = [("1", "unix"), ("2", "unix"), ("2", "tcp"), ("3", "tcp"), ("4", "unix")]
 USAGE = {"cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "max_rss_bytes"}
@@ -234,23 +232,12 @@ def test_end_of_file_ends_a_client_that_waits_for_an_answer(
     assert (status != 0, said) == (True, b"")
 
 
-PARENT = """
-import subprocess, sys
-child = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-child.stdin.write(sys.argv[1].encode() + b"\\n")
-child.stdin.flush()
-sys.stdout.buffer.write(child.stdout.readline())
-sys.stdout.flush()
-child.wait()
-"""
-
-
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
 def test_a_service_ends_when_its_parent_is_killed(runtime: AnyRuntime, number: str, short_folder: Path) -> None:
     command = command_or_skip(runtime, find(number), "service")
     told = json.dumps({**cell(runtime, number), "service_id": 0, "folder": str(short_folder)})
-    _check_it_ends_with_its_parent(command, told)
+    check_it_ends_with_its_parent(command, told)
     assert list(short_folder.iterdir()) == []
 
 
@@ -261,27 +248,7 @@ def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
     listener.bind(address)
     listener.listen()
     told = json.dumps({**cell(runtime, "2"), "client_id": 0, "addresses": [[address]]})
-    _check_it_ends_with_its_parent(command_or_skip(runtime, find("2"), "client"), told)
-
-
-def _check_it_ends_with_its_parent(command: list[str], told: str) -> None:
-    """The child inherits stderr from a parent, which is killed: the end of that pipe is the child's end."""
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, told, *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=REPOSITORY,
-        bufsize=0,
-    )
-    with parent:
-        assert parent.stdout is not None
-        assert parent.stderr is not None
-        try:
-            wait_readable(parent.stdout.fileno())
-            assert json.loads(parent.stdout.readline())["ready"] is True
-        finally:
-            os.kill(parent.pid, signal.SIGKILL)
-        read_to_end(parent.stderr.fileno())
+    check_it_ends_with_its_parent(command_or_skip(runtime, find("2"), "client"), told)
 
 
 @pytest.mark.parametrize("role", ["service", "client"])

@@ -17,6 +17,7 @@ from tests.contract.peers import Peer
 from tests.contract.serving import Serving, command_or_skip, serving, small_cell
 from tests.contract.speaking import Spoken
 from tests.native import test_echo_servers as native
+from tests.native.programs import USAGE
 from tests.native.test_echo_servers import bytes_taken, check_it_echoes, noise, servers_side
 
 SYSTEMS = ("echo-asyncio", "echo-pool", "echo-uvloop")
@@ -114,5 +115,5 @@ def test_messages_are_counted_by_their_size_from_the_reset_to_the_end(
     result = json.loads(said)["result"]
     assert (result["requests"], result["echoed_bytes"]) == (3, 1999)
     assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (runtime.name.gil_enabled,) * 2
-    assert {type(result[name]) for name in native.USAGE} == {int}
+    assert {type(result[name]) for name in USAGE} == {int}
     assert list(short_folder.iterdir()) == []

@@ -22,6 +22,10 @@ from tests.contract.serving import Serving
 
 RUNTIME = "native"
 CARGO_TIMEOUT_S = 1800
+USAGE = {
+    *("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns"),
+    *("max_rss_bytes", "pss_bytes"),
+}
 
 
 def cargo_test(*arguments: str, seed: int, cases: int) -> str:

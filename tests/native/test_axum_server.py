@@ -1,9 +1,6 @@
 """axum-server: its fixed answer, its delay, and the child contract."""
 
-import json
-import os
 from contextlib import ExitStack
-from pathlib import Path
 from time import perf_counter_ns
 
 import pytest
@@ -12,7 +9,7 @@ from lab.run.sandbox import Sandbox
 from tests.contract.peers import Peer
 from tests.contract.serving import Serving
 from tests.contract.speaking import Spoken
-from tests.native.programs import native_serving, program_or_skip, told_service
+from tests.native.programs import native_serving, program_or_skip
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 DELAY_US = 20_000
@@ -81,24 +78,6 @@ def test_delays_of_many_connections_pass_at_the_same_time(sandbox: Sandbox) -> N
         assert [answer(peer, b"")[1] for peer in peers] == [b"Hello, World!"] * 50
         assert DELAY_US * 1000 <= perf_counter_ns() - start_ns < 25 * DELAY_US * 1000
         assert service.end()["requests"] == 50
-
-
-def test_it_keeps_the_child_contract_from_ready_to_result(short_folder: Path) -> None:
-    with Spoken([program_or_skip("axum-server"), "--child"]) as service:
-        cpu = max(os.sched_getaffinity(0))
-        service.tell(told_service(short_folder, {"TRANSPORT": "unix"}, cpus=[cpu]))
-        ready = service.line()
-        assert (ready["ready"], ready["pid"], ready["runtime"]["program"]) == (True, service.process.pid, "axum-server")
-        assert os.sched_getaffinity(ready["pid"]) == {cpu}
-        for asks in (3, 1):
-            service.tell("reset")
-            assert service.line() == {"reset": True}
-            with Peer(ready["addresses"][0]) as peer:
-                assert [answer(peer)[1] for _ in range(asks)] == [b"Hello, World!"] * asks
-        status, said, complaints = service.end()
-    result = json.loads(said)["result"]
-    assert (status, complaints, result["requests"]) == (0, "", 1)
-    assert list(short_folder.iterdir()) == []
 
 
 def test_a_delay_that_is_none_is_named_with_what_is_accepted() -> None:

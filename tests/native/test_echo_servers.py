@@ -5,8 +5,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -19,22 +17,12 @@ from core.processtree import tree
 from lab.run.sandbox import Sandbox
 from tests.contract.peers import Peer
 from tests.contract.serving import Serving
-from tests.contract.speaking import DEADLINE_S, REPOSITORY, Spoken, read_to_end, wait_readable
-from tests.contract.test_child_contract import PARENT
-from tests.native.programs import as_service, native_serving, started, told_service
+from tests.contract.speaking import DEADLINE_S, Spoken, read_to_end, wait_readable
+from tests.native.programs import USAGE, as_service, native_serving, started, told_service
 
 PROGRAMS = ("echo-tokio", "echo-libuv", "echo-asio", "echo-coroutine", "echo-netty.jar")
 HOSTED = PROGRAMS[1:]  # by services/echo_program.py
 PIDFD_GETFD = 438  # the same number on all architectures: pidfd_getfd(2)
-USAGE = {
-    "cpu_user_ns",
-    "cpu_system_ns",
-    "voluntary_switches",
-    "involuntary_switches",
-    "run_queue_ns",
-    "max_rss_bytes",
-    "pss_bytes",
-}
 
 
 def echo(program: str, sandbox: Sandbox, **params: Any) -> AbstractContextManager[Serving]:
@@ -239,26 +227,6 @@ def test_cpu_time_counts_from_the_reset(program: str, short_folder: Path) -> Non
     assert result["cpu_user_ns"] + result["cpu_system_ns"] < before_ns  # nothing was asked since, all of it before
 
 
-def test_it_stays_on_the_cpus_that_it_is_told(program: str, short_folder: Path) -> None:
-    (cpu, *_) = sorted(os.sched_getaffinity(0))
-    with Spoken(as_service(program)) as child:
-        child.tell(told_service(short_folder, {"TRANSPORT": "tcp", "NUM_SERVER_THREADS": 2}, cpus=[cpu]))
-        ready = child.line()
-        with Peer(ready["addresses"][0]) as peer:
-            check_it_echoes(peer, b"hello")
-            threads = [int(thread) for thread in os.listdir(f"/proc/{serving_pid(child.process.pid)}/task")]
-            assert {frozenset(os.sched_getaffinity(thread)) for thread in threads} == {frozenset([cpu])}
-
-
-@pytest.mark.parametrize("line", ["this is no JSON", "[1, 2]", '{"params": {"NUM_SERVER_THREADS": 0}, "folder": "/"}'])
-def test_a_cell_that_cannot_be_read_is_named_and_fails(program: str, line: str) -> None:
-    with Spoken(as_service(program)) as child:
-        child.tell(line)
-        status, said, complaints = child.end()
-    assert (status, said) == (2, b"")
-    assert "it must be" in complaints or "not a JSON object" in complaints
-
-
 def test_a_flag_that_is_none_is_refused_with_those_there_are(program: str) -> None:
     with Spoken(started(program, "--thread-count", "2")) as child:
         status, said, complaints = child.end()
@@ -289,21 +257,6 @@ def test_an_address_that_is_taken_is_named(program: str, short_folder: Path) -> 
             status, _, complaints = child.end()
     assert status == 1
     assert "Address already in use" in complaints
-
-
-def test_it_ends_when_its_parent_is_killed(program: str, short_folder: Path) -> None:
-    told = json.dumps(told_service(short_folder, {"TRANSPORT": "unix"}))
-    command = [sys.executable, "-c", PARENT, told, *as_service(program)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY, bufsize=0) as parent:
-        assert parent.stdout is not None
-        assert parent.stderr is not None
-        try:
-            wait_readable(parent.stdout.fileno())
-            assert json.loads(parent.stdout.readline())["ready"] is True
-        finally:
-            parent.kill()
-        read_to_end(parent.stderr.fileno())  # the child has inherited it: its end is the child's
-    assert list(short_folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("program", HOSTED)

@@ -1,20 +1,16 @@
 """http-echo: what it answers, when it keeps a connection, and the child contract."""
 
-import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 from lab.run.sandbox import Sandbox
 from tests.contract.peers import Peer
 from tests.contract.serving import Serving
-from tests.contract.speaking import Spoken
-from tests.native.programs import native_serving, program_or_skip, told_service
+from tests.native.programs import native_serving, program_or_skip
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!"
@@ -152,24 +148,3 @@ def test_ab_fails_no_request_with_keep_alive_or_without(sandbox: Sandbox, flags:
         assert (fields["Complete requests"].strip(), fields["Failed requests"].strip()) == ("500", "0")
         assert fields.get("Keep-Alive requests", "0").strip() == ("500" if flags else "0")
         assert service.end()["requests"] >= 500
-
-
-def test_it_keeps_the_child_contract_from_ready_to_result(short_folder: Path) -> None:
-    with Spoken([program_or_skip("http-echo"), "--child"]) as service:
-        cpu = max(os.sched_getaffinity(0))
-        service.tell(told_service(short_folder, {"TRANSPORT": "unix"}, cpus=[cpu]))
-        ready = service.line()
-        assert (ready["ready"], ready["pid"], ready["runtime"]["program"]) == (True, service.process.pid, "http-echo")
-        assert os.sched_getaffinity(ready["pid"]) == {cpu}
-        for asks in (3, 1):
-            service.tell("reset")
-            assert service.line() == {"reset": True}
-            with Peer(ready["addresses"][0]) as peer:
-                for _ in range(asks):
-                    peer.send(GET)
-                    assert read_bytes(peer, len(HELLO)) == HELLO
-        status, said, complaints = service.end()
-    result = json.loads(said)["result"]
-    assert (status, complaints, result["requests"]) == (0, "", 1)
-    assert result["max_rss_bytes"] > 500_000
-    assert list(short_folder.iterdir()) == []

@@ -23,16 +23,8 @@ from tests.native.loadgen_peers import (
     scripted,
     silent,
 )
+from tests.native.programs import USAGE
 
-USAGE = {
-    "cpu_user_ns",
-    "cpu_system_ns",
-    "voluntary_switches",
-    "involuntary_switches",
-    "run_queue_ns",
-    "max_rss_bytes",
-    "pss_bytes",
-}
 SYSTEMS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "1 unix": ("1", (*FRAMED, "--fresh"), {}),
     "1 tcp": ("1", (*FRAMED, "--fresh"), {"TRANSPORT": "tcp"}),

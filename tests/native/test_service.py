@@ -1,10 +1,8 @@
 """calc-service: the wire table and the bad peers of tests/contract, its limits, and the child contract."""
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ from tests.contract import test_bad_peers as wire
 from tests.contract.peers import CALC, Peer, framed, request
 from tests.contract.serving import Serving, command_or_skip, small_cell
 from tests.contract.speaking import Spoken
-from tests.native.programs import native_serving, program_or_skip, told_service
+from tests.native.programs import native_serving, program_or_skip
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "1 unix": ("1", {"TRANSPORT": "unix"}),
@@ -26,15 +24,6 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "2 fresh": ("2", {"TRANSPORT": "unix", "REUSE_CLIENT": False}),
     "4 unix": ("4", {"TRANSPORT": "unix", "NUM_MULTI_SOCKET": 2}),
     "4 two threads": ("4", {"TRANSPORT": "tcp", "NUM_MULTI_SOCKET": 2, "NUM_WORKERS_PER_API_SERVICE": 2}),
-}
-USAGE = {
-    "cpu_user_ns",
-    "cpu_system_ns",
-    "voluntary_switches",
-    "involuntary_switches",
-    "run_queue_ns",
-    "max_rss_bytes",
-    "pss_bytes",
 }
 
 
@@ -146,53 +135,6 @@ def test_connections_that_stay_are_dealt_out_to_the_threads(sandbox: Sandbox) ->
         for _ in range(10):
             assert held.enter_context(service.peer()).ask(CALC)["msg"] == "7"
         assert service.end()["requests_by_worker"] == [5, 5]
-
-
-@pytest.mark.parametrize(("key", "transport"), [("1", "unix"), ("2", "tcp"), ("4", "unix")])
-def test_it_keeps_the_child_contract_from_ready_to_result(key: str, transport: str, short_folder: Path) -> None:
-    with Spoken([program_or_skip("calc-service"), "--child"]) as service:
-        service.tell(told_service(short_folder, {"TRANSPORT": transport}, system=key))
-        ready = service.line()
-        assert set(ready) == {"ready", "pid", "addresses", "runtime"}
-        assert (ready["ready"], ready["pid"], ready["runtime"]["program"]) == (
-            True,
-            service.process.pid,
-            "calc-service",
-        )
-        (address,) = ready["addresses"]
-        for _ in range(3):
-            with Peer(address) as peer:
-                assert peer.ask(CALC)["msg"] == "7"
-        service.tell("reset")
-        assert service.line() == {"reset": True}
-        with Peer(address) as peer:
-            assert peer.ask(CALC)["msg"] == "7"
-            status, said, complaints = service.end()
-    assert (status, complaints) == (0, "")
-    (line,) = said.splitlines()
-    result = json.loads(line)["result"]
-    assert result["requests"] == 1
-    assert {name for name in USAGE if type(result[name]) is not int or result[name] < 0} == set()
-    assert result["max_rss_bytes"] > 500_000
-    assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (False, False)
-    assert list(short_folder.iterdir()) == []
-
-
-def test_it_stays_on_the_cpus_that_it_is_told(short_folder: Path) -> None:
-    cpu = max(os.sched_getaffinity(0))
-    with Spoken([program_or_skip("calc-service"), "--child"]) as service:
-        service.tell(told_service(short_folder, {"TRANSPORT": "unix"}, system="2", cpus=[cpu]))
-        assert os.sched_getaffinity(service.line()["pid"]) == {cpu}
-        assert service.end()[0] == 0
-
-
-@pytest.mark.parametrize("line", ["this is no JSON", "[1, 2]", '{"params": {"TRANSPORT": "pigeon"}}'])
-def test_a_cell_that_cannot_be_read_is_named_and_fails(line: str) -> None:
-    with Spoken([program_or_skip("calc-service"), "--child"]) as service:
-        service.tell(line)
-        status, said, complaints = service.end()
-    assert (status, said) == (2, b"")
-    assert complaints.startswith("calc-service: ")
 
 
 @pytest.mark.parametrize("key", ["1", "2", "4"])

@@ -1,0 +1,221 @@
+"""The native HTTP clients, http-beast and http-reqwest: what they count and time, against servers good and bad."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from threading import Event
+from typing import Any
+
+import pytest
+
+from core.histogram import Histogram, bucket_of
+from lab.run.sandbox import Sandbox
+from tests.clients.scripted_http import (
+    HALF,
+    Script,
+    ScriptedHttp,
+    barrier,
+    drip,
+    first_right_then,
+    half_then_close,
+    resetting,
+    response,
+    says,
+)
+from tests.contract.speaking import Spoken
+from tests.native.programs import USAGE, native_serving, program_or_skip
+
+IMPATIENT = {"http-beast": ("--timeout-ms", "300"), "http-reqwest": ("--timeout", "0.3")}
+WORKERS = 10
+
+
+@pytest.fixture(params=IMPATIENT)
+def program(request: pytest.FixtureRequest) -> str:
+    """Every client in turn."""
+    return str(request.param)
+
+
+def told(addresses: Sequence[str], requests: int, workers: int, **more: Any) -> dict[str, Any]:
+    """What a client is told: to send so many requests to each of *addresses* with so many workers."""
+    params = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": workers}
+    named = {"cell_id": "a-test", "system": "http", "runtime": "native", "params": params}
+    return {**named, "client_id": 0, "addresses": [[address] for address in addresses], "cpus": [], **more}
+
+
+def method(share: float = 0.0, duration_s: float = 0.0) -> dict[str, Any]:
+    return {"warmup": {"share": share, "seconds": 0.0}, "duration_s": duration_s}
+
+
+@contextmanager
+def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
+    """A client that is ready."""
+    with Spoken([program_or_skip(program), *flags]) as child:
+        child.tell(cell)
+        ready = child.line()
+        assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, child.process.pid, [])
+        yield child
+
+
+def result_of(program: str, cell: dict[str, Any], *flags: str) -> dict[str, Any]:
+    """Run a client from its cell to its end; its result."""
+    with client(program, cell, *flags) as child:
+        child.tell("go")
+        result: dict[str, Any] = child.line()["result"]
+        assert child.end() == (0, b"", "")
+    return result
+
+
+def counts(result: dict[str, Any]) -> tuple[int, int, int, dict[str, int]]:
+    """Sent, answered, wrong, and errors by code."""
+    return result["requests"], result["answered"], result["wrong"], result["errors"]
+
+
+BAD_SERVERS: dict[str, tuple[Script, tuple[int, int, dict[str, int]]]] = {
+    "right": (says(response()), (3, 0, {})),
+    "answers 500": (says(response("500 Internal Server Error")), (3, 0, {"500": 3})),
+    "answers too little": (says(response(body=b"Hello")), (3, 3, {})),
+    "closes": (says(None), (0, 0, {"closed": 3})),
+    "resets": (resetting, (0, 0, {"reset": 3})),
+    "sends half a body and closes": (half_then_close, (0, 0, {"closed": 3})),
+    "sends half a body and waits": (says(HALF), (0, 0, {"timeout": 3})),
+    "never answers": (says(b""), (0, 0, {"timeout": 3})),
+    "is no HTTP server": (says(b"220 mail.example ESMTP\r\n"), (0, 0, {"garbled": 3})),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SERVERS)
+def test_every_request_to_a_bad_server_is_counted_by_its_cause(program: str, name: str) -> None:
+    script, (answered, wrong, errors) = BAD_SERVERS[name]
+    with ScriptedHttp(script) as server:
+        result = result_of(program, told([server.address], 3, 1), *IMPATIENT[program])
+    assert counts(result) == (3, answered, wrong, errors)
+    assert result["latency"]["count"] == answered
+
+
+def test_an_answer_that_comes_twice_is_extra() -> None:
+    with ScriptedHttp(says(response() * 2)) as server:
+        assert counts(result_of("http-beast", told([server.address], 3, 1))) == (3, 0, 0, {"extra": 3})
+
+
+def test_a_server_that_drips_its_answer_is_a_timeout_too(program: str) -> None:
+    ended = Event()
+    with ScriptedHttp(drip(0.05, ended)) as server:
+        try:
+            result = result_of(program, told([server.address], 1, 1), *IMPATIENT[program])
+        finally:
+            ended.set()
+    assert counts(result) == (1, 0, 0, {"timeout": 1})
+
+
+def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(program: str) -> None:
+    with ScriptedHttp(says(response())) as server:
+        server.stop()
+        result = result_of(program, told([server.address], 100, 2))
+    assert counts(result) == (100, 0, 0, {"connect": 2 * 10})
+
+
+def test_each_worker_keeps_its_connection_and_the_remainder_goes_to_the_first_ones(program: str) -> None:
+    with ScriptedHttp(says(response())) as server:
+        result = result_of(program, told([server.address], 23, 5))
+        assert (server.connections, server.requests) == (5, 23 + 5)  # each opens its connection with a request
+    assert counts(result) == (23, 23, 0, {})
+    assert [len(requests) for requests in result["timeline"]] == [5, 5, 5, 4, 4]
+    assert result["connect"]["count"] == 5
+
+
+def test_a_connection_after_an_error_is_counted_by_no_connect(program: str) -> None:
+    with ScriptedHttp(lambda server, peer: None if server.requests == 2 else response()) as server:
+        result = result_of(program, told([server.address], 3, 1))
+        assert server.connections == 2
+    assert counts(result) == (3, 2, 0, {"closed": 1})
+    assert result["connect"]["count"] == 1
+
+
+def test_all_requests_are_in_the_server_at_once(program: str) -> None:
+    with ScriptedHttp(first_right_then(barrier(WORKERS))) as server:
+        result = result_of(program, told([server.address], WORKERS, WORKERS))
+    assert counts(result) == (WORKERS, WORKERS, 0, {})
+
+
+@pytest.mark.parametrize(
+    ("client_id", "workers", "services", "connections"), [(0, 6, 3, [2, 2, 2]), (1, 2, 4, [0, 0, 1, 1])]
+)
+def test_workers_are_divided_among_the_services_and_a_second_client_goes_on_where_the_first_one_ended(
+    program: str, client_id: int, workers: int, services: int, connections: list[int]
+) -> None:
+    with ExitStack() as stack:
+        servers = [stack.enter_context(ScriptedHttp(says(response()))) for _ in range(services)]
+        cell = told([server.address for server in servers], 4, workers, client_id=client_id)
+        result = result_of(program, cell)
+        assert [server.connections for server in servers] == connections
+        assert sum(server.requests for server in servers) == workers + 4 * services
+    assert counts(result) == (4 * services, 4 * services, 0, {})
+
+
+def test_the_length_that_is_expected_is_a_flag(program: str) -> None:
+    with ScriptedHttp(says(response(body=b"x" * 100_000))) as server:
+        result = result_of(program, told([server.address], 2, 1), "--expect-length", "100000")
+    assert counts(result) == (2, 2, 0, {})
+
+
+@pytest.mark.parametrize(("share", "warm"), [(0.5, 10), (0.01, 2)])
+def test_a_warm_up_is_answered_by_each_worker_and_not_counted(program: str, share: float, warm: int) -> None:
+    with (
+        ScriptedHttp(says(response())) as server,
+        client(program, told([server.address], 20, 2, method=method(share))) as child,
+    ):
+        child.tell("warm")
+        assert child.line() == {"warm": True}
+        assert server.requests == 2 + warm
+        child.tell("go")
+        result = child.line()["result"]
+        assert server.requests == 2 + warm + 20
+        assert child.end() == (0, b"", "")
+    assert counts(result) == (20, 20, 0, {})
+    assert result["latency"]["count"] == 20
+
+
+def test_with_a_duration_it_asks_until_the_time_is_over(program: str) -> None:
+    with ScriptedHttp(says(response())) as server:
+        result = result_of(program, told([server.address], 1, 2, method=method(duration_s=0.2)))
+        assert server.requests == 2 + result["requests"]
+    assert result["answered"] == result["requests"] > 2
+    assert result["completion_ns"] >= 190_000_000  # the time begins at go, before the workers
+
+
+@pytest.mark.parametrize(
+    ("program", "transport"), [("http-beast", "tcp"), ("http-reqwest", "tcp"), ("http-reqwest", "unix")]
+)
+def test_its_result_is_consistent_in_itself(program: str, transport: str, sandbox: Sandbox) -> None:
+    server = [program_or_skip("axum-server"), "--child"]
+    with native_serving(server, sandbox, {"TRANSPORT": transport}) as service:
+        result = result_of(program, told(service.addresses, 1000, 4))
+        assert service.end()["requests"] == 1000 + 4
+    latency, loops, timeline = result["latency"], result["workers_ns"], result["timeline"]
+    assert set(result) >= USAGE
+    assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (False, False)
+    assert result["completion_ns"] == result["finished_ns"] - result["started_ns"]
+    assert len(loops) == 4
+    assert max(loops) <= result["bench_ns"] <= result["completion_ns"]
+    assert [len(requests) for requests in timeline] == [100] * 4
+    for requests in timeline:
+        assert all(0 <= start < end <= result["completion_ns"] for start, end in requests)
+        assert all(first[1] <= second[0] for first, second in pairwise(requests))
+    assert latency["count"] == sum(latency["histogram"]["counts"].values()) == 1000
+    assert latency["min_ns"] <= min(end - start for requests in timeline for start, end in requests)
+    filled = sorted(int(bucket) for bucket in latency["histogram"]["counts"])
+    assert (filled[0], filled[-1]) == (bucket_of(latency["min_ns"]), bucket_of(latency["max_ns"]))
+    assert Histogram.from_json(latency).quantile(1.0) == latency["max_ns"]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "complaint"),
+    [([["/a/path"]], "it must be host:port"), ([[]], "a service has no address; each needs one")],
+)
+def test_an_address_that_cannot_be_is_refused(addresses: list[list[str]], complaint: str) -> None:
+    program = "http-beast" if addresses[0] else "http-reqwest"  # the other knows Unix sockets
+    with Spoken([program_or_skip(program)]) as child:
+        child.tell({**told([], 1, 1), "addresses": addresses})
+        status, said, complaints = child.end()
+    assert (status, said) == (2, b"")
+    assert complaint in complaints
