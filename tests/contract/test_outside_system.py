@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from core.result import FILE_NAME, RunFile, load
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
+from tests.conftest import found
 from tests.docs.pages import outside_system
 
 SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50")
@@ -24,7 +26,7 @@ def gilscope(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
 
 
@@ -35,58 +37,61 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, runtime: Runtime, *more: str) -> None:
-    """A small run of it and of system 2, saved in `run`."""
-    asked = ("--system", "2,my_system.py", "--runtime", str(runtime.name), *SIZE, "--blocks", "1", "--out", "run")
-    done = gilscope(folder, *asked, *more)
+@pytest.fixture(scope="module")
+def measured(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a folder with a small run of it and of system 2 under every runtime that is here, in `run`."""
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "my_system.py").write_text(outside_system())
+    flags = ("--system", "2,my_system.py", "--runtime", ",".join(found()), *SIZE, "--blocks", "1", "--out", "run")
+    done = gilscope(folder, *flags, "--quiet")
     assert done.returncode == 0, done.stderr
+    return folder
 
 
-def test_it_is_measured_under_every_runtime_and_keeps_a_short_name(folder: Path, runtime: Runtime) -> None:
-    run(folder, runtime, "--quiet")
-    saved = load(folder / "run")
-    assert sorted((cell.system, cell.status, cell.answered) for cell in saved.cells) == [
-        ("2", "ok", 200),
-        ("my-system", "ok", 200),
-    ]
-    assert all(cell.cell_id.startswith(f"{cell.system}-{runtime.name}-") for cell in saved.cells)
+@pytest.fixture
+def file(measured: Path) -> Iterator[Path]:
+    """The file of that run, which is as it was after the test."""
+    path = measured / "my_system.py"
+    text = path.read_text()
+    yield path
+    path.write_text(text)
+
+
+def test_it_is_measured_under_every_runtime_and_keeps_a_short_name(measured: Path) -> None:
+    saved = load(measured / "run")
+    assert sorted((cell.runtime, cell.system, cell.status, cell.answered) for cell in saved.cells) == sorted(
+        (runtime, system, "ok", 200) for runtime in found() for system in ("2", "my-system")
+    )
+    assert all(cell.cell_id.startswith(f"{cell.system}-{cell.runtime}-") for cell in saved.cells)
     assert saved.plan["outside"] == {
-        "my-system": {"title": "A thread per connection", "file": str(folder / "my_system.py")}
+        "my-system": {"title": "A thread per connection", "file": str(measured / "my_system.py")}
     }
 
 
-def test_a_run_goes_on_where_it_was_stopped_from_another_folder(
-    folder: Path, any_runtime: Runtime, tmp_path: Path
-) -> None:
-    run(folder, any_runtime, "--quiet")
-    saved = load(folder / "run")
+def test_a_run_goes_on_where_it_was_stopped_from_another_folder(measured: Path, tmp_path: Path) -> None:
+    saved = load(measured / "run")
     whole = sorted(cell.cell_id for cell in saved.cells)
-    saved.cells = [cell for cell in saved.cells if cell.system == "2"]
-    RunFile(folder / "run").save(saved)
-    (tmp_path / "elsewhere").mkdir()
-    done = gilscope(tmp_path / "elsewhere", "--resume", str(folder / "run"), "--quiet")
+    saved.cells.remove(next(cell for cell in saved.cells if cell.system == "my-system"))
+    tmp_path.joinpath("run").mkdir()
+    RunFile(tmp_path / "run").save(saved)
+    done = gilscope(tmp_path, "--resume", "run", "--quiet")
     assert done.returncode == 0, done.stderr
-    assert sorted(cell.cell_id for cell in load(folder / "run").cells) == whole
+    assert sorted(cell.cell_id for cell in load(tmp_path / "run").cells) == whole
 
 
-def test_a_saved_run_is_reported_without_the_file_and_does_not_go_on_without_it(
-    folder: Path, any_runtime: Runtime
-) -> None:
-    run(folder, any_runtime, "--quiet")
-    (folder / "my_system.py").unlink()
-    done = gilscope(folder, "report", "run")
+def test_a_saved_run_is_reported_without_the_file_and_does_not_go_on_without_it(measured: Path, file: Path) -> None:
+    file.unlink()
+    done = gilscope(measured, "report", "run")
     assert done.returncode == 0, done.stderr
     assert "A thread per connection" in done.stdout
-    done = gilscope(folder, "--resume", "run")
+    done = gilscope(measured, "--resume", "run")
     assert done.returncode == 2
-    assert f"{folder / 'my_system.py'} cannot be read: there is no such file" in done.stderr
+    assert f"{file} cannot be read: there is no such file" in done.stderr
 
 
-def test_a_run_does_not_go_on_with_a_file_that_declares_another_system(folder: Path, any_runtime: Runtime) -> None:
-    run(folder, any_runtime, "--quiet")
-    file = folder / "my_system.py"
+def test_a_run_does_not_go_on_with_a_file_that_declares_another_system(measured: Path, file: Path) -> None:
     file.write_text(file.read_text().replace("my-system", "renamed"))
-    done = gilscope(folder, "--resume", "run")
+    done = gilscope(measured, "--resume", "run")
     assert done.returncode == 2
     assert f"The run measured system my-system; {file} declares renamed now." in done.stderr
 
@@ -129,7 +134,17 @@ def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(folder: Pat
         file.read_text() + "import os, sys\nif sys.argv[1:] == ['service']:\n    raise OSError('not here')\n"
     )
     done = gilscope(
-        folder, "--system", "2,my_system.py", "--runtime", str(any_runtime.name), *SIZE, "--blocks", "1", "--out", "run"
+        folder,
+        "--system",
+        "2,my_system.py",
+        "--runtime",
+        str(any_runtime.name),
+        *SIZE,
+        "--blocks",
+        "1",
+        "--out",
+        "run",
+        "--quiet",
     )
     cells = {cell.system: cell for cell in load(folder / "run").cells}
     assert done.returncode == 1
