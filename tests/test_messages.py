@@ -109,9 +109,10 @@ def test_messages_are_given_what_they_name(declared: list[Call]) -> None:
 def test_every_error_that_takes_words_is_collected() -> None:
     trees = [ast.parse(source) for source in sources(*PACKAGES).values()]
     classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    bases = {node.name: {ast.unparse(base) for base in node.bases} for node in classes}
     known = {"GilscopeError"}
-    for _ in classes:
-        known |= {node.name for node in classes if {ast.unparse(base) for base in node.bases} & known}
+    while more := {name for name, own in bases.items() if own & known} - known:
+        known |= more
     own = {node.name for node in classes for part in node.body if getattr(part, "name", "") == "__init__"}
     assert known - (own - {"GilscopeError"}) == set(ERRORS)
 
