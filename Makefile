@@ -33,7 +33,7 @@ record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) $(CATALOGS) ## Run the seed's whole set
 	@$(PYTHON) runner.py --experiment record $(ARGS)
 
 test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Build the native programs and run the tests
-	@$(PYTHON) -m pytest -n 3 --dist loadfile $(ARGS)
+	@$(PYTHON) -m pytest -n 4 --dist worksteal $(ARGS)
 
 campaign: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Try to break it: docs/reliability.md; CAMPAIGN_SEED=N again
 	@seed=$${CAMPAIGN_SEED:-$$(date +%s)}; echo "CAMPAIGN_SEED=$$seed"; \
