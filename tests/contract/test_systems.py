@@ -95,11 +95,11 @@ def test_a_payload_of_more_than_one_read_arrives(runtime: Runtime, bench: Bench,
 
 
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
-def test_more_services_than_threads_are_served_in_turn(runtime: Runtime, bench: Bench, number: str) -> None:
+def test_more_services_than_threads_are_served_in_turn(any_runtime: Runtime, bench: Bench, number: str) -> None:
     cell, result = measured(
-        number, runtime, bench, NUM_API_SERVICES=4, NUM_THREADS_PER_CLIENT=1, NUM_REQUESTS_PER_CLIENT=5
+        number, any_runtime, bench, NUM_API_SERVICES=4, NUM_THREADS_PER_CLIENT=1, NUM_REQUESTS_PER_CLIENT=5
     )
-    check_all_is_well(result, cell, runtime)
+    check_all_is_well(result, cell, any_runtime)
     assert [service["requests"] for service in result.services] == [5, 5, 5, 5]
 
 
@@ -161,11 +161,11 @@ def misbehave(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MISBEHAVIOUR)
 def test_a_service_that_misbehaves_fails_the_cell_with_what_was_counted(
-    runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch, mode: str
+    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     misbehave(monkeypatch, mode)
     counts, reason = MISBEHAVIOUR[mode]
-    _, result = measured("2", runtime, bench)
+    _, result = measured("2", any_runtime, bench)
     assert (result.status, str(result.reason)) == ("failed", reason)
     assert {name: getattr(result, name) for name in counts} == counts
     assert result.requests == 20
