@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from core.messages import Message, listed, message, plural, verbatim
 from core.stress import Stress
 from reports.document.model import Column, Document, Group, Section, Table, number, plain_table, words
+from reports.rows.advice import Stressed, advise
 from reports.rows.stress import (
     CRASH,
     FAILURE,
@@ -18,6 +19,7 @@ from reports.rows.stress import (
     findings,
     started,
 )
+from reports.sections.advice import advice_table
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("as declared"),
@@ -50,7 +52,8 @@ def stress_document(stress: Stress) -> Document:
         notes=(*_notes(stress, seen),),
     )
     return Document(
-        name=str(title), title=title, about=(_about(stress),), sections=(section, *_traces(seen), *_checks(stress)),
+        name=str(title), title=title, about=(_about(stress),),
+        sections=(section, *_advice(seen), *_traces(seen), *_checks(stress)),
         has_cells=False,
     )  # fmt: skip
 
@@ -146,6 +149,12 @@ def _rounds(stress: Stress, seen: list[Seen]) -> Table:
     )
     columns = (Column(head=message("runtime")), *(Column(head=head, is_number=True) for head in heads))
     return Table(name=message("Rounds"), columns=columns, groups=(Group(lines=lines),))
+
+
+def _advice(seen: list[Seen]) -> list[Section]:
+    facts = [Stressed(kind=one.kind, only_without_gil=one.only_without_gil, lines=one.lines) for one in seen]
+    advice = advise(facts)
+    return [Section(key="advice", title=message("What helps"), tables=(advice_table(advice),))] if advice else []
 
 
 def _whole(value: float) -> str:

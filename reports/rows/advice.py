@@ -1,0 +1,250 @@
+"""What is known to help against what was found: a rule for each piece of advice, with the page that it comes from.
+
+A rule is general: it holds for any program of which its fact holds. No fact, no advice.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from core.messages import Message, message
+from reports.rows.stress import CRASH, NOTICE, WRONG
+
+HOWTO = "https://docs.python.org/3/howto/free-threading-python.html"
+LIBRARY = "https://docs.python.org/3/library"
+GUIDE = "https://py-free-threading.github.io"
+FUNCTIONS = "https://github.com/python/cpython/blob/3.14/Objects/funcobject.c"
+
+NOTABLE_SHARE = 0.02  # of time; below, there is less to gain than a benchmark shows
+MUCH_COLLECTING = 0.05
+LONG_PAUSE_NS = 5_000_000
+OFTEN = 0.5  # stops per request; collections alone stop far more seldom
+CONTAINERS = ("dict", "list", "set", "collections.deque", "collections.defaultdict", "collections.OrderedDict")
+QUEUES = ("list", "collections.deque")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collecting:
+    """Garbage collections of a service. share: of the time of its processes, 0..1
+
+    holds_up: whether they were found to hold up its slow requests (reports.rows.pauses)
+    """
+
+    runtime: str
+    share: float
+    longest_ns: int
+    holds_up: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockWait:
+    """Threads that wait for a lock at a line. share: of the time of requests, or of the threads' time at work, 0..1
+
+    owner: type of the object whose lock it is, [FILE] of an extension that has it, "" where that is not known
+    files: of the line, then of those that led there
+    """
+
+    runtime: str
+    share: float
+    owner: str
+    place: str
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stops:
+    """Stops of all threads at a line. share: of the time of requests, 0..1; function: that has the line"""
+
+    runtime: str
+    per_request: float
+    share: float
+    place: str
+    function: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedCounts:
+    """Reference counts that several threads change. share: of CPU time, 0..1, a lower bound"""
+
+    runtime: str
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stressed:
+    """A finding of a stress: its kind (reports.rows.stress) and the lines that were noticed."""
+
+    kind: str
+    only_without_gil: bool
+    lines: tuple[str, ...] = ()
+
+
+Fact: TypeAlias = Collecting | LockWait | Stops | SharedCounts | Stressed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """holds: whether the advice applies to a fact of the kind that it is *about*. source: the page it comes from"""
+
+    name: str
+    about: type[Fact]
+    holds: Callable[[Any], bool]
+    advice: Message
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """A rule, and the facts that it applies to."""
+
+    rule: Rule
+    facts: tuple[Fact, ...]
+
+
+def _waits(fact: LockWait) -> bool:
+    return fact.share >= NOTABLE_SHARE
+
+
+def _decorates(fact: Stops) -> bool:
+    return fact.function == "update_wrapper"
+
+
+def _stops(fact: Stops) -> bool:
+    return fact.share >= NOTABLE_SHARE and fact.per_request >= OFTEN
+
+
+def _collects(fact: Collecting) -> bool:
+    return fact.holds_up or fact.share >= MUCH_COLLECTING
+
+
+RULES = (
+    Rule(
+        name="one for each thread",
+        about=LockWait,
+        holds=lambda fact: _waits(fact) and fact.owner in CONTAINERS,
+        advice=message(
+            "Without the GIL every container has a lock of its own. Give each thread one of its own (threading.local), "
+            "or divide it into several, by key."
+        ),
+        source=f"{GUIDE}/porting/#converting-global-state-to-thread-local-state",
+    ),
+    Rule(
+        name="queue",
+        about=LockWait,
+        holds=lambda fact: _waits(fact) and fact.owner in QUEUES,
+        advice=message("If it hands work from thread to thread, use a queue, such as queue.SimpleQueue."),
+        source=f"{LIBRARY}/queue.html",
+    ),
+    Rule(
+        name="logging",
+        about=LockWait,
+        holds=lambda fact: _waits(fact) and any("logging/" in file for file in fact.files),
+        advice=message(
+            "A handler writes under its lock, and threads wait for each other there. Let them put records into a queue "
+            "(QueueHandler), from which one thread writes (QueueListener)."
+        ),
+        source="https://docs.python.org/3/howto/logging-cookbook.html#dealing-with-handlers-that-block",
+    ),
+    Rule(
+        name="extension",
+        about=LockWait,
+        holds=lambda fact: _waits(fact) and fact.owner.startswith("["),
+        advice=message("The mutex is an extension's own: only its authors can divide it. Tell them, with this line."),
+        source=f"{GUIDE}/porting-extensions/",
+    ),
+    Rule(
+        name="decorate once",
+        about=Stops,
+        holds=lambda fact: _stops(fact) and _decorates(fact),
+        advice=message(
+            "functools.wraps sets a function's name, doc and more, and on a free-threaded build most of that stops all "
+            "threads. Make decorated functions and views once, at start-up, rather than for each request."
+        ),
+        source=FUNCTIONS,
+    ),
+    Rule(
+        name="set attributes once",
+        about=Stops,
+        holds=lambda fact: _stops(fact) and not _decorates(fact),
+        advice=message(
+            "On a free-threaded build, to set a function's name, doc, defaults or code stops all threads. If this line "
+            "does so, or what it calls, do it once, at start-up, rather than for each request."
+        ),
+        source=FUNCTIONS,
+    ),
+    Rule(
+        name="freeze",
+        about=Collecting,
+        holds=lambda fact: _collects(fact) and fact.longest_ns >= LONG_PAUSE_NS,
+        advice=message(
+            "Call gc.freeze() once everything that stays is loaded: later collections leave these objects out."
+        ),
+        source=f"{LIBRARY}/gc.html#gc.freeze",
+    ),
+    Rule(
+        name="collect less often",
+        about=Collecting,
+        holds=_collects,
+        advice=message("Raise the threshold (gc.set_threshold), so that there are fewer collections."),
+        source=f"{LIBRARY}/gc.html#gc.set_threshold",
+    ),
+    Rule(
+        name="constants",
+        about=SharedCounts,
+        holds=lambda fact: fact.share >= NOTABLE_SHARE,
+        advice=message(
+            "Objects that all threads use are counted by all of them. From 3.14 on, numbers, strings and tuples of "
+            "them that stand in the code are immortal and not counted, nor are strings of sys.intern(). Share these, "
+            "and give each thread its own of the others."
+        ),
+        source=f"{HOWTO}#immortalization",
+    ),
+    Rule(
+        name="lock",
+        about=Stressed,
+        holds=lambda fact: fact.kind == WRONG and fact.only_without_gil,
+        advice=message(
+            "Guard what several threads read and write with a threading.Lock. The locks of dict and list keep single "
+            "operations apart, not what is made of several."
+        ),
+        source=f"{HOWTO}#thread-safety",
+    ),
+    Rule(
+        name="iteration",
+        about=Stressed,
+        holds=lambda fact: fact.kind == NOTICE and any("during iteration" in line for line in fact.lines),
+        advice=message(
+            "Something was gone through while a thread added or removed entries. Guard both with one lock, or go "
+            "through a copy that was made under it."
+        ),
+        source=f"{LIBRARY}/stdtypes.html#dictionary-view-objects",
+    ),
+    Rule(
+        name="audit",
+        about=Stressed,
+        holds=lambda fact: fact.kind == NOTICE and any("GIL) has been enabled" in line for line in fact.lines),
+        advice=message(
+            "An extension that does not declare its support switches the GIL on: `python runner.py audit` finds which."
+        ),
+        source="https://docs.python.org/3/howto/free-threading-extensions.html",
+    ),
+    Rule(
+        name="sanitizer",
+        about=Stressed,
+        holds=lambda fact: fact.kind == CRASH and fact.only_without_gil,
+        advice=message(
+            "A crash comes from an extension or from CPython: run it under a build with ThreadSanitizer, which names "
+            "the two accesses."
+        ),
+        source=f"{GUIDE}/thread_sanitizer/",
+    ),
+)
+
+
+def advise(facts: Iterable[Fact]) -> list[Advice]:
+    """Each rule that applies to any of *facts*, in the order of RULES."""
+    facts = tuple(facts)
+    applying = {
+        rule.name: tuple(fact for fact in facts if isinstance(fact, rule.about) and rule.holds(fact)) for rule in RULES
+    }
+    return [Advice(rule=rule, facts=applying[rule.name]) for rule in RULES if applying[rule.name]]

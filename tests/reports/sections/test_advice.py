@@ -1,0 +1,88 @@
+"""Advice in a report: from what profiles and collections of a run say, by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+from core.messages import Message
+from core.result import Run
+from reports.rows.advice import Collecting, Fact, LockWait, SharedCounts, Stops
+from reports.rows.evidence import facts
+from reports.sections.advice import section
+from reports.view import View
+from tests.reports.sample import MS, cell_of, measured, run_of
+
+WRAPPER = {"file": "functools.py", "line": 56, "function": "update_wrapper"}
+APP = {"file": "app.py", "line": 31, "function": "put"}
+LOCKS: dict[str, Any] = {
+    "kind": "locks",
+    "system": "1",
+    "runtime": "3.14t",
+    "params": {},
+    "sentence": "",
+    "requests": 1000,
+    "in_flight_ns": 1_000_000,
+    "waiting_ns": 300_000,
+    "stops": 9000,
+    "stopping_ns": 400_000,
+    "cpu_samples": 1000,
+    "count_share": 0.05,
+    "contended": [
+        {"owner": "dict", "share": 0.3, "samples": 40, "stack": [APP]},
+        {"owner": "list", "share": 0.1, "samples": 3, "stack": [APP]},
+    ],
+    "stopping": [{"owner": "", "share": 0.4, "samples": 50, "stack": [WRAPPER, APP]}],
+}
+
+
+def run(*, total_ns: int = 0, profiles: tuple[dict[str, Any], ...] = ()) -> Run:
+    """Two cells of 100 ms (99 to the last answer, and one), one service each, which collected for *total_ns* in all."""
+    pauses = {"processes": 1, "collections": [1], "total_ns": [total_ns // 2], "longest_ns": 6 * MS, "unkept": 0}
+    cells = [measured(cell_of("1", "3.14t"), block, [99 * MS]) for block in (1, 2)]
+    if total_ns:
+        cells = [replace(cell, services=[{**cell.services[0], "pauses": pauses}]) for cell in cells]
+    made = run_of(cells, runtimes=["3.14t"])
+    made.profiles = list(profiles)
+    return made
+
+
+def facts_of(made: Run) -> list[Fact]:
+    return facts(made, View(made).groups)
+
+
+def test_a_run_without_profiles_and_collections_has_no_facts_and_no_advice() -> None:
+    assert facts_of(run()) == []
+    assert not section(View(run()))
+    assert section(View(run())).notes == ()
+
+
+def test_collections_are_a_share_of_all_windows() -> None:
+    assert facts_of(run(total_ns=20 * MS)) == [Collecting(runtime="3.14t", share=0.1, longest_ns=6 * MS)]
+
+
+def test_a_profile_of_locks_is_facts_where_it_was_sampled_often_enough() -> None:
+    wait, stops, counts = facts_of(run(profiles=(LOCKS,)))
+    assert wait == LockWait(runtime="3.14t", share=0.3, owner="dict", place="app.py:31 in put", files=("app.py",))
+    assert stops == Stops(
+        runtime="3.14t",
+        per_request=9.0,
+        share=0.4,
+        place="functools.py:56 in update_wrapper",
+        function="update_wrapper",
+    )
+    assert counts == SharedCounts(runtime="3.14t", share=0.05)
+
+
+def test_a_profile_that_failed_is_no_fact() -> None:
+    assert facts_of(run(profiles=({"kind": "locks", "runtime": "3.14t", "sentence": "not profiled"},))) == []
+
+
+def test_the_advice_stands_beside_what_was_found_and_its_page() -> None:
+    advised = section(View(run(total_ns=20 * MS, profiles=(LOCKS,))))
+    sentences = [str(sentence) for sentence in advised.terminal if isinstance(sentence, Message)]
+    assert sentences[1] == (
+        "3.14t: a request stops all threads 9.0 times, most of all at functools.py:56 in update_wrapper. "
+        "functools.wraps sets a function's name, doc and more, and on a free-threaded build most of that stops all "
+        "threads. Make decorated functions and views once, at start-up, rather than for each request. "
+        "(https://github.com/python/cpython/blob/3.14/Objects/funcobject.c)"
+    )
+    assert len(advised.tables[0].lines) == len(sentences) == 5
