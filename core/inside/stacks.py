@@ -46,7 +46,8 @@ def start(folder: str, options: dict[str, Any]) -> None:
         "answer": answer,
         "python": sys.version.split()[0],
     }
-    _spawn([sys.executable, "-I", "-S", SAMPLER, json.dumps(told)], (ready_end, ask, answer))
+    as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # or its GIL is counted as the service's
+    _spawn([sys.executable, *as_here, "-I", "-S", SAMPLER, json.dumps(told)], (ready_end, ask, answer))
     for descriptor in (ready_end, ask, answer):
         os.close(descriptor)
     _allow(int(_heard(ready)))

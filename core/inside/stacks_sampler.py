@@ -26,6 +26,8 @@ MOST_STACKS = 8192
 MOST_THREADS = 500  # a question fits a pipe at once
 MOST_BYTES = 16 << 20
 MOST_PROGRAMS = 10
+FEWEST_YIELDS = 3
+LONGEST_TURN_NS = 15_000  # spinning: 2 to 10 us; threads that preempt each other: above 28 us (docs/why.md)
 MOST_READS = 5  # of stacks that change meanwhile
 GIL_BYTES = 512  # condition, mutex and their second pair lie beside each other: struct _gil_runtime_state
 LEARN_NS = 300_000_000
@@ -49,6 +51,7 @@ _PARKED_ON = re.compile(r"\b(waiter|_tstate_lock|lock)\.acquire\(|\.join\(|\.wai
 _PARKED_IN = re.compile(r"(^|/)(threading|concurrent/futures/thread)\.py$")
 _PARKED_FOR = re.compile(r"wait|join|_worker|_shutdown")
 _QUEUE_GET = re.compile(r"\.get\((\)|block\b|timeout\b|True\b)")  # a dict's takes a key
+_INVOLUNTARY = re.compile(rb"nonvoluntary_ctxt_switches:\s*(\d+)")
 _READINESS = re.compile(r"\b(select|poll|accept)\(")
 
 Frame = tuple[str, int, str]
@@ -66,11 +69,12 @@ def is_parked_on_a_lock(frame: Frame) -> bool:
 class Thread:
     """One thread of the process, by its files in /proc, which stay open."""
 
-    def __init__(self, pid: int, tid: int) -> None:
+    def __init__(self, pid: int, tid: int, *, may_spin: bool) -> None:
         place = f"/proc/{pid}/task/{tid}/"
         self._call = os.open(place + "syscall", os.O_RDONLY)
         self._schedule = os.open(place + "schedstat", os.O_RDONLY)
-        self._ran_ns = self._waited_ns = 0
+        self._status = os.open(place + "status", os.O_RDONLY) if may_spin else None
+        self._ran_ns = self._waited_ns = self._ran_at_switches_ns = self._switches = 0
         self._ready_share = 0.0
         self.turns = 0
         self.look()
@@ -78,9 +82,11 @@ class Thread:
     def close(self) -> None:
         os.close(self._call)
         os.close(self._schedule)
+        if self._status is not None:
+            os.close(self._status)
 
     def look(self) -> tuple[str, int]:
-        """(kind, futex): kind is run, ready, futex, or one of CALLS, or io. Source: proc(5), sched-stats.rst."""
+        """(kind, futex): kind is run, ready, spin, futex, one of CALLS, or io. Source: proc(5), sched-stats.rst."""
         words = os.pread(self._call, 256, 0).split()
         ran_ns, waited_ns, self.turns = map(int, os.pread(self._schedule, 64, 0).split())
         ran, waited = ran_ns - self._ran_ns, waited_ns - self._waited_ns
@@ -88,6 +94,8 @@ class Thread:
             self._ready_share = waited / (ran + waited)
         self._ran_ns, self._waited_ns = ran_ns, waited_ns
         if words[0] == b"running":  # on a core or ready for one: what it got since the last sample tells
+            if self._spins(ran_ns):
+                return "spin", 0
             return ("ready" if random.random() < self._ready_share else "run"), 0
         number = int(words[0])
         if number in CALLS["futex"]:
@@ -95,6 +103,15 @@ class Thread:
         if number in CALLS["read"] and words[1] == b"0x0":
             return "parked", 0  # its standard input
         return next((kind for kind in ("parked", "accept", "poll") if number in CALLS[kind]), "io"), 0
+
+    def _spins(self, ran_ns: int) -> bool:
+        """Whether it gave its core away again and again, as _PyMutex_LockTimed does (sched_yield) before it sleeps."""
+        if self._status is None:
+            return False
+        switches = int(_INVOLUNTARY.search(os.pread(self._status, 4096, 0))[1])  # type: ignore[index]
+        new, ran = switches - self._switches, ran_ns - self._ran_at_switches_ns
+        self._switches, self._ran_at_switches_ns = switches, ran_ns
+        return new >= FEWEST_YIELDS and ran < new * LONGEST_TURN_NS
 
     def has_run(self) -> bool:
         """Whether it has run since look()."""
@@ -230,6 +247,7 @@ class Sampler:
     def __init__(self, told: dict[str, Any]) -> None:
         self._pid, self._rate_hz = told["pid"], told.get("rate_hz", 100)
         self._threads: dict[int, Thread] = {}
+        self._may_spin = not told["has_gil"]
         self._parked: dict[Frame, bool] = {}
         self._gil = self._learnt(told["ready"]) if told["has_gil"] else set()
         self._reader: Remote | Asked = (Remote if told["is_remote"] else Asked)(told)
@@ -270,7 +288,7 @@ class Sampler:
             self._threads.pop(tid).close()
         for tid in sorted(tids - self._threads.keys())[: MOST_THREADS - len(self._threads)]:
             try:
-                self._threads[tid] = Thread(self._pid, tid)
+                self._threads[tid] = Thread(self._pid, tid, may_spin=self._may_spin)
             except (FileNotFoundError, ProcessLookupError):
                 continue
 
@@ -282,7 +300,7 @@ class Sampler:
 
     def _has_moved(self, tid: int, kind: str, futex: int) -> bool:
         """Whether what it waits for now need not be what it waited for. Who waits for the GIL wakes to ask for it."""
-        if kind in ("run", "ready"):
+        if kind in ("run", "ready", "spin"):
             return False
         if self._is_gil(futex):
             return not self._is_gil((self._look(tid) or ("", 0))[1])

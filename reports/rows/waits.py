@@ -9,7 +9,7 @@ from core.result import Run
 from reports.statistics.shares import difference, share
 from reports.statistics.stats import Estimate
 
-LEAST_SHARE = 0.01
+LEAST_SHARE = 0.02
 LOCK = "lock"
 NO_WAITS: Mapping[str, Any] = {}
 

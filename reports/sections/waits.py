@@ -66,8 +66,8 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
 
 def _change(change: Change) -> Message:
     return message(
-        "Under {runtime}, {line} waits for a lock in {share} of the threads' time at work, under {other} in "
-        "{other_share}: {by} more.",
+        "Under {runtime}, {share} of the threads' time at work is spent waiting for a lock at {line}; under {other}, "
+        "{other_share}. Difference: {by}.",
         runtime=change.wait.runtime,
         line=_named(change.wait),
         share=whole_percent(change.wait.share.value),
@@ -84,7 +84,7 @@ def _waits(same: Sequence[Wait]) -> Message:
         for wait in same
     ]
     return message(
-        "The line that waits most for a lock is {line}: {shares} of the threads' time at work.",
+        "The most waiting for a lock, of the threads' time at work, is at {line}: {shares}.",
         line=_named(same[0]),
         shares=listed(shares),
     )
@@ -94,7 +94,7 @@ def _named(wait: Wait) -> Message:
     if not wait.caller:
         return verbatim(f"{wait.function} ({wait.place})")
     return message(
-        "{function} ({place}), called from {caller},", function=wait.function, place=wait.place, caller=wait.caller
+        "{function} ({place}), called from {caller}", function=wait.function, place=wait.place, caller=wait.caller
     )
 
 
@@ -104,7 +104,7 @@ def _how(profiled: Sequence[Sequence[Profile]]) -> Message:
         "From one more cell of each, in no other figure: stacks and states of all threads of the services' Python "
         "processes, {rate_hz} times a second, read by {readers}. It used up to {cores} cores. Shares are of the time "
         "at work: all but that of threads parked for work. A line is named where the 95 % interval of its share, for "
-        "all lines together, is above 1 %. The folder profiles/ has the stacks, collapsed and for speedscope.",
+        "all lines together, is above 2 %. The folder profiles/ has the stacks, collapsed and for speedscope.",
         rate_hz=profiles[0]["rate_hz"],
         readers=verbatim(", ".join(dict.fromkeys(profile["reader"] for profile in profiles))),
         cores=hundredths(max(profile["sampler_cores"] for profile in profiles)),

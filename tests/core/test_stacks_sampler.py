@@ -1,0 +1,125 @@
+"""The sampler on a process whose threads do what is known, under every runtime."""
+
+import json
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+from select import select
+from time import monotonic, monotonic_ns
+from typing import Any
+
+import pytest
+
+from core import inside
+from core.inside.stacks_sampler import is_parked_on_a_lock
+from lab.run.inside import SOURCE
+from lab.run.runtimes import Runtime
+
+KNOWN = """
+import json, queue, socket, sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
+lock, jobs, ends, work = threading.Lock(), queue.SimpleQueue(), socket.socketpair(), ThreadPoolExecutor(1)
+def burn():
+    while True: pass
+def hold():
+    while True:
+        with lock:
+            time.sleep(0.004)
+def receive(): ends[0].recv(1)
+def take(): jobs.get()
+work.submit(len, ()).result()
+for name, count in json.loads(sys.argv[1]).items():
+    for _ in range(count):
+        threading.Thread(target=globals()[name], daemon=True).start()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+DEADLINE_S = 60
+ENOUGH_SLICES = 8
+
+
+def states(runtime: Runtime, folder: Path, threads: dict[str, int]) -> dict[str, Counter[str]]:
+    """How often each function was in which state, in a process that has *threads* and is killed at the end."""
+    written = folder / "written"
+    written.mkdir()
+    (written / inside.OPTIONS).write_text(json.dumps({"stacks": {"rate_hz": 100}}))
+    (folder / "known.py").write_text(KNOWN)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), inside.FOLDER: str(written)}
+    environment |= {"PYTHON_GIL": "1"} if runtime.name.gil_forced else {}
+    command = [str(runtime.interpreter.executable), str(folder / "known.py"), json.dumps(threads)]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            assert process.stdout.readline() == b"ready\n"
+            began_ns, until = monotonic_ns(), monotonic() + DEADLINE_S
+            file = written / f"stacks-{process.pid}.0"
+            while sum(line.get("at", 0) > began_ns for line in _lines(file)) < ENOUGH_SLICES:
+                assert monotonic() < until, [path.read_text() for path in written.iterdir()]
+                select([], [], [], 0.05)
+        finally:
+            process.kill()
+    return _counted(_lines(file), began_ns)
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().split("\n")[:-1]] if file.exists() else []
+
+
+def _counted(lines: list[dict[str, Any]], began_ns: int) -> dict[str, Counter[str]]:
+    frames = [line["frame"] for line in lines if "frame" in line]
+    stacks = [line["stack"] for line in lines if "stack" in line]
+    counted: dict[str, Counter[str]] = {}
+    for line in [line for line in lines if line.get("at", 0) > began_ns]:
+        for state, stack, count in line["counts"]:
+            innermost = frames[stacks[stack][0]]
+            counted.setdefault(innermost[2], Counter())[state] += count
+    return counted
+
+
+def share(counts: Counter[str], *names: str) -> float:
+    return sum(counts[name] for name in names) / counts.total()
+
+
+def test_waits_for_a_lock_for_io_and_for_work_are_told_apart(runtime: Runtime, tmp_path: Path) -> None:
+    """Of four threads that hold one lock in turn through a sleep, three wait for it."""
+    seen = states(runtime, tmp_path, {"hold": 4, "receive": 1, "take": 2})
+    assert share(seen["hold"], "lock") == pytest.approx(0.75, abs=0.12)
+    assert share(seen["receive"], "io") > 0.9
+    assert share(seen["take"], "idle") > 0.9
+    assert share(seen["_worker"], "idle") > 0.9
+
+
+def test_threads_that_burn_wait_for_the_gil_where_there_is_one(runtime: Runtime, tmp_path: Path) -> None:
+    """One of four can hold it. Who has just been woken may be ready without a core in place of waiting."""
+    seen = states(runtime, tmp_path, {"burn": 4})
+    everything = sum(seen.values(), Counter[str]())
+    waiting = everything["gil"] / (everything.total() - everything["idle"])
+    if not runtime.name.gil_enabled:
+        assert everything["gil"] == 0
+        assert share(seen["burn"], "run", "ready") > 0.8
+    else:
+        assert 0.25 < waiting < 0.85
+        assert everything["lock"] < 0.05 * everything.total()
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "text", "parked"),
+    [
+        ("/lib/threading.py", "Condition.wait", "waiter.acquire()", True),
+        ("/lib/threading.py", "Condition.wait", "self._acquire_restore(saved_state)", False),
+        ("/lib/threading.py", "Thread.join", "self._handle.join(timeout)", True),
+        ("/lib/threading.py", "Condition.__enter__", "return self._lock.__enter__()", False),
+        ("/lib/concurrent/futures/thread.py", "_worker", "work_item = work_queue.get(block=True)", True),
+        ("/lib/queue.py", "Queue.put", "with self.not_full:", False),
+        ("/srv/app.py", "run", "job = jobs.get()", True),
+        ("/srv/app.py", "run", "job = jobs.get(timeout=1)", True),
+        ("/srv/app.py", "Cache.get", "return self.items.get(key)", False),
+        ("/srv/app.py", "Cache.put", "with self.lock:", False),
+    ],
+)
+def test_who_waits_for_work_is_known_by_the_line(
+    file: str, function: str, text: str, parked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("linecache.getline", lambda *_: text)
+    assert is_parked_on_a_lock((file, 7, function)) is parked

@@ -1,0 +1,122 @@
+"""What samplers wrote, read with bounds and added up: files by hand, and figures that one can count."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lab.profile import stack_files, stacks
+from lab.profile.stacks import SLICE_NS, Samples, read, to_json
+
+APP, LIBRARY = "/srv/app.py", "/usr/lib/python3.14/functools.py"
+HEAD: dict[str, Any] = {"reader": "_remote_debugging", "rate_hz": 100, "python": "3.14.7"}
+FRAMES: list[dict[str, Any]] = [
+    {"frame": [APP, 31, "Cache.get"]},
+    {"frame": [LIBRARY, 56, "update_wrapper"]},
+    {"frame": [APP, 9, "main"]},
+    {"frame": ["", 0, ""]},
+]
+STACKS: list[dict[str, Any]] = [{"stack": [0, 2]}, {"stack": [1, 2]}, {"stack": [3]}, {"stack": [2]}]
+
+
+def slice_at(number: int, *counts: tuple[str, int, int], **more: int) -> dict[str, Any]:
+    return {"at": number * SLICE_NS, "counts": counts, **more}
+
+
+def file_of(*lines: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def samples_of(*slices: dict[str, Any]) -> Samples:
+    """Of the slices from 1 to 3."""
+    return read([file_of(HEAD, *FRAMES, *STACKS, *slices)], SLICE_NS, 4 * SLICE_NS, "/srv")
+
+
+def test_shares_are_of_the_time_at_work_in_the_timed_window() -> None:
+    told = to_json(
+        samples_of(
+            slice_at(0, ("run", 0, 99), cpu_ns=5_000_000),
+            slice_at(1, ("lock", 0, 6), ("run", 0, 2), ("idle", 3, 8)),
+            slice_at(2, ("lock", 1, 1), ("io", 2, 1), missed=3, unread=1, cpu_ns=20_000_000),
+            slice_at(4, ("gil", 0, 99), cpu_ns=90_000_000),
+        )
+    )
+    assert told["states"] == {"run": 0.2, "ready": 0.0, "gil": 0.0, "lock": 0.7, "io": 0.1}
+    assert (told["samples"], told["processes"], told["batches"]) == (10, 1, [8, 2, 0])
+    assert told["idle_share"] == pytest.approx(8 / 18, abs=1e-4)
+    assert told["missed_share"] == pytest.approx(4 / 30, abs=1e-4)
+    assert told["sampler_cores"] == pytest.approx(0.05)
+
+
+def test_lines_that_wait_most_for_a_lock_come_first_with_who_called_a_librarys() -> None:
+    lines = to_json(samples_of(slice_at(1, ("lock", 1, 3), ("run", 3, 5)), slice_at(3, ("lock", 0, 1))))["lines"]
+    assert [(line["function"], line["file"], line["line"], line["caller"]) for line in lines] == [
+        ("update_wrapper", "functools.py", 56, "main (app.py:9)"),
+        ("Cache.get", "app.py", 31, ""),
+        ("main", "app.py", 9, ""),
+    ]
+    assert [line["waits"] for line in lines] == [{"lock": [3, 0, 0]}, {"lock": [0, 0, 1]}, {}]
+
+
+def test_processes_are_added_up_slice_by_slice() -> None:
+    content = file_of(HEAD, *FRAMES, *STACKS, slice_at(1, ("lock", 0, 2)))
+    samples = read([content, content], SLICE_NS, 3 * SLICE_NS, "/srv")
+    assert samples.processes == 2
+    assert [part.total() for part in samples.slices] == [4, 0]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b'{"at": 100000000, "counts": [["lock", 0',
+        b"\xff\xfe\n",
+        b"[" * 100_000 + b"\n",
+        b'{"at": 100000000, "counts": [["lock", 77, 1], ["lock", -1, 1], ["lock", 0, -5], ["dance", 0, 1]]}\n',
+        b'{"at": "soon"}\n{"at": 100000000, "counts": [["lock", 0, 1]]}\n',
+        b'{"stack": [99, -1]}\n{"at": 100000000, "counts": [["lock", 4, 1]]}\n',
+    ],
+)
+def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
+    good = file_of(HEAD, *FRAMES, *STACKS, slice_at(1, ("run", 0, 1)))
+    samples = read([good + rest], SLICE_NS, 4 * SLICE_NS, "/srv")
+    assert samples.total.total() == 1
+
+
+def test_an_empty_window_has_no_samples() -> None:
+    told = to_json(read([file_of(HEAD)], 0, 0, "/srv"))
+    assert (told["samples"], told["batches"], told["lines"]) == (0, [], [])
+
+
+def test_collapsed_stacks_have_the_outermost_frame_first_and_the_state_last() -> None:
+    samples = samples_of(slice_at(1, ("lock", 1, 2)), slice_at(2, ("lock", 1, 1), ("idle", 3, 4)))
+    assert stack_files.folded(samples) == (
+        "main (app.py:9);[idle] 4\nmain (app.py:9);update_wrapper (functools.py:56);[lock] 3\n"
+    )
+
+
+def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
+    samples = samples_of(slice_at(1, ("lock", 1, 2), ("run", 0, 1), ("idle", 3, 4)))
+    tree = stack_files.tree(samples)
+    assert tree["value"] == 3
+    (main,) = tree["children"]
+    assert (main["name"], main["value"]) == ("main (app.py)", 3)
+    assert {child["name"]: child["children"][0]["name"] for child in main["children"]} == {
+        "update_wrapper (functools.py:56)": "[lock]",
+        "Cache.get (app.py:31)": "[run]",
+    }
+
+
+def test_speedscope_has_a_profile_of_all_and_one_of_each_state_that_adds_up_to_its_time() -> None:
+    file = json.loads(stack_files.speedscope(samples_of(slice_at(1, ("lock", 1, 2), ("run", 0, 1))), "4-3.14t"))
+    profiles = {profile["name"]: profile for profile in file["profiles"]}
+    assert profiles["4-3.14t"]["endValue"] == 30
+    assert profiles["4-3.14t lock"]["weights"] == [20]
+    names = [file["shared"]["frames"][number]["name"] for number in profiles["4-3.14t lock"]["samples"][0]]
+    assert names == ["main", "update_wrapper", "[lock]"]
+
+
+def test_long_names_and_lines_below_zero_are_cut() -> None:
+    frames = [{"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}]
+    samples = read([file_of(HEAD, *frames, {"stack": [0]}, slice_at(1, ("run", 0, 1)))], SLICE_NS, 2 * SLICE_NS, "/srv")
+    (line,) = to_json(samples)["lines"]
+    assert (len(line["function"]), len(line["file"]), line["line"]) == (stacks.LONGEST_NAME, stacks.LONGEST_NAME, 0)
