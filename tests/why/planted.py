@@ -18,6 +18,10 @@ EXTENSION = "own_mutex_extension"
 _WHERE = "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX'), sep='\\n')"
 
 
+class NoCompiler(Exception):
+    """The extension cannot be compiled here."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Planted:
     """function: whose line is to be named first, "" where none is to be; runtimes: under which it waits."""
@@ -53,14 +57,14 @@ def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float
 
 
 def build(apps: Path, runtimes: Sequence[str]) -> None:
-    """Compile the extension for each of *runtimes*. Raises CalledProcessError, or FileNotFoundError without cc."""
-    for name, interpreter in find(runtimes).items():
+    """Compile the extension for each of *runtimes*. Raises NoCompiler."""
+    for interpreter in find(runtimes).values():
         asked = subprocess.run([interpreter.executable, "-c", _WHERE], check=True, capture_output=True, text=True)
         include, suffix = asked.stdout.split()
-        library = apps / f"{EXTENSION}{suffix}"
-        command = ["cc", "-O1", "-shared", "-fPIC", f"-I{include}", str(apps / "own_mutex.c"), "-o", str(library)]
-        subprocess.run(command, check=True, capture_output=True)
-        assert library.exists(), name
+        if not shutil.which("cc") or not Path(include, "Python.h").exists():
+            raise NoCompiler(f"there is no cc, or no {include}/Python.h")
+        sources = [f"-I{include}", str(apps / "own_mutex.c"), "-o", str(apps / f"{EXTENSION}{suffix}")]
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", *sources], check=True)
 
 
 def named(run: Run) -> dict[str, Wait | None]:

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from core.languages import ENGLISH
 from core.messages import message
 from core.result import Run
-from reports.document.model import Section
+from reports.document.model import Document, Section
+from reports.render.html import page
 from reports.sections.waits import section
 from reports.view import View
 from tests.reports.contestants import lines_of
@@ -109,6 +111,16 @@ def test_the_tables_hold_states_and_lines() -> None:
     states, lines = made(profile("3.14"), profile("3.14t", line_of("", "", 0, [1] * 20))).tables
     assert lines_of(states)[1] == ["3.14t", "50%", "10%", "0%", "30%", "10%", "20%", "2,000", "0%"]
     assert lines_of(lines)[0][1:4] == ["", "over before it was read", ""]
+
+
+def test_the_page_draws_flame_graphs_by_itself_whatever_functions_are_called() -> None:
+    whole = made(profile("3.14"), profile("3.14t"))
+    document = Document(name="run", title=message("Run"), about=(), sections=(whole,))
+    text = page(document, ENGLISH)
+    assert text.count('<div class="flame') == 2
+    assert "f (\\u003c/script\\u003e.py:1)" in text
+    assert "flamegraph=n()" in text
+    assert "flamegraph=n()" not in page(replace(document, sections=(replace(whole, flames=()),)), ENGLISH)
 
 
 def test_the_second_flame_graph_shows_the_difference_of_shares() -> None:
