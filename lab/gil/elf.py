@@ -6,7 +6,7 @@ beginning of the section .PyRuntime (3.13 and later). Source: elf(5); CPython 3.
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,15 @@ class Section:
     address: int
     offset: int
     size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Symbol:
+    """A function or variable of the file: its address there, and where in the file its first byte is."""
+
+    address: int
+    size_bytes: int
+    offset: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +90,25 @@ def sections(descriptor: int) -> dict[bytes, Section]:
         names[row[0] :].partition(b"\0")[0]: Section(kind=row[1], address=row[3], offset=row[4], size_bytes=row[5])
         for row in rows
     }
+
+
+def symbols(descriptor: int, names: Collection[str]) -> dict[str, Symbol]:
+    """Those of *names* that the file defines: by its full table, or, where that was stripped, by what it exports."""
+    table = sections(descriptor)
+    for rows, strings in ((b".symtab", b".strtab"), (b".dynsym", b".dynstr")):
+        if rows in table and strings in table:
+            return dict(_defined(descriptor, table, table[rows], table[strings], {name.encode() for name in names}))
+    return {}
+
+
+def _defined(
+    descriptor: int, table: dict[bytes, Section], rows: Section, strings: Section, names: Collection[bytes]
+) -> Iterator[tuple[str, Symbol]]:
+    texts = _read(descriptor, strings.offset, strings.size_bytes)
+    for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(_read(descriptor, rows.offset, rows.size_bytes)):
+        text = texts[name : texts.find(b"\0", name)]
+        if text in names and (offset := next(_offsets(table, address), 0)):
+            yield text.decode(), Symbol(address=address, size_bytes=size_bytes, offset=offset)
 
 
 def first_address(descriptor: int) -> int:

@@ -8,6 +8,7 @@ import os
 import re
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab.gil.elf import COOKIE, SECTION, Build, build_in_file, first_address, is_movable, sections
@@ -22,7 +23,7 @@ def gil_in_memory(pid: int) -> bool | None:
     """Whether the GIL of process *pid* is on; None if it is not a CPython 3.14, or its memory may not be read."""
     try:
         with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-            for address in _runtimes(pid):
+            for address in (interpreter.runtime for interpreter in interpreters(pid)):
                 table = _TABLE.unpack(os.pread(memory.fileno(), _TABLE.size, address))
                 if table[0] == COOKIE and table[1] >> 16 == VERSION:
                     return _enabled(memory.fileno(), address, table) if table[2] else True
@@ -43,12 +44,26 @@ def _pointer(memory: int, address: int) -> int:
     return int(value)
 
 
-def _runtimes(pid: int) -> Iterator[int]:
-    """Where the section of an interpreter is in the memory of *pid*: of its executable or its libpython."""
+@dataclass(frozen=True, kw_only=True)
+class Interpreter:
+    """A file with the section of an interpreter, as a process has mapped it.
+
+    runtime: where the section is in memory. bias: what is added to an address of the file
+    """
+
+    file: Path
+    runtime: int
+    bias: int
+
+
+def interpreters(pid: int) -> Iterator[Interpreter]:
+    """Those that *pid* has mapped: its executable or its libpython. Raises OSError where that may not be read."""
     for path, base in _files(pid).items():
-        address = _section_address(path, base)
-        if address:
-            yield address
+        with open(path, "rb") as file:
+            section = sections(file.fileno()).get(SECTION)
+            bias = base - first_address(file.fileno()) if is_movable(file.fileno()) else 0
+        if section is not None:
+            yield Interpreter(file=path, runtime=section.address + bias, bias=bias)
 
 
 def build_of(pid: int, executable: Path) -> Build | None:
@@ -71,12 +86,3 @@ def _files(pid: int) -> dict[Path, int]:
         if path:
             bases.setdefault(Path(f"/proc/{pid}/root{path[1]}"), int(line.partition("-")[0], 16))
     return bases
-
-
-def _section_address(path: Path, base: int) -> int:
-    """Address of SECTION in memory, for a file whose first mapping begins at *base*; 0 where it has none."""
-    with open(path, "rb") as file:
-        section = sections(file.fileno()).get(SECTION)
-        if section is None:
-            return 0
-        return section.address + (base - first_address(file.fileno()) if is_movable(file.fileno()) else 0)
