@@ -196,6 +196,12 @@ STACK_LINE = record(
 )
 
 
+LOCK_LINE = record(
+    {"owner": text, "lock": sentence, "share": number, "samples": COUNT},
+    {"stack": array(record({"file": text, "line": COUNT, "function": text}))},
+)
+
+
 def tree(value: Any) -> None:
     """Stacks as a tree: {name, value, children}, no deeper than a sampler reads them."""
     _tree(value, DEEPEST_STACK)
@@ -219,6 +225,10 @@ PROFILE = record(
         "batches": array(COUNT),
         "lines": array(STACK_LINE),
         "tree": tree,
+        **dict.fromkeys(("watched_ns", "requests", "in_flight_ns", "waiting_ns", "stops", "stopping_ns"), COUNT),
+        **dict.fromkeys(("stood_ns", "cpu_samples", "lost"), COUNT),
+        "count_share": number,
+        **dict.fromkeys(("contended", "stopping"), array(LOCK_LINE)),
     },
 )
 

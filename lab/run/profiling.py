@@ -12,12 +12,14 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
 from core.result import PROFILES
-from core.system import System
+from core.system import SERVICE, System
 from lab.places import REPOSITORY
-from lab.profile import perf, stack_files, stacks
+from lab.profile import locks, perf, stack_files, stacks
+from lab.profile.lock_report import LockReport
 from lab.run.inside import Inside, Window
 from lab.run.measure import Bench, measure
 from lab.run.runs import Order
+from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
 STACKS = "stacks"  # the part of core/inside
 RATE_HZ = 100
@@ -79,6 +81,34 @@ def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     }
 
 
+def _by_locks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
+    """Whose locks the threads of its first service wait for, and which lines stop all threads."""
+    recordings: list[locks.LockRecording] = []
+
+    def watch(pid: int) -> locks.LockRecording:
+        recordings.append(locks.LockRecording(pid))
+        return recordings[0]
+
+    try:
+        _check(bench.runtime(cell, system, SERVICE))
+    except locks.LocksFailed as failed:
+        return _not_profiled(failed.message)
+    result = measure(cell, system, 0, replace(bench, watch=watch))
+    if result.status != "ok" or not recordings[0].facts:
+        return _not_profiled(result.reason)
+    facts = recordings[0].facts
+    part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / system.services(cell)
+    in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
+    return LockReport(facts=facts, requests=result.answered * part, in_flight_ns=in_flight_ns * part).to_json()
+
+
+def _check(runtime: AnyRuntime) -> None:
+    """Raises LocksFailed if what is seen of a free-threaded interpreter's known objects is not what they are."""
+    python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
+    if isinstance(python, Runtime) and python.interpreter.facts["gil_disabled_build"]:
+        locks.check_known_objects(python.interpreter.executable)
+
+
 def _directory(system: System) -> str:
     own: Mapping[str, Any] = system.told.get("own", {})
     return str(own.get("directory") or REPOSITORY)
@@ -108,5 +138,9 @@ def _needs_linux() -> Message:
 
 
 Profiler = Callable[[Cell, System, Bench, Path], dict[str, Any]]
-PROFILERS: Mapping[str, Profiler] = {"perf": _by_perf, "python": _by_stacks}
-OBSTACLES: Mapping[str, Callable[[], Message]] = {"perf": perf.obstacle, "python": _needs_linux}
+PROFILERS: Mapping[str, Profiler] = {"perf": _by_perf, "python": _by_stacks, "locks": _by_locks}
+OBSTACLES: Mapping[str, Callable[[], Message]] = {
+    "perf": perf.obstacle,
+    "python": _needs_linux,
+    "locks": locks.obstacle,
+}

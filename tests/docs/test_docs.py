@@ -31,6 +31,8 @@ from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
 from lab.profile import stacks
 from lab.profile.hotspots import Hot, Profile
+from lab.profile.lock_report import LockReport
+from lab.profile.locks import LockFacts
 from lab.run.contract import CLIENT_KINDS, SERVICE_KINDS
 from reports.compare import comparable
 from reports.rows.comparisons import Comparison
@@ -224,10 +226,12 @@ def test_keys_of_the_method_are_documented() -> None:
 
 def test_keys_of_a_profile_are_documented() -> None:
     by_perf = Profile(hot=(), samples=0, kernel_counted=True).to_json().keys() - {"sentence"}
+    by_locks = LockReport(facts=LockFacts(), requests=1, in_flight_ns=1).to_json().keys() - {"sentence"}
     by_python = stacks.to_json(stacks.Samples()).keys() | {"tree"}
     assert named(DOCS / "result.md", "A profile") == ["kind", "cell_id", "system", "runtime", "params", "sentence"]
     assert sorted(named(DOCS / "result.md", "A profile by perf")) == sorted(by_perf)
     assert sorted(named(DOCS / "result.md", "A profile by python")) == sorted(by_python)
+    assert sorted(named(DOCS / "result.md", "A profile by locks")) == sorted(by_locks)
 
 
 def test_what_doctor_looks_at_is_documented() -> None:

@@ -1,0 +1,145 @@
+"""What result.json keeps of a profile of locks, and the sentence that it comes to. Pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.messages import NOTHING, Message, chained, message, plural
+from lab.profile.frames import NOBODY, Place
+from lab.profile.locks import LockFacts, Waiting
+from lab.profile.waits import UNREAD
+
+LEAST_SHARE = 0.02
+LEAST_SAMPLES = 20
+MOST_LINES = 20
+_LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3\.\d+t?)/")
+_NOWHERE = Place(file="", line=0, function="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockReport:
+    """Facts, and what they are compared with: how many requests came meanwhile, and how long they took all together."""
+
+    facts: LockFacts
+    requests: float
+    in_flight_ns: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Lines with their shares, the sentence, and the sums that both come from."""
+        facts = self.facts
+        sums = ("watched_ns", "waiting_ns", "stops", "stopping_ns", "stood_ns", "cpu_samples", "count_share", "lost")
+        return {
+            **{name: getattr(facts, name) for name in sums},
+            "requests": round(self.requests),
+            "in_flight_ns": round(self.in_flight_ns),
+            "contended": _lines(facts.waits, facts.waiting_ns / max(1.0, self.in_flight_ns)),
+            "stopping": _lines(facts.stopping, facts.stopping_ns / max(1.0, self.in_flight_ns)),
+            "sentence": self.sentence().to_json(),
+        }
+
+    def sentence(self) -> Message:
+        """Stops, contended locks and shared counts, as far as they matter; or that none does."""
+        findings = [self._stops(), self._waits(), self._counts()]
+        if not any(findings):
+            findings = [
+                message(
+                    "no contended lock, stop of all threads or counting of shared references takes {share}",
+                    share=_percent(LEAST_SHARE),
+                )
+            ]
+        if self.facts.lost:
+            findings.append(plural("{count} call was not seen", "{count:,} calls were not seen", count=self.facts.lost))
+        return chained(findings)
+
+    def _stops(self) -> Message:
+        share = self.facts.stopping_ns / max(1.0, self.in_flight_ns)
+        if share < LEAST_SHARE or not _enough(self.facts.stopping):
+            return NOTHING
+        return message(
+            "a request stops all threads {stops:.1f} times and spends {share} of its time on that; "
+            "{of_these} of it {place}",
+            stops=self.facts.stops / max(1.0, self.requests),
+            share=_percent(min(1.0, share)),
+            of_these=_percent_of_first(self.facts.stopping),
+            place=_at(self.facts.stopping[0]),
+        )
+
+    def _waits(self) -> Message:
+        share = self.facts.waiting_ns / max(1.0, self.in_flight_ns)
+        if share < LEAST_SHARE or not _enough(self.facts.waits):
+            return NOTHING
+        return message(
+            "requests wait for contended locks in {share} of their time; {of_these} of it for {owner} {place}",
+            share=_percent(min(1.0, share)),
+            of_these=_percent_of_first(self.facts.waits),
+            owner=owner(self.facts.waits[0].owner),
+            place=_at(self.facts.waits[0]),
+        )
+
+    def _counts(self) -> Message:
+        if self.facts.count_share < LEAST_SHARE or self.facts.cpu_samples * self.facts.count_share < LEAST_SAMPLES:
+            return NOTHING
+        return message(
+            "at least {share} of CPU time goes into reference counts of objects that threads share",
+            share=_percent(self.facts.count_share),
+        )
+
+
+def owner(name: str) -> Message:
+    """Whose mutex: in words."""
+    if name == UNREAD:
+        return message("a lock that was gone before it could be looked at")
+    if name == NOBODY:
+        return message("a mutex that is no object's")
+    if name.startswith("["):
+        return message("a variable of {file} (no object's mutex)", file=name.strip("[]"))
+    return message("a {type}", type=name)
+
+
+def short(file: str) -> str:
+    """A file of a library from there on, any other by its name: 'django/utils/decorators.py', 'app.py'."""
+    return _LIBRARY.sub("", file) if _LIBRARY.match(file) else file.rpartition("/")[2]
+
+
+def caller(stack: Sequence[Place]) -> Place:
+    """The nearest frame of another file than the innermost's."""
+    return next((place for place in stack if place.file != stack[0].file), _NOWHERE)
+
+
+def _enough(lines: Sequence[Waiting]) -> bool:
+    return sum(line.samples for line in lines) >= LEAST_SAMPLES
+
+
+def _percent_of_first(lines: Sequence[Waiting]) -> str:
+    return _percent(lines[0].samples / max(1, sum(line.samples for line in lines)))
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
+
+
+def _at(waiting: Waiting) -> Message:
+    if not waiting.stack:
+        return message("outside of Python")
+    line, above = waiting.stack[0], caller(waiting.stack)
+    here = message("{file}:{line} in {function}", file=short(line.file), line=line.line, function=line.function)
+    if not above.file:
+        return message("at {here}", here=here)
+    there = message("{file}:{line} in {function}", file=short(above.file), line=above.line, function=above.function)
+    return message("at {here}, called at {there}", here=here, there=there)
+
+
+def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
+    """share: 0..1, of the time that requests took, of all *lines*; each gets its part."""
+    total = max(1, sum(line.samples for line in lines))
+    return [
+        {
+            "owner": line.owner,
+            "lock": owner(line.owner).to_json(),
+            "share": round(min(1.0, share) * line.samples / total, 4),
+            "samples": line.samples,
+            "stack": [{"file": short(at.file), "line": at.line, "function": at.function} for at in line.stack],
+        }
+        for line in lines[:MOST_LINES]
+    ]

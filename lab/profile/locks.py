@@ -1,0 +1,288 @@
+"""Whose lock, and who stops all threads: `--profile locks`, by probes on a service's interpreter and its memory.
+
+The kernel tells of each call of the functions that wait for a PyMutex or stop all threads (lab.profile.uprobes), with
+the mutex's address and the thread; SAMPLES_HZ times per second the Python stacks of all threads, and whose mutexes
+those who wait want, are read from the processes' memory (lab.profile.frames); lab.profile.waits joins the two. Which
+instructions of the CPU-time samples are of functions that count references for several threads is a lower bound of what
+sharing objects costs: most of such counting is inlined.
+"""
+
+import platform
+import subprocess
+import sys
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic_ns
+
+from core.errors import GilscopeError
+from core.messages import NOTHING, Message, message
+from core.processtree import tree
+from lab.gil.elf import Symbol, symbols
+from lab.processes import guarded
+from lab.profile.frames import NotReadable, Place, PythonProcess, Stack
+from lab.profile.uprobes import CLOCK, MACHINES, Hit, Probe, Probes
+from lab.profile.waits import LOCK, LOCKED, STARTED, STOP, STOPPED, UNREAD, Held, Owner, Timeline, of_stops, of_waits
+
+KNOWN = Path(__file__).with_name("known.py")
+EXPECTED = {("copy_list", "list"), ("copy_dict", "dict")}
+TRIAL_ROUNDS, TRIAL_S, MOST_TRIALS = 40, 2.0, 15
+SAMPLES_HZ = 200
+LONGEST_S = 60.0
+NEW_PROCESSES_S = 0.5
+TAKE_MUTEX = ("_PyMutex_LockTimed", "PyMutex_Lock", "_PyRecursiveMutex_LockTimed")
+STOP_ALL = (("stop_the_world", "start_the_world"), ("_PyEval_StopTheWorld", "_PyEval_StartTheWorld"))
+SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
+SIGNALS = ("Condition.wait", "threading.py")  # who waits there waits to be told, by means of a lock
+
+
+class LocksFailed(GilscopeError):
+    """Nothing could be watched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """Waits of threads at a line. owner: whose mutex they wait for, as in lab.profile.waits.
+
+    stack: the line, and what called it; samples: how many, of those in `LockFacts.samples`
+    """
+
+    owner: str
+    stack: tuple[Place, ...]
+    samples: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockFacts:
+    """What was seen of a service for *watched_ns*.
+
+    waiting_ns: of all threads together, for contended mutexes. stops: of all threads, in number; stopping_ns: what
+    those who stopped them spent on it, all together; stood_ns: how long all others stood, once they had stopped
+    waits, stopping: the lines, those with the most samples first
+    count_share: 0..1, of the service's CPU time, in SHARED_COUNTS
+    lost: hits of probes that were not seen
+    """
+
+    watched_ns: int = 0
+    waiting_ns: int = 0
+    waits: tuple[Waiting, ...] = ()
+    stops: int = 0
+    stopping_ns: int = 0
+    stood_ns: int = 0
+    stopping: tuple[Waiting, ...] = ()
+    cpu_samples: int = 0
+    count_share: float = 0.0
+    lost: int = 0
+
+
+class LockRecording:
+    """Watches the Pythons among *pid* and its descendants from the start of the `with` block to its end."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._ending = threading.Event()
+        self._round = threading.Condition()
+        self._timeline = Timeline()
+        self._stacks: dict[int, list[Stack]] = defaultdict(list)
+        self._owners: dict[int, list[Owner]] = defaultdict(list)
+        self._cpu: Counter[bool] = Counter()
+        self._processes: dict[int, PythonProcess] = {}
+        self._strangers: set[int] = set()
+        self._counting: dict[int, list[range]] = {}
+        self._rounds = 0
+        self.facts: LockFacts | None = None
+
+    def __repr__(self) -> str:
+        return f"LockRecording(of pid {self._pid}, {self._rounds} rounds)"
+
+    def __enter__(self) -> "LockRecording":
+        """Raises LocksFailed."""
+        self._find_processes()
+        if not self._processes:
+            raise LocksFailed("no process of the service is a CPython 3.14 whose memory may be read")
+        with ExitStack() as stack:
+            stack.callback(self._close)
+            files = {process.interpreter.file.stat().st_ino: process.interpreter.file for process in self._pythons()}
+            self._probes = stack.enter_context(_probed([probe for file in files.values() for probe in _of_file(file)]))
+            self._thread = threading.Thread(target=self._watch, name="locks", daemon=True)
+            self._started_ns = monotonic_ns()
+            self._thread.start()
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ending.set()
+        self._thread.join()
+        try:
+            self.facts = self._joined()
+        finally:
+            self._open.close()
+
+    def wait_for(self, rounds: int, timeout_s: float) -> None:
+        """Wait until there were so many rounds of samples."""
+        with self._round:
+            self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
+
+    def _close(self) -> None:
+        for process in self._pythons():
+            process.close()
+
+    def _pythons(self) -> list[PythonProcess]:
+        return list(self._processes.values())
+
+    def _watch(self) -> None:
+        looked_ns = self._started_ns
+        while not self._ending.wait(1 / SAMPLES_HZ) and not self._timeline.is_full:
+            now_ns = monotonic_ns()
+            if now_ns - self._started_ns > LONGEST_S * 1e9:
+                break
+            if now_ns - looked_ns > NEW_PROCESSES_S * 1e9:
+                self._find_processes()
+                looked_ns = now_ns
+            self._look()
+        self._ended_ns = monotonic_ns()
+
+    def _look(self) -> None:
+        """One round: all stacks, the hits since the last, and whose mutexes are waited for."""
+        for process in self._pythons():
+            self._stacks[process.pid] += process.stacks()
+        self._take(self._probes.hits())
+        for pid, tid, mutex in self._timeline.waiting():
+            start_ns = monotonic_ns()
+            name = self._processes[pid].owner(mutex)
+            self._owners[pid].append(Owner(tid, mutex, start_ns, monotonic_ns(), name))
+        with self._round:
+            self._rounds += 1
+            self._round.notify_all()
+
+    def _take(self, hits: list[Hit]) -> None:
+        ours = [hit for hit in hits if hit.pid in self._processes]
+        self._timeline.add(ours)
+        for hit in ours:
+            if hit.name == CLOCK:
+                self._cpu[any(hit.value in function for function in self._counting[hit.pid])] += 1
+
+    def _find_processes(self) -> None:
+        for pid in tree(self._pid):
+            if pid not in self._processes and pid not in self._strangers:
+                try:
+                    process = PythonProcess(pid)
+                except NotReadable:
+                    self._strangers.add(pid)
+                    continue
+                bias, known = process.interpreter.bias, _symbols(process.interpreter.file, SHARED_COUNTS)
+                starts = {symbol.address + bias: symbol.size_bytes for symbol in known.values()}
+                self._counting[pid] = [range(start, start + size) for start, size in starts.items()]
+                self._processes[pid] = process
+
+    def _joined(self) -> LockFacts:
+        self._take(self._probes.hits())
+        line = self._timeline
+        line.end(self._ended_ns)
+        waits = self._lines(of_waits(line.waits, self._stacks, self._owners))
+        contended = [waiting for waiting in waits if not _is_signal(waiting)]
+        watched_ns = self._ended_ns - self._started_ns
+        per_sample_ns = watched_ns / max(1, self._rounds)
+        return LockFacts(
+            watched_ns=watched_ns,
+            waiting_ns=round(sum(waiting.samples for waiting in contended) * per_sample_ns),
+            waits=tuple(contended),
+            stops=len(line.stops),
+            stopping_ns=sum(span.end_ns - span.start_ns for span in line.stops),
+            stood_ns=sum(line.stood_ns.values()),
+            stopping=tuple(self._lines(of_stops(line.stops, self._stacks))),
+            cpu_samples=self._cpu.total(),
+            count_share=round(self._cpu[True] / max(1, self._cpu.total()), 4),
+            lost=self._probes.lost(),
+        )
+
+    def _lines(self, samples: Counter[Held]) -> list[Waiting]:
+        """By owner and innermost line, the most frequent first, with the most frequent of the stacks."""
+        lines: dict[tuple[str, Place | None], Counter[tuple[Place, ...]]] = defaultdict(Counter)
+        for held, count in samples.items():
+            places = map(self._processes[held.pid].place, held.frames)
+            stack = tuple(place for place in places if place)
+            lines[held.owner, stack[0] if stack else None][stack] += count
+        waiting = (
+            Waiting(owner=owner, stack=stacks.most_common(1)[0][0], samples=stacks.total())
+            for (owner, _), stacks in lines.items()
+        )
+        return sorted(waiting, key=lambda line: -line.samples)
+
+
+def _is_signal(waiting: Waiting) -> bool:
+    function, file = SIGNALS
+    return bool(waiting.stack) and waiting.stack[0].function == function and waiting.stack[0].file.endswith(file)
+
+
+def _symbols(file: Path, names: tuple[str, ...]) -> dict[str, Symbol]:
+    with open(file, "rb") as elf:
+        return symbols(elf.fileno(), names)
+
+
+def _of_file(file: Path) -> Iterator[Probe]:
+    """What is probed in an interpreter. A function may be inlined away: then the others are what there is."""
+    known = _symbols(file, (*TAKE_MUTEX, *(name for pair in STOP_ALL for name in pair)))
+    for name in TAKE_MUTEX:
+        if name in known:
+            yield Probe(name=LOCK, file=file, offset=known[name].offset)
+            yield Probe(name=LOCKED, file=file, offset=known[name].offset, returns=True)
+    for stop, start in STOP_ALL:
+        if stop in known and start in known:
+            yield Probe(name=STOP, file=file, offset=known[stop].offset)
+            yield Probe(name=STOPPED, file=file, offset=known[stop].offset, returns=True)
+            yield Probe(name=STARTED, file=file, offset=known[start].offset, returns=True)
+            return
+
+
+@contextmanager
+def _probed(probes: list[Probe]) -> Iterator[Probes]:
+    if not probes:
+        raise LocksFailed("its interpreter does not name the functions that take a lock: it was stripped")
+    try:
+        with Probes(probes) as set_probes:
+            yield set_probes
+    except OSError as error:
+        raise LocksFailed(_refusal(error)) from error
+
+
+def check_known_objects(executable: Path) -> None:
+    """Watch threads of *executable* that wait for a list and a dict. Raises LocksFailed if that is not what is seen."""
+    seen: set[tuple[str, str]] = set()
+    with guarded([executable, "-I", KNOWN], stderr=subprocess.DEVNULL) as guard:
+        if not guard.process.stdout or not guard.process.stdout.readline():
+            raise LocksFailed("{executable} did not run {script}", executable=str(executable), script=KNOWN.name)
+        for _ in range(MOST_TRIALS):
+            with LockRecording(guard.process.pid) as recording:
+                recording.wait_for(TRIAL_ROUNDS, TRIAL_S)
+            waits = recording.facts.waits if recording.facts else ()
+            seen |= {(line.stack[0].function, line.owner) for line in waits if line.stack and line.owner != UNREAD}
+            if len(seen) >= len(EXPECTED):
+                break
+    if seen != EXPECTED:
+        pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
+        raise LocksFailed(
+            "known objects were not recognised in {executable}: {seen}", executable=str(executable), seen=pairs
+        )
+
+
+def obstacle() -> Message:
+    """Why locks cannot be watched here, and what to do; NOTHING if they can."""
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        return message("--profile locks needs Linux 6.6 or later on x86-64 or arm64.")
+    try:
+        with Probes([Probe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
+            return NOTHING
+    except OSError as error:
+        return _refusal(error)
+
+
+def _refusal(error: OSError) -> Message:
+    return message(
+        "--profile locks may not watch functions here: {error}. Run it as root, or in a container that was started "
+        "with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
+        error=error.strerror or str(error),
+    )

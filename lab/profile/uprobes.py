@@ -1,0 +1,241 @@
+"""Probes on functions of programs while they run, and samples of CPU time, by BPF: Linux 6.6 or later.
+
+The kernel runs PROGRAM at each hit: it writes process, thread, time and one register into a ring that is read here. All
+of it belongs to file descriptors of this process, so that the kernel takes it away however this process ends. Every
+process that has mapped the file is seen; whose a hit was is told by its pid. Source: bpf(2), bpf-helpers(7), Linux 6.6
+include/uapi/linux/bpf.h (BPF_TRACE_UPROBE_MULTI), Documentation/bpf (ringbuf.rst, instruction-set.rst).
+"""
+
+import ctypes
+import mmap
+import os
+import platform
+import struct
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fcntl import ioctl
+from pathlib import Path
+from typing import NamedTuple
+
+RING_BYTES = 1 << 23  # of some 200 000 hits
+CLOCK_HZ = 499  # not a divisor of the timer's, so that the two do not beat
+CLOCK = "clock"  # a hit of this name: CLOCK_HZ times per second of CPU time; its value is the instruction's address
+ONLINE = Path("/sys/devices/system/cpu/online")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Machine:
+    """Numbers of system calls, and where in struct pt_regs the first argument and the instruction's address are."""
+
+    bpf: int
+    perf_event_open: int
+    first_argument: int
+    instruction: int
+
+
+MACHINES = {
+    "x86_64": _Machine(bpf=321, perf_event_open=298, first_argument=112, instruction=128),
+    "aarch64": _Machine(bpf=280, perf_event_open=241, first_argument=0, instruction=256),
+}
+_MAP_CREATE, _MAP_LOOKUP, _PROG_LOAD, _LINK_CREATE = 0, 1, 5, 28
+_ARRAY, _RING = 2, 27
+_KPROBE, _PERF_EVENT, _UPROBE_MULTI = 2, 7, 48
+_KTIME, _COOKIE, _NS_PID, _LOOKUP, _RESERVE, _SUBMIT = 5, 174, 120, 1, 131, 132
+_SET_BPF, _ENABLE = 0x40042408, 0x2400
+_SOFTWARE, _CPU_CLOCK, _FREQUENCY, _CLOSE_ON_EXEC = 1, 0, 1 << 10, 8
+_HEAD, _HIT = struct.Struct("<II"), struct.Struct("<IIQQQ")
+_UNFINISHED = 1 << 31
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """name: of the hits. file, offset: of the function's first byte. returns: hit when the function returns"""
+
+    name: str
+    file: Path
+    offset: int
+    returns: bool = False
+
+
+class Hit(NamedTuple):
+    """One hit; value: the function's first argument, where it was entered."""
+
+    name: str
+    pid: int
+    tid: int
+    time_ns: int
+    value: int
+
+
+class Probes:
+    """Probes, and samples of all CPU time, from the start of the `with` block to its end."""
+
+    def __init__(self, probes: Sequence[Probe]) -> None:
+        self._probes = probes
+        self._names = [CLOCK, *(probe.name for probe in probes)]
+        self._open = ExitStack()
+
+    def __enter__(self) -> "Probes":
+        """Raises OSError where the kernel does not let this user watch functions."""
+        with ExitStack() as stack:
+            self._map(stack)
+            self._lost = _kept(stack, _bpf(_MAP_CREATE, struct.pack("<IIII", _ARRAY, 4, 8, 1)))
+            self._set_probes(stack)
+            self._set_clock(stack)
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def hits(self) -> list[Hit]:
+        """Those since the last call, in the order of their time."""
+        return sorted(self._read(), key=lambda hit: hit.time_ns)
+
+    def lost(self) -> int:
+        """How many hits did not fit into the ring."""
+        key, value = ctypes.create_string_buffer(4), ctypes.create_string_buffer(8)
+        _bpf(_MAP_LOOKUP, struct.pack("<IIQQ", self._lost, 0, ctypes.addressof(key), ctypes.addressof(value)))
+        return int.from_bytes(value.raw, "little")
+
+    def _map(self, stack: ExitStack) -> None:
+        page = mmap.PAGESIZE
+        self._ring = _kept(stack, _bpf(_MAP_CREATE, struct.pack("<IIII", _RING, 0, 0, RING_BYTES)))
+        self._consumed = stack.enter_context(mmap.mmap(self._ring, page))
+        produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
+        self._produced = stack.enter_context(produced)
+
+    def _set_probes(self, stack: ExitStack) -> None:
+        """All of a file that are entered, or returned from, together: to take probes away takes the kernel a while."""
+        program = self._program(stack, _KPROBE, _UPROBE_MULTI, MACHINES[platform.machine()].first_argument)
+        groups: dict[tuple[Path, bool], list[int]] = defaultdict(list)
+        for number, probe in enumerate(self._probes, 1):
+            groups[probe.file, probe.returns].append(number)
+        for (file, returns), numbers in groups.items():
+            path = ctypes.create_string_buffer(os.fsencode(file))
+            offsets = (ctypes.c_uint64 * len(numbers))(*(self._probes[number - 1].offset for number in numbers))
+            cookies = (ctypes.c_uint64 * len(numbers))(*numbers)
+            places = [ctypes.addressof(path), ctypes.addressof(offsets), 0, ctypes.addressof(cookies)]
+            link = struct.pack("<4I4Q4I", program, 0, _UPROBE_MULTI, 0, *places, len(numbers), int(returns), 0, 0)
+            _kept(stack, _bpf(_LINK_CREATE, link))
+
+    def _set_clock(self, stack: ExitStack) -> None:
+        machine = MACHINES[platform.machine()]
+        program = self._program(stack, _PERF_EVENT, 0, machine.instruction)
+        attributes = struct.pack("<IIQQQQQ", _SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY) + bytes(16)
+        for cpu in _cores():
+            arguments = (ctypes.create_string_buffer(attributes), -1, cpu, -1, ctypes.c_ulong(_CLOSE_ON_EXEC))
+            event = _kept(stack, _called(machine.perf_event_open, *arguments))
+            ioctl(event, _SET_BPF, program)
+            ioctl(event, _ENABLE, 0)
+
+    def _program(self, stack: ExitStack, kind: int, attach: int, register: int) -> int:
+        code = _program(self._ring, self._lost, register)
+        instructions, license_name = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b"MIT")
+        places = (len(code) // 8, ctypes.addressof(instructions), ctypes.addressof(license_name))
+        attributes = struct.pack("<IIQQIIQII16sII", kind, *places, 0, 0, 0, 0, 0, b"gilscope", 0, attach)
+        return _kept(stack, _bpf(_PROG_LOAD, attributes))
+
+    def _read(self) -> Iterator[Hit]:
+        (consumed,) = struct.unpack_from("<Q", self._consumed)
+        (produced,) = struct.unpack_from("<Q", self._produced)
+        start = mmap.PAGESIZE + consumed % RING_BYTES
+        data = self._produced[start : start + produced - consumed]
+        place = 0
+        while place < len(data):
+            length, _ = _HEAD.unpack_from(data, place)
+            if length & _UNFINISHED:
+                break
+            tid, pid, time_ns, cookie, value = _HIT.unpack_from(data, place + _HEAD.size)
+            yield Hit(self._names[cookie], pid, tid, time_ns, value)
+            place += _HEAD.size + _HIT.size
+        struct.pack_into("<Q", self._consumed, 0, consumed + place)
+
+
+def _program(ring: int, lost: int, register: int) -> bytes:
+    """What the kernel runs at each hit: reserve room for _HIT in the ring, fill it in, submit it; or count it as lost.
+
+    A pid is that of the process as this process's namespace has it; 0 of one that is not in there.
+    """
+    namespace = os.stat("/proc/self/ns/pid")
+    r0, r1, r2, r3, r4, context, hit, top = 0, 1, 2, 3, 4, 6, 7, 10
+    store = [*_copied(context, r1), *_helper(_COOKIE), _instruction(0x7B, hit, r0, 16)]
+    fill = [
+        *_copied(r0, hit),
+        *_wide(r1, namespace.st_dev),
+        *_wide(r2, namespace.st_ino),
+        *_copied(hit, r3),
+        _instruction(0xB7, r4, 0, 0, 8),
+        *_helper(_NS_PID),
+        *_helper(_KTIME),
+        _instruction(0x7B, hit, r0, 8),
+        *store,
+        _instruction(0x79, r1, context, register),
+        _instruction(0x7B, hit, r1, 24),
+        *_copied(hit, r1),
+        _instruction(0xB7, r2, 0, 0, 0),
+        *_helper(_SUBMIT),
+        _instruction(0x05, 0, 0, 9),  # over the counting of what is lost
+    ]
+    count = [
+        _instruction(0x62, top, 0, -4, 0),
+        *_copied(top, r2),
+        _instruction(0x07, r2, 0, 0, -4),
+        *_wide(r1, lost, is_map=True),
+        *_helper(_LOOKUP),
+        _instruction(0x15, r0, 0, 2, 0),
+        _instruction(0xB7, r1, 0, 0, 1),
+        _instruction(0xDB, r0, r1, 0, 0),
+    ]
+    reserve = [
+        *_copied(r1, context),
+        *_wide(r1, ring, is_map=True),
+        _instruction(0xB7, r2, 0, 0, _HIT.size),
+        _instruction(0xB7, r3, 0, 0, 0),
+        *_helper(_RESERVE),
+        _instruction(0x15, r0, 0, len(b"".join(fill)) // 8, 0),
+    ]
+    end = [_instruction(0xB7, r0, 0, 0, 0), _instruction(0x95, 0, 0, 0)]
+    return b"".join([*reserve, *fill, *count, *end])
+
+
+def _instruction(code: int, target: int, source: int, offset: int, value: int = 0) -> bytes:
+    return struct.pack("<BBhi", code, target | source << 4, offset, value)
+
+
+def _copied(source: int, target: int) -> list[bytes]:
+    return [_instruction(0xBF, target, source, 0)]
+
+
+def _wide(target: int, value: int, *, is_map: bool = False) -> list[bytes]:
+    low, high = struct.unpack("<ii", struct.pack("<Q", value))
+    return [_instruction(0x18, target, int(is_map), 0, low), _instruction(0, 0, 0, 0, high)]
+
+
+def _helper(number: int) -> list[bytes]:
+    return [_instruction(0x85, 0, 0, 0, number)]
+
+
+def _bpf(command: int, attributes: bytes) -> int:
+    whole = attributes.ljust(144, b"\0")
+    return _called(MACHINES[platform.machine()].bpf, command, ctypes.create_string_buffer(whole, 144), 144)
+
+
+def _called(number: int, *arguments: object) -> int:
+    """A system call. Raises OSError."""
+    result = int(ctypes.CDLL(None, use_errno=True).syscall(number, *arguments))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def _kept(stack: ExitStack, descriptor: int) -> int:
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def _cores() -> list[int]:
+    ranges = (part.partition("-") for part in ONLINE.read_text().strip().split(","))
+    return [cpu for low, _, high in ranges for cpu in range(int(low), int(high or low) + 1)]

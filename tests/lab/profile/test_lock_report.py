@@ -1,0 +1,70 @@
+"""What a profile of locks comes to: sentences and shares of facts made by hand."""
+
+from dataclasses import replace
+
+from core.result_shape import PROFILE
+from lab.profile.frames import NOBODY, Place
+from lab.profile.lock_report import LockReport, owner, short
+from lab.profile.locks import LockFacts, Waiting
+
+SECOND = 10**9
+PUT = (
+    Place(file="/home/me/shop/app.py", line=31, function="Cache.put"),
+    Place(file="/home/me/shop/app.py", line=40, function="view"),
+    Place(file="/v/lib/python3.14t/site-packages/flask/app.py", line=9, function="dispatch"),
+)
+QUIET = LockFacts(watched_ns=2 * SECOND, cpu_samples=900)
+
+
+def sentence(facts: LockFacts) -> str:
+    """Of 100 requests that took 10 s together."""
+    return str(LockReport(facts=facts, requests=100, in_flight_ns=10 * SECOND).sentence())
+
+
+def test_a_service_without_contention_has_nothing_claimed_of_it() -> None:
+    nothing = "no contended lock, stop of all threads or counting of shared references takes 2 %"
+    assert sentence(QUIET) == nothing
+    few = (Waiting(owner="dict", stack=PUT, samples=19),)
+    assert sentence(replace(QUIET, waiting_ns=5 * SECOND, waits=few)) == nothing
+
+
+def test_the_type_of_the_object_the_line_and_its_caller_are_named() -> None:
+    waits = (Waiting(owner="dict", stack=PUT, samples=62), Waiting(owner=NOBODY, stack=(), samples=38))
+    assert sentence(replace(QUIET, waiting_ns=5 * SECOND, waits=waits)) == (
+        "requests wait for contended locks in 50 % of their time; 62 % of it for a dict at app.py:31 in Cache.put, "
+        "called at flask/app.py:9 in dispatch"
+    )
+
+
+def test_stops_are_counted_per_request() -> None:
+    stopping = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stack=PUT[2:], samples=10))
+    assert sentence(replace(QUIET, stops=900, stopping_ns=4 * SECOND, stopping=stopping)) == (
+        "a request stops all threads 9.0 times and spends 40 % of its time on that; "
+        "75 % of it at app.py:31 in Cache.put"
+    )
+
+
+def test_shared_counts_are_a_lower_bound_and_hits_that_were_not_seen_are_told() -> None:
+    assert sentence(replace(QUIET, count_share=0.124, lost=1200)) == (
+        "at least 12 % of CPU time goes into reference counts of objects that threads share; 1,200 calls were not seen"
+    )
+
+
+def test_whose_a_mutex_is_that_is_no_objects() -> None:
+    assert str(owner("[_counter.so]")) == "a variable of _counter.so (no object's mutex)"
+    assert str(owner(NOBODY)) == "a mutex that is no object's"
+
+
+def test_files_are_named_without_the_way_to_them() -> None:
+    assert short("/opt/py/lib/python3.14t/functools.py") == "functools.py"
+    assert short("/v/lib/python3.14t/site-packages/django/utils/decorators.py") == "django/utils/decorators.py"
+    assert short("/home/me/app.py") == "app.py"
+
+
+def test_what_is_kept_fits_the_schema_and_its_shares_are_of_the_time_that_requests_took() -> None:
+    waits = (Waiting(owner="dict", stack=PUT, samples=60), Waiting(owner="list", stack=(), samples=20))
+    facts = replace(QUIET, waiting_ns=4 * SECOND, waits=waits)
+    told = LockReport(facts=facts, requests=100, in_flight_ns=10 * SECOND).to_json()
+    PROFILE({"kind": "locks", "system": "4", "runtime": "3.14t", "params": {}, **told})
+    assert [line["share"] for line in told["contended"]] == [0.3, 0.1]
+    assert told["contended"][0]["stack"][0] == {"file": "app.py", "line": 31, "function": "Cache.put"}

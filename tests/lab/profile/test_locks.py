@@ -1,0 +1,148 @@
+"""Locks and stops watched in real processes, in which they were planted."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from lab.profile import locks
+from lab.profile.frames import NOBODY, NotReadable, PythonProcess
+from lab.profile.locks import LockFacts, LockRecording, LocksFailed, obstacle
+from lab.profile.uprobes import Probes
+from tests.conftest import runtime_or_skip
+
+PLANTED = Path(__file__).with_name("planted")
+DEADLINE_S = 60.0
+ENOUGH = 10
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    if why_not := obstacle():
+        pytest.skip(str(why_not))
+    return runtime_or_skip("3.14t").interpreter.executable
+
+
+@contextmanager
+def started(*command: str | Path, folder: Path | None = None) -> Iterator[int]:
+    """A program that says when it is ready; its pid."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def watched(pid: int) -> LockFacts:
+    """What is seen of it in one recording, which is longer each time until there are ENOUGH samples."""
+    ends, rounds = monotonic() + DEADLINE_S, 60
+    while True:
+        with LockRecording(pid) as recording:
+            recording.wait_for(rounds, DEADLINE_S)
+        facts = recording.facts
+        assert facts is not None
+        if sum(line.samples for line in (*facts.waits, *facts.stopping)) >= ENOUGH or monotonic() > ends:
+            return facts
+        rounds *= 2
+
+
+@pytest.mark.parametrize(
+    ("planted", "type_name"), [("shared_dict_under_one_key", "dict"), ("shared_list_appended", "list")]
+)
+def test_the_type_and_the_line_of_a_shared_object_come_first(python: Path, planted: str, type_name: str) -> None:
+    with started(python, PLANTED / "services.py", planted) as pid:
+        facts = watched(pid)
+    first = facts.waits[0]
+    assert (first.owner, first.stack[0].function) == (type_name, planted)
+    assert "shared_" in (PLANTED / "services.py").read_text().splitlines()[first.stack[0].line - 1]
+    assert facts.stops == 0
+
+
+def test_functions_that_are_given_attributes_stop_all_threads_at_their_line(python: Path) -> None:
+    with started(python, PLANTED / "services.py", "function_attributes") as pid:
+        facts = watched(pid)
+    place, caller, *_ = facts.stopping[0].stack
+    assert (place.function, caller.function) == ("update_wrapper", "function_attributes")
+    assert facts.stops > ENOUGH
+    assert 0 < facts.stood_ns <= facts.watched_ns
+
+
+def test_an_object_that_all_threads_refer_to_costs_counts_and_no_lock(python: Path) -> None:
+    with started(python, PLANTED / "services.py", "counter_object") as pid, LockRecording(pid) as recording:
+        recording.wait_for(30, DEADLINE_S)
+    assert recording.facts is not None
+    assert recording.facts.waits == ()
+    assert recording.facts.count_share > 0.01
+
+
+def test_the_mutex_of_an_extension_is_no_objects(python: Path, tmp_path: Path) -> None:
+    include = subprocess.check_output(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('include'))"], text=True
+    ).strip()
+    compiler = shutil.which("cc")
+    if not compiler or not (Path(include) / "Python.h").is_file():
+        pytest.skip("there is no C compiler, or no header of 3.14t")
+    source, library = PLANTED / "_planted.c", tmp_path / "_planted.so"
+    subprocess.run([compiler, "-shared", "-fPIC", f"-I{include}", source, "-o", library], check=True)
+    with started(python, PLANTED / "services.py", "own_mutex", folder=tmp_path) as pid:
+        facts = watched(pid)
+    assert (facts.waits[0].owner, facts.waits[0].stack[0].function) == ("[_planted.so]", "own_mutex")
+
+
+def test_known_objects_are_recognised(python: Path) -> None:
+    locks.check_known_objects(python)
+
+
+def test_an_interpreter_that_is_none_is_not_believed(python: Path) -> None:
+    with pytest.raises(LocksFailed, match="did not run known"):
+        locks.check_known_objects(Path(shutil.which("true") or "/bin/true"))
+
+
+def test_a_process_that_is_no_python_cannot_be_watched() -> None:
+    with started("sh", "-c", "echo ready; read line") as pid:
+        with pytest.raises(NotReadable):
+            PythonProcess(pid)
+        with pytest.raises(LocksFailed, match="no process of the service"), LockRecording(pid):
+            pass
+
+
+def test_memory_that_is_not_there_has_no_owner() -> None:
+    executable = runtime_or_skip("3.14t").interpreter.executable
+    with started(executable, "-c", "print('ready', flush=True); input()") as pid:
+        process = PythonProcess(pid)
+        assert process.owner(10) == process.owner(1 << 63) == NOBODY
+        process.close()
+
+
+def test_a_stack_is_read_with_lines_and_functions_also_of_a_file_in_chinese(tmp_path: Path) -> None:
+    executable = runtime_or_skip("3.14").interpreter.executable
+    script = tmp_path / "服务.py"
+    script.write_text("def 等待():\n    input('ready\\n')\n\n等待()\n", "utf-8")
+    with started(executable, script) as pid:
+        process = PythonProcess(pid)
+        places = [place for frame in next(process.stacks()).frames if (place := process.place(frame))]
+        process.close()
+    assert [(Path(place.file).name, place.line, place.function) for place in places] == [
+        ("服务.py", 2, "等待"),
+        ("服务.py", 4, "<module>"),
+    ]
+
+
+def test_a_kernel_that_refuses_is_told_in_one_line_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(probes: Probes) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Probes, "__enter__", refuse)
+    assert str(obstacle()) == (
+        "--profile locks may not watch functions here: Operation not permitted. Run it as root, or in a container that "
+        "was started with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE."
+    )
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert str(obstacle()) == "--profile locks needs Linux 6.6 or later on x86-64 or arm64."

@@ -1,0 +1,88 @@
+"""Hits of probes and samples of stacks, joined by hand-made times."""
+
+from lab.profile.frames import RawFrame, Stack
+from lab.profile.uprobes import Hit
+from lab.profile.waits import (
+    LOCK,
+    LOCKED,
+    STARTED,
+    STOP,
+    STOPPED,
+    UNREAD,
+    Held,
+    Owner,
+    Span,
+    Timeline,
+    of_stops,
+    of_waits,
+)
+
+PID, TID, DICT, US = 10, 11, 0xD1C7, 1000
+PUT, GET = (RawFrame(1, 2, 0),), (RawFrame(3, 4, 0),)
+
+
+def timeline(*hits: tuple[str, int, int]) -> Timeline:
+    """Of one thread. hits: name, time in us, first argument"""
+    made = Timeline()
+    made.add(Hit(name, PID, TID, time_us * US, value) for name, time_us, value in hits)
+    return made
+
+
+def stack(start_us: int, end_us: int, frames: tuple[RawFrame, ...] = PUT) -> Stack:
+    return Stack(TID, start_us * US, end_us * US, frames)
+
+
+def wait(start_us: int, end_us: int, mutex: int = DICT) -> Span:
+    return Span(PID, TID, mutex, start_us * US, end_us * US)
+
+
+def test_a_wait_is_from_the_call_to_the_return_of_the_outer_function() -> None:
+    line = timeline((LOCK, 0, DICT), (LOCK, 1, DICT), (LOCKED, 50, 0), (LOCKED, 51, 0))
+    assert line.waits == [wait(0, 51)]
+
+
+def test_a_call_that_finds_the_mutex_free_is_no_wait() -> None:
+    assert timeline((LOCK, 0, DICT), (LOCKED, 4, 0)).waits == []
+
+
+def test_a_return_that_was_lost_spoils_one_wait_only() -> None:
+    line = timeline((LOCK, 0, DICT), (LOCK, 100, 0xBEEF), (LOCKED, 150, 0), (LOCKED, 160, 0))
+    assert line.waits == [wait(100, 150, 0xBEEF)]
+
+
+def test_who_still_waits_at_the_end_has_waited_until_then() -> None:
+    line = timeline((LOCK, 0, DICT))
+    assert line.waiting() == [(PID, TID, DICT)]
+    line.end(90 * US)
+    assert line.waits == [wait(0, 90)]
+
+
+def test_a_stop_is_from_its_request_to_the_new_start_and_the_others_stand_for_the_last_part_of_it() -> None:
+    line = timeline((STOP, 5, 1), (LOCK, 6, 2), (LOCKED, 30, 0), (STOPPED, 40, 0), (STARTED, 55, 0))
+    assert line.stops == [wait(5, 55, 0)]
+    assert line.stood_ns == {PID: 15 * US}
+    assert line.waits == []  # stops that wait for each other are stops
+
+
+def test_after_a_stop_whose_end_was_lost_waits_count_again() -> None:
+    line = timeline((STOP, 5, 1), (LOCK, 2_000_000, DICT), (LOCKED, 2_000_100, 0))
+    assert line.waits == [wait(2_000_000, 2_000_100)]
+
+
+def test_a_sample_counts_only_if_all_of_it_was_read_while_the_thread_waited() -> None:
+    stacks = {PID: [stack(10, 20), stack(45, 55), stack(60, 70), stack(110, 120, GET)]}
+    owners = {PID: [Owner(TID, DICT, 30 * US, 31 * US, "dict"), Owner(TID, DICT, 52 * US, 53 * US, "list")]}
+    assert of_waits([wait(0, 50), wait(100, 150)], stacks, owners) == {
+        Held(PID, "dict", PUT): 1,
+        Held(PID, "dict", GET): 1,  # nobody looked during this wait: it is the same mutex as before
+    }
+
+
+def test_a_mutex_that_was_never_looked_at_is_said_to_be_unread() -> None:
+    late = {PID: [Owner(TID, DICT, 60 * US, 61 * US, "dict")]}
+    assert of_waits([wait(0, 50)], {PID: [stack(1, 2)]}, late) == {Held(PID, UNREAD, PUT): 1}
+
+
+def test_a_thread_of_another_process_with_the_same_number_is_another_thread() -> None:
+    assert of_stops([wait(0, 50, 0)], {PID + 1: [stack(1, 2)]}) == {}
+    assert of_stops([wait(0, 50, 0)], {PID: [stack(1, 2)]}) == {Held(PID, "", PUT): 1}
