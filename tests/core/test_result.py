@@ -23,16 +23,7 @@ from core.result import COMPARISONS, FILE_NAME, CellResult, Run, RunFile, keep_c
 from core.schema import SCHEMA
 
 DESIGN_HEAD = {
-    "schema",
-    "run_id",
-    "started_at",
-    "seed",
-    "command",
-    "plan",
-    "machine",
-    "runtimes",
-    "cells",
-    "comparisons",
+    *("schema", "run_id", "started_at", "seed", "command", "plan", "machine", "runtimes", "cells", "comparisons")
 }
 DESIGN_CELL = {
     *("cell_id", "system", "runtime", "arm", "block", "params", "status", "reason", "wall_ns", "requests"),
@@ -229,26 +220,21 @@ def test_a_folder_that_cannot_be_made_is_an_error_that_names_the_file(tmp_path: 
         RunFile(tmp_path / "file").save(run())
 
 
-def test_a_missing_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="nowhere cannot be read: No such file"):
-        load(tmp_path / "nowhere")
-
-
-def test_a_folder_without_a_run_is_an_error_that_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"result\.json cannot be read: No such file"):
-        load(tmp_path)
+@pytest.mark.parametrize(("folder", "named"), [("nowhere", "nowhere"), ("", r"result\.json")])
+def test_a_folder_that_is_missing_or_without_a_run_is_an_error_that_names_it(
+    tmp_path: Path, folder: str, named: str
+) -> None:
+    with pytest.raises(BadInput, match=f"{named} cannot be read: No such file"):
+        load(tmp_path / folder)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "not json", '{"schema": 1', '{"schema": 1}x', "[" * 200_000], ids=lambda text: repr(text[:12])
+    "content",
+    [b"", b"{", b"not json", b'{"schema": 1', b'{"schema": 1}x', b"[" * 200_000, b'{"schema": 1, "run_id": "\xff"}'],
+    ids=lambda content: repr(content[:24]),
 )
-def test_broken_json_is_an_error_that_says_so(tmp_path: Path, text: str) -> None:
-    with pytest.raises(BadInput, match=r"result\.json is not JSON"):
-        load(written(tmp_path, text))
-
-
-def test_bytes_that_are_not_utf8_are_an_error(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_bytes(b'{"schema": 1, "run_id": "\xff"}')
+def test_what_is_not_json_or_not_utf8_is_an_error_that_says_so(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE_NAME).write_bytes(content)
     with pytest.raises(BadInput, match=r"result\.json is not JSON"):
         load(tmp_path)
 
