@@ -9,6 +9,7 @@ Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
 from collections.abc import Iterable, Mapping
 from math import ceil
 from reprlib import Repr
+from sys import intern
 from typing import Any
 
 SUB_BITS = 7
@@ -121,7 +122,7 @@ class Histogram:
         for name, (share, needed) in _SHARES.items():
             if count >= needed:
                 summary[name] = self.quantile(share)
-        counts = {str(bucket): number for bucket, number in self.filled()}
+        counts = {intern(str(bucket)): number for bucket, number in self.filled()}  # a run keeps many histograms
         summary["histogram"] = {"sub_bits": SUB_BITS, "total_ns": self.total_ns, "counts": counts}
         return summary
 
