@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from copy import deepcopy
 from pathlib import Path
 from time import perf_counter_ns
 from types import MappingProxyType, SimpleNamespace
@@ -304,7 +305,7 @@ anything = st.recursive(
     changes=st.lists(st.tuples(st.sampled_from(PLACES), anything | first_wrong), min_size=1, max_size=3), cut=st.data()
 )
 def test_lines_of_any_grammar_are_answered(seam: Seam, changes: list[tuple[Any, Any]], cut: st.DataObject) -> None:
-    lines = good()
+    lines = deepcopy(good())
     lines["client result"][RESULT]["first_wrong"] = changes[0][1]
     for (line, place), value in changes:
         owner = lines[line]
