@@ -14,7 +14,9 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-SAMPLER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stacks_sampler.py")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SAMPLER = "import sys; sys.path.append(sys.argv[1]); from core.inside.stacks_sampler import main; main(sys.argv[2])"
+MACHINES = ("x86_64", "aarch64", "riscv64")
 READY_DEADLINE_MS = 5000
 YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 PR_SET_PTRACER = 0x59616D61  # prctl(2)
@@ -28,8 +30,8 @@ def start(folder: str, options: dict[str, Any]) -> None:
     """Start the sampler; it is sampling when this returns, and ends with this process."""
     while _inherited:
         os.close(_inherited.pop())
-    if sys.platform != "linux":
-        raise RuntimeError("stacks are sampled on Linux alone")
+    if sys.platform != "linux" or os.uname().machine not in MACHINES:
+        raise RuntimeError(f"stacks are sampled on Linux alone, on {', '.join(MACHINES)}")
     is_remote = sys.version_info >= (3, 14)
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     ready, ready_end = os.pipe()
@@ -47,7 +49,9 @@ def start(folder: str, options: dict[str, Any]) -> None:
         "python": sys.version.split()[0],
     }
     as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # or its GIL is counted as the service's
-    _spawn([sys.executable, *as_here, "-I", "-S", SAMPLER, json.dumps(told)], (ready_end, ask, answer))
+    _spawn(
+        [sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, json.dumps(told)], (ready_end, ask, answer)
+    )
     for descriptor in (ready_end, ask, answer):
         os.close(descriptor)
     _allow(int(_heard(ready)))

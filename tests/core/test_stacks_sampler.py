@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core import inside
-from core.inside.stacks_sampler import is_parked_on_a_lock
+from core.inside.stacks_threads import is_parked_on_a_lock
 from lab.run.inside import SOURCE
 from lab.run.runtimes import Runtime
 
@@ -91,15 +91,16 @@ def test_waits_for_a_lock_for_io_and_for_work_are_told_apart(runtime: Runtime, t
 
 
 def test_threads_that_burn_wait_for_the_gil_where_there_is_one(runtime: Runtime, tmp_path: Path) -> None:
-    """One of four can hold it. Who has just been woken may be ready without a core in place of waiting."""
+    """One of four can hold it. Who waits for it wakes to ask for it: on a busy machine it is ready without a core then."""
     seen = states(runtime, tmp_path, {"burn": 4})
     everything = sum(seen.values(), Counter[str]())
-    waiting = everything["gil"] / (everything.total() - everything["idle"])
+    waiting, ready = (everything[state] / (everything.total() - everything["idle"]) for state in ("gil", "ready"))
     if not runtime.name.gil_enabled:
         assert everything["gil"] == 0
         assert share(seen["burn"], "run", "ready") > 0.8
     else:
-        assert 0.25 < waiting < 0.85
+        assert waiting > 0.05
+        assert waiting + ready > 0.6
         assert everything["lock"] < 0.05 * everything.total()
 
 
