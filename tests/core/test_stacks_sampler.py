@@ -91,7 +91,7 @@ def test_waits_for_a_lock_for_io_and_for_work_are_told_apart(runtime: Runtime, t
 
 
 def test_threads_that_burn_wait_for_the_gil_where_there_is_one(runtime: Runtime, tmp_path: Path) -> None:
-    """One of four can hold it. Who waits for it wakes to ask for it: on a busy machine it is ready without a core then."""
+    """One of four can hold it. Who waits for it wakes to ask: on a busy machine it is ready without a core then."""
     seen = states(runtime, tmp_path, {"burn": 4})
     everything = sum(seen.values(), Counter[str]())
     waiting, ready = (everything[state] / (everything.total() - everything["idle"]) for state in ("gil", "ready"))
