@@ -64,15 +64,24 @@ def peer(name: str) -> Spoken:
     return Spoken([sys.executable, "-s", "-m", "clients.peers", name])
 
 
-def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: Tool) -> None:
-    tool.prints("ab", AB)
-    with peer("ab") as client:
-        client.tell(told("ab"))
+def result_of(name: str, **cell: Any) -> Any:
+    """The result of a client that has been told *cell*, after its warm-up if it has one."""
+    with peer(name) as client:
+        client.tell(told(name, **cell))
         ready = client.line()
         assert (ready["ready"], ready["addresses"]) == (True, [])
+        if cell.get("warmup"):
+            client.tell("warm")
+            assert client.line() == {"warm": True}
         client.tell("go")
         result = client.line()["result"]
         assert client.end() == (0, b"", "")
+    return result
+
+
+def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: Tool) -> None:
+    tool.prints("ab", AB)
+    result = result_of("ab")
     assert tool.calls[1:] == ["-q -k -n 2000 -c 4 http://127.0.0.1:1/"]
     assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (2000, 2000, 0, {})
     assert result["completion_ns"] == result["finished_ns"] - result["started_ns"] == 111_000_000
@@ -84,58 +93,32 @@ def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: 
 
 def test_answers_that_a_generator_calls_failed_are_errors(tool: Tool) -> None:
     tool.prints("hey", HEY_REFUSED)
-    with peer("hey") as client:
-        client.tell(told("hey", NUM_REQUESTS_PER_CLIENT=103))
-        client.line()
-        client.tell("go")
-        result = client.line()["result"]
+    result = result_of("hey", NUM_REQUESTS_PER_CLIENT=103)
     assert (result["requests"], result["answered"], result["errors"]) == (100, 99, {"failed": 22})
 
 
 def test_a_generator_that_knows_only_time_learns_in_its_warm_up_how_long_it_needs(tool: Tool) -> None:
     """It said 29,298 requests at 21,266 a second: 100,000 take 4.7 s."""
     tool.prints("wrk", WRK)
-    with peer("wrk") as client:
-        client.tell(told("wrk", warmup=0.02, NUM_REQUESTS_PER_CLIENT=100_000))
-        client.line()
-        client.tell("warm")
-        assert client.line() == {"warm": True}
-        client.tell("go")
-        result = client.line()["result"]
+    result = result_of("wrk", warmup=0.02, NUM_REQUESTS_PER_CLIENT=100_000)
     assert [call.split()[2] for call in tool.calls[1:]] == ["-d1s", "-d5s"]
     assert (result["requests"], result["answered"]) == (29298, 29298)
 
 
 def test_the_warm_up_is_a_share_of_the_requests(tool: Tool) -> None:
     tool.prints("oha", OHA)
-    with peer("oha") as client:
-        client.tell(told("oha", warmup=0.1))
-        client.line()
-        client.tell("warm")
-        assert client.line() == {"warm": True}
-        client.tell("go")
-        assert client.line()["result"]["answered"] == 2000
+    assert result_of("oha", warmup=0.1)["answered"] == 2000
     assert [call.split()[4] for call in tool.calls[1:]] == ["200", "2000"]
 
 
 def test_a_generator_that_is_told_an_uneven_number_of_requests_asks_as_often_on_each_connection(tool: Tool) -> None:
     tool.prints("hey", HEY)
-    with peer("hey") as client:
-        client.tell(told("hey", NUM_REQUESTS_PER_CLIENT=2003))
-        client.line()
-        client.tell("go")
-        assert client.line()["result"]["requests"] == 2000
+    assert result_of("hey", NUM_REQUESTS_PER_CLIENT=2003)["requests"] == 2000
 
 
 def test_a_duration_ends_a_generator_that_knows_a_number_of_requests_too(tool: Tool) -> None:
     tool.prints("ab", AB)
-    with peer("ab") as client:
-        client.tell(told("ab", warmup=0.1, duration_s=5))
-        client.line()
-        client.tell("warm")
-        assert client.line() == {"warm": True}
-        client.tell("go")
-        result = client.line()["result"]
+    result = result_of("ab", warmup=0.1, duration_s=5)
     assert [call.split()[2:6] for call in tool.calls[1:]] == [["-t", "1", "-n", "200000"], ["-t", "5", "-n", "1000000"]]
     assert (result["requests"], result["answered"]) == (2000, 2000)
 
