@@ -21,6 +21,8 @@ LONG_PAUSE_NS = 5_000_000
 OFTEN = 0.5  # stops per request; collections alone stop far more seldom
 CONTAINERS = ("dict", "list", "set", "collections.deque", "collections.defaultdict", "collections.OrderedDict")
 QUEUES = ("list", "collections.deque")
+LOCKS = ("_thread.lock", "_thread.RLock")
+INTERPRETERS = ("[python", "[libpython")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +42,9 @@ class Collecting:
 class LockWait:
     """Threads that wait for a lock at a line. share: of the time of requests, or of the threads' time at work, 0..1
 
-    owner: type of the object whose lock it is, [FILE] of an extension that has it, "" where that is not known
+    owner: type of the object whose lock it is, [FILE] of which it is a variable, "" where that is not known
     files: of the line, then of those that led there
+    under_gil: where containers have no locks, so that it is one of the program's or of an extension
     """
 
     runtime: str
@@ -49,6 +52,7 @@ class LockWait:
     owner: str
     place: str
     files: tuple[str, ...] = ()
+    under_gil: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +109,14 @@ def _waits(fact: LockWait) -> bool:
     return fact.share >= NOTABLE_SHARE
 
 
+def _logs(fact: LockWait) -> bool:
+    return any("logging/" in file for file in fact.files)
+
+
+def _holds_long(fact: LockWait) -> bool:
+    return not _logs(fact) and (fact.owner in LOCKS or (fact.under_gil and not fact.owner))
+
+
 def _decorates(fact: Stops) -> bool:
     return fact.function == "update_wrapper"
 
@@ -136,9 +148,19 @@ RULES = (
         source=f"{LIBRARY}/queue.html",
     ),
     Rule(
+        name="hold it for less",
+        about=LockWait,
+        holds=lambda fact: _waits(fact) and _holds_long(fact),
+        advice=message(
+            "A lock is held while others wait for it. Have one for each key, or each part of the data, rather than one "
+            "for all, and hold it only around what is shared."
+        ),
+        source=f"{GUIDE}/porting/#making-mutable-global-caches-thread-safe-with-locking",
+    ),
+    Rule(
         name="logging",
         about=LockWait,
-        holds=lambda fact: _waits(fact) and any("logging/" in file for file in fact.files),
+        holds=lambda fact: _waits(fact) and _logs(fact),
         advice=message(
             "A handler writes under its lock, and threads wait for each other there. Let them put records into a queue "
             "(QueueHandler), from which one thread writes (QueueListener)."
@@ -148,7 +170,7 @@ RULES = (
     Rule(
         name="extension",
         about=LockWait,
-        holds=lambda fact: _waits(fact) and fact.owner.startswith("["),
+        holds=lambda fact: _waits(fact) and fact.owner.startswith("[") and not fact.owner.startswith(INTERPRETERS),
         advice=message("The mutex is an extension's own: only its authors can divide it. Tell them, with this line."),
         source=f"{GUIDE}/porting-extensions/",
     ),

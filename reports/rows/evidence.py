@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from core.result import Run
+from core.runtime import RuntimeName
 from reports.rows.advice import Collecting, Fact, LockWait, SharedCounts, Stops
 from reports.rows.pauses import Pauses, pauses
 from reports.rows.summary import Row
+from reports.rows.waits import lines, settings, waits
 
 LEAST_SAMPLES = 20
+MOST_LINES = 3
 Profile = Mapping[str, Any]
 
 
@@ -16,11 +19,25 @@ def facts(run: Run, groups: Iterable[Sequence[Row]]) -> list[Fact]:
     """Of every runtime that the run has something of. groups: its rows, those that differ in the arm alone together"""
     locks = [profile for profile in run.profiles if profile.get("kind") == "locks" and "contended" in profile]
     collecting = [_collecting(each) for rows in groups for each in pauses(rows)]
-    return [*collecting, *(fact for profile in locks for fact in _of_locks(profile))]
+    waiting = [wait for profiles in settings(run) for profile in profiles for wait in _waiting(profile, profiles)]
+    return [*collecting, *waiting, *(fact for profile in locks for fact in _of_locks(profile))]
 
 
 def _collecting(each: Pauses) -> Collecting:
     return Collecting(runtime=each.row.runtime, share=each.share, longest_ns=each.longest_ns, holds_up=each.is_finding)
+
+
+def _waiting(profile: Profile, profiles: Sequence[Profile]) -> Iterator[LockWait]:
+    """The lines that are shown to wait for a lock in a profile by python, those that wait most."""
+    for wait in waits(profile, lines(profiles))[:MOST_LINES]:
+        yield LockWait(
+            runtime=wait.runtime,
+            share=wait.share.value,
+            owner="",
+            place=f"{wait.place} in {wait.function}",
+            files=(wait.file, wait.caller),
+            under_gil=RuntimeName.parse(wait.runtime).gil_enabled,
+        )
 
 
 def _of_locks(profile: Profile) -> Iterator[Fact]:
@@ -32,7 +49,7 @@ def _of_locks(profile: Profile) -> Iterator[Fact]:
             share=line["share"],
             owner=line["owner"],
             place=_place(line),
-            files=tuple(frame["file"] for frame in line["stack"]),
+            files=tuple(frame["file"] for frame in _stack(line)),
         )
     for line in _sampled(profile["stopping"])[:1]:
         yield Stops(
@@ -40,7 +57,7 @@ def _of_locks(profile: Profile) -> Iterator[Fact]:
             per_request=profile["stops"] / max(1, profile["requests"]),
             share=min(1.0, profile["stopping_ns"] / max(1, profile["in_flight_ns"])),
             place=_place(line),
-            function=line["stack"][0]["function"] if line["stack"] else "",
+            function=next((frame["function"] for frame in _stack(line)), ""),
         )
     if profile["cpu_samples"] * profile["count_share"] >= LEAST_SAMPLES:
         yield SharedCounts(runtime=runtime, share=profile["count_share"])
@@ -53,4 +70,9 @@ def _sampled(lines: Sequence[Profile]) -> list[Profile]:
 
 def _place(line: Profile) -> str:
     """The innermost frame; "" outside of Python."""
-    return "{file}:{line} in {function}".format(**line["stack"][0]) if line["stack"] else ""
+    return next(("{file}:{line} in {function}".format(**frame) for frame in _stack(line)), "")
+
+
+def _stack(line: Profile) -> Sequence[Profile]:
+    stack: Sequence[Profile] = line.get("stack", ())
+    return stack

@@ -67,12 +67,11 @@ def _fact(fact: Fact) -> Message:
             longest=milliseconds(fact.longest_ns),
         )
     if isinstance(fact, LockWait):
+        where = {"runtime": fact.runtime, "share": share, "place": fact.place}
+        if not fact.owner:
+            return message("{runtime}: {share} of the time waits for a lock at {place}", **where)
         return message(
-            "{runtime}: {share} of the time waits for a lock of {owner} at {place}",
-            runtime=fact.runtime,
-            share=share,
-            owner=fact.owner or message("an unknown owner"),
-            place=fact.place,
+            "{runtime}: {share} of the time waits for the lock of {owner} at {place}", owner=fact.owner, **where
         )
     if isinstance(fact, Stops):
         return message(

@@ -1,5 +1,7 @@
 """Each rule of advice: when it applies, when it does not, and that docs/why.md names it with its page."""
 
+from dataclasses import replace
+
 import pytest
 
 from reports.rows.advice import RULES, Collecting, Fact, LockWait, SharedCounts, Stops, Stressed, advise
@@ -26,8 +28,11 @@ CASES: list[tuple[Fact, list[str]]] = [
     (wait(0.02, "collections.deque"), ["one for each thread", "queue"]),
     (wait(0.3, "list"), ["one for each thread", "queue"]),
     (wait(0.019, "dict"), []),
-    (wait(0.3, "_thread.lock"), []),
+    (wait(0.3, "_thread.lock"), ["hold it for less"]),
+    (wait(0.3, "_thread.RLock", "logging/__init__.py"), ["logging"]),
     (wait(0.3, ""), []),
+    (replace(wait(0.3, ""), under_gil=True), ["hold it for less"]),
+    (wait(0.3, "[python3.14t]"), []),
     (wait(0.3, "[own_mutex.so]"), ["extension"]),
     (wait(0.3, "", "logging/__init__.py", "app.py"), ["logging"]),
     (wait(0.01, "", "logging/__init__.py"), []),

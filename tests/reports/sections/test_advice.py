@@ -13,6 +13,7 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 
 WRAPPER = {"file": "functools.py", "line": 56, "function": "update_wrapper"}
 APP = {"file": "app.py", "line": 31, "function": "put"}
+PYTHON: dict[str, Any] = {"kind": "python", "system": "1", "params": {}, "sentence": "", "batches": [100] * 20}
 LOCKS: dict[str, Any] = {
     "kind": "locks",
     "system": "1",
@@ -70,6 +71,15 @@ def test_a_profile_of_locks_is_facts_where_it_was_sampled_often_enough() -> None
         function="update_wrapper",
     )
     assert counts == SharedCounts(runtime="3.14t", share=0.05)
+
+
+def test_a_line_that_waits_in_a_profile_by_python_is_a_fact_where_it_is_shown_to_wait() -> None:
+    line = {"function": "put", "file": "app.py", "line": 31, "caller": "", "waits": {"lock": [50] * 20}}
+    seldom = {**line, "line": 40, "waits": {"lock": [1] + [0] * 19}}
+    profile = {**PYTHON, "lines": [line, seldom], "runtime": "3.14"}
+    assert facts_of(run(profiles=(profile,))) == [
+        LockWait(runtime="3.14", share=0.5, owner="", place="app.py:31 in put", files=("app.py", ""), under_gil=True)
+    ]
 
 
 def test_a_profile_that_failed_is_no_fact() -> None:
