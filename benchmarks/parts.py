@@ -1,4 +1,4 @@
-"""What the parts of a request cost: the calc loop, the kernel, JSON and framing, the record, and the rest.
+"""What the parts of a request cost: the calc loop, the kernel, JSON, framing, the record, whether it is slow, the rest.
 
 Usage: python -m benchmarks.parts [--runtime 3.11,3.14,3.14t+gil,3.14t] [--repeats 5]
 
@@ -21,15 +21,22 @@ from core.histogram import Histogram
 from core.wire import Frames, frame
 from core.work import answer, calc
 from clients.channel import framed_message
+from clients.slowest import Slowest
 from core.cell import Cell
 message = framed_message(Cell(system="2", runtime="", reads=(), calc_target=0))
 frames, body, record = Frames(), message[4:], Histogram().record
+slowest = Slowest()
+slowest.floor_ns = 100_000
+def compare(latency_ns):
+    if latency_ns > slowest.floor_ns:
+        slowest.note(latency_ns, 0)
 def us(call, number=20000):
     return min(timeit.repeat(call, number=number, repeat=5)) / number * 1e6
 print(json.dumps({
     "calc loop": us(lambda: calc(1000), 1000),
     "JSON and framing": us(lambda: frame(answer(frames.feed(message)[0]))),
     "record": us(lambda: record(81234)) - us(lambda: None),
+    "slow?": us(lambda: compare(81234)) - us(lambda: None),
 }))
 """
 SIZE = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 3000}
@@ -42,7 +49,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
     print("| runtime | calc loop | service: JSON, framing | service: kernel | service: rest | client: user | ", end="")
-    print("client: kernel | record |\n|---|---|---|---|---|---|---|---|")
+    print("client: kernel | record | slow? |\n|---|---|---|---|---|---|---|---|---|")
     for name in given.runtime.split(","):
         runtime = runtime_called(name)
         alone = _alone(runtime)
@@ -58,7 +65,7 @@ def main() -> None:
             f"| {name} | {alone['calc loop']:.1f} | {alone['JSON and framing']:.1f} | {kernel:.1f} | {rest:.1f} ",
             end="",
         )
-        print(f"| {client_user:.1f} | {client_kernel:.1f} | {alone['record']:.2f} |", flush=True)
+        print(f"| {client_user:.1f} | {client_kernel:.1f} | {alone['record']:.2f} | {alone['slow?']:.3f} |", flush=True)
 
 
 def _alone(runtime: Runtime) -> dict[str, float]:
