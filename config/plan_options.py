@@ -16,7 +16,7 @@ MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
 LONGEST_SEED = 18
-PROFILES = ("perf", "python", "locks")
+PROFILES = ("perf", "python", "locks", "memory")
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _METHOD_FIELDS = {"warmup": "warmup", "duration": "duration_s", "client_runtime": "client_runtime"}
 
@@ -131,7 +131,7 @@ ACCEPT_CHANGES = Option(
 )
 PROFILE = Option(
     "--profile KINDS",
-    message("profile each cell once more at the end, not counted: perf, python, locks, or several with commas"),
+    message("profile each cell once more at the end, not counted: perf, python, locks, memory, or several with commas"),
     _profiles,
 )
 STRESS = Option("--stress", message("then look for wrong answers, crashes and hangs without the GIL, for a minute"))

@@ -229,6 +229,7 @@ PROFILE = record(
         **dict.fromkeys(("stood_ns", "cpu_samples", "lost"), COUNT),
         "count_share": number,
         **dict.fromkeys(("contended", "stopping"), array(LOCK_LINE)),
+        "moments": by_name(by_name(COUNT)),
     },
 )
 

@@ -14,14 +14,15 @@ from core.messages import NOTHING, Message, message
 from core.result import PROFILES
 from core.system import SERVICE, System
 from lab.places import REPOSITORY
-from lab.profile import locks, perf, stack_files, stacks
+from lab.profile import locks, memory, perf, stack_files, stacks
 from lab.profile.lock_report import LockReport
 from lab.run.inside import Inside, Window
 from lab.run.measure import Bench, measure
 from lab.run.runs import Order
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
-STACKS = "stacks"  # the part of core/inside
+STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and what they name their files
+OURS_BEFORE_A_COMMAND = 2  # lab.user_service.child, and the process that outlives it
 RATE_HZ = 100
 MOST_STACK_BYTES = 16 << 20
 
@@ -81,6 +82,31 @@ def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     }
 
 
+def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
+    """What the memory of its first service is made of, before, after and some time after the load."""
+    moments: dict[str, dict[str, int]] = {}
+    known: list[dict[str, dict[str, int]]] = []
+
+    def after(insides: Sequence[Inside], window: Window) -> None:
+        started, answers = ([*map(_as_text, insides[0].files(part).values())] for part in (MEMORY, MALLOCS))
+        known.append(memory.together(moments, started, memory.heaps(answers)))
+
+    skipped = OURS_BEFORE_A_COMMAND if system.hosted else 0
+    watch = partial(memory.Moments, skipped=skipped, sizes=moments)
+    result = measure(cell, system, 0, replace(bench, inside={MEMORY: {}}, watch=watch, after=after))
+    if result.status != "ok":
+        return _not_profiled(result.reason)
+    total = sum(moments["after"][kind] for kind in memory.KINDS)
+    if not total:
+        return _not_profiled(message("the system does not say what its processes have mapped"))
+    taken = message("{size:.1f} MiB after the load", size=total / 2**20)
+    return {"moments": known[0], "sentence": taken.to_json()}
+
+
+def _as_text(content: bytes) -> str:
+    return content.decode(errors="replace")
+
+
 def _by_locks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
     """Whose locks the threads of its first service wait for, and which lines stop all threads."""
     recordings: list[locks.LockRecording] = []
@@ -134,13 +160,14 @@ def _not_profiled(reason: Message) -> dict[str, Any]:
 
 
 def _needs_linux() -> Message:
-    return NOTHING if sys.platform == "linux" else message("--profile python needs Linux.")
+    return NOTHING if sys.platform == "linux" else message("--profile python and --profile memory need Linux.")
 
 
 Profiler = Callable[[Cell, System, Bench, Path], dict[str, Any]]
-PROFILERS: Mapping[str, Profiler] = {"perf": _by_perf, "python": _by_stacks, "locks": _by_locks}
+PROFILERS: Mapping[str, Profiler] = {"perf": _by_perf, "python": _by_stacks, "locks": _by_locks, "memory": _by_memory}
 OBSTACLES: Mapping[str, Callable[[], Message]] = {
     "perf": perf.obstacle,
     "python": _needs_linux,
     "locks": locks.obstacle,
+    "memory": _needs_linux,
 }

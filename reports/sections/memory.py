@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
+from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.result import CellResult
 from reports.document.model import (
     Axis,
@@ -27,8 +27,9 @@ from reports.document.model import (
     traced,
     words,
 )
-from reports.document.values import MIB, kib, mib, size
+from reports.document.values import MIB, kib, mib, size, whole
 from reports.render.figures import tip
+from reports.rows.footprints import Beyond, Footprint, beyond, footprints
 from reports.rows.growth import CLIENTS, SIDES, Growth, Side, growths
 from reports.rows.series import about, memory_bytes
 from reports.rows.summary import Row
@@ -41,6 +42,18 @@ COMMAND = "python runner.py --experiment memory"
 CURVE_POINTS = 60
 NAMES: Mapping[Side, Message] = {"services": message("services"), "clients": message("clients")}
 RUNTIME, SETTING = message("Runtime"), message("Setting")
+PARTS: Mapping[str, Message] = {
+    "objects": message("objects"),
+    "c_heap": message("malloc"),
+    "stacks": message("thread stacks"),
+    "files": message("programs and libraries"),
+}
+MOMENTS: Mapping[str, Message] = {
+    "start": message("interpreter started"),
+    "before": message("before the load"),
+    "after": message("after the load"),
+    "idle": message("2 s later"),
+}
 
 
 def is_measured(view: View) -> bool:
@@ -49,16 +62,17 @@ def is_measured(view: View) -> bool:
 
 
 def section(view: View) -> Section:
-    """Sizes of every row, and the slope of each sweep of clients."""
-    swept = growths(view.run)
+    """Sizes of every row, the slope of each sweep of clients, and what a profile saw the memory to be made of."""
+    swept, profiled = growths(view.run), footprints(view.run)
+    sentences = (*_sentences(swept), *(_beyond(pair, view) for of_setting in profiled for pair in beyond(of_setting)))
     return Section(
         key="memory",
         title=message("Memory"),
-        sentences=tuple(_sentences(swept)),
+        sentences=sentences,
         figures=tuple(_figure(side, swept, view) for side in SIDES if swept),
-        tables=(_sizes(view),),
+        tables=(_sizes(view), _parts(profiled, view)),
         notes=(_how(),) if swept else (),
-        terminal=tuple(_sentences(swept)),
+        terminal=sentences,
     )
 
 
@@ -201,4 +215,64 @@ def _line(row: Row, sizes: Mapping[Side, float | None], most: float, view: View)
         arm(row.runtime, look, cells),
         Datum(strip=strip, cells=cells),
         *(number(sizes[side], mib, cells, f"memory {side}") for side in SIDES),
+    )
+
+
+def _beyond(pair: Beyond, view: View) -> Message:
+    """What one runtime takes, the one before it, and what the difference is made of."""
+    parts = [
+        message("{part} {size}", part=PARTS[kind], size=_change(size_bytes)) for kind, size_bytes in pair.parts.items()
+    ]
+    return message(
+        "{setting}: after the load its first service takes {size} under {runtime} and {other_size} under {other}: "
+        "{parts}.",
+        setting=view.settings.name(pair.one.system, pair.one.params),
+        size=size(pair.other.total("after")),
+        runtime=pair.other.runtime,
+        other_size=size(pair.one.total("after")),
+        other=pair.one.runtime,
+        parts=listed(parts, COMMA),
+    )
+
+
+def _change(size_bytes: float) -> str:
+    return f"{'+' if size_bytes >= 0 else '-'}{size(abs(size_bytes))}"
+
+
+def _parts(profiled: Sequence[Sequence[Footprint]], view: View) -> Table:
+    heads = (
+        *(message("together [MiB]"), *PARTS.values()),
+        *(message("in use"), message("free"), message("threads")),
+    )
+    return Table(
+        name=message("What the memory of the first service is made of"),
+        columns=columns((RUNTIME, message("Moment")), heads),
+        groups=tuple(
+            Group(
+                head=view.settings.name(of_setting[0].system, of_setting[0].params),
+                lines=tuple(
+                    _part_line(each, moment, view)
+                    for each in of_setting
+                    for moment in MOMENTS
+                    if moment in each.moments
+                ),
+            )
+            for of_setting in profiled
+        ),
+        caption=message(
+            "Of one more cell of each runtime, which is in no other figure; proportional set sizes in MiB. Objects: "
+            "all that has no file and is neither stack nor malloc's, which is Python's own allocator. In use and free: "
+            "what that says of itself; under a free-threaded build it says nothing."
+        ),
+    )
+
+
+def _part_line(each: Footprint, moment: str, view: View) -> Line:
+    sizes = each.moments[moment]
+    known: list[float | None] = [each.total(moment), *(sizes.get(key) for key in (*PARTS, "in_use", "free"))]
+    return (
+        arm(each.runtime, view.looks.get(each.runtime)),
+        words(MOMENTS[moment]),
+        *(number(value, mib) for value in known),
+        number(sizes.get("threads"), whole),
     )

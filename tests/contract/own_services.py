@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from config.user_service.plan import user_service_plan
-from core.cell import Value
+from core.cell import Cell, Value
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.processtree import tree
 from core.result import CellResult
+from core.system import System
 from lab.run.measure import Bench, measure
 from lab.run.runtimes import Runtime
 from lab.user_service import command as own_command
@@ -162,17 +163,22 @@ def write_services(folder: Path) -> None:
         (folder / f"{name}.py").write_text(source)
 
 
-def measured(
-    folder: Path, bench: Bench, runtime: str, given: dict[str, Any], block: int = 1, **values: Value
-) -> CellResult:
-    """One cell of the service that *given* (as in a plan's `service`) says, 10 requests, but for *values*."""
+def planned(folder: Path, runtime: str, given: dict[str, Any], **values: Value) -> tuple[Cell, System]:
+    """The cell of the service that *given* (as in a plan's `service`) says, 10 requests, but for *values*."""
     asked = user_service_plan({"requests": [{"request": "GET /items/3", "expect_json": '{"id": 3}'}], **given}, folder)
     few = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 2, "NUM_REQUESTS_PER_CLIENT": 10, **values}
     runtimes = ("native",) if "targets" in given else (runtime,)
     plan = replace(asked, runtimes=runtimes).with_values({name: (value,) for name, value in few.items()})
-    method = Method(warmup=Warmup(share=0.2), client_runtime=ORCHESTRATOR)
     (cell,) = plan.cells()
-    return measure(cell, plan.systems[cell.system], block, replace(bench, method=method))
+    return cell, plan.systems[cell.system]
+
+
+def measured(
+    folder: Path, bench: Bench, runtime: str, given: dict[str, Any], block: int = 1, **values: Value
+) -> CellResult:
+    """That cell, once."""
+    method = Method(warmup=Warmup(share=0.2), client_runtime=ORCHESTRATOR)
+    return measure(*planned(folder, runtime, given, **values), block, replace(bench, method=method))
 
 
 def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:

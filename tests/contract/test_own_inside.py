@@ -1,16 +1,20 @@
 """What goes on inside a user's own service: its processes, their Pythons, their GIL and what switched it on."""
 
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from core.method import ORCHESTRATOR, Method
+from lab.profile import memory
 from lab.python import uv
 from lab.run.measure import Bench
+from lab.run.profiling import PROFILERS
 from lab.run.runtimes import Runtime
 from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
-from tests.contract.own_services import measured, running
+from tests.contract.own_services import measured, planned, running
 from tests.lab.gil.test_audit import EXTENSION, extension, wheel
 
 ITEMS = {"command": "{python} items.py {port}"}
@@ -37,6 +41,20 @@ def test_every_process_of_a_service_is_counted_and_none_is_left(
     assert (result.status, str(result.reason)) == ("ok", "")
     assert result.services[0]["processes"] == 2
     assert [pid for pid in everybody() if f"family.py {folder}" in command_line(pid)] == []
+
+
+def test_the_memory_of_a_service_is_that_of_all_its_processes_and_none_of_ours(
+    any_runtime: Runtime, folder: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "IDLE_S", 0.0)
+    cell, system = planned(folder, str(any_runtime.name), {"command": "{python} family.py {port}"})
+    bench = replace(bench, method=Method(client_runtime=ORCHESTRATOR))
+    profile = PROFILERS["memory"](cell, system, bench, folder)
+    assert list(profile["moments"]) == ["start", "before", "after", "idle"]
+    after = profile["moments"]["after"]
+    assert after["processes"] == 2
+    assert 0 < after["in_use"] < after["objects"]
+    assert profile["moments"]["start"]["objects"] < after["objects"]
 
 
 def test_a_process_that_has_left_its_parent_is_counted(any_runtime: Runtime, folder: Path, bench: Bench) -> None:

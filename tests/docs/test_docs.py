@@ -222,6 +222,7 @@ def test_keys_of_a_profile_are_documented() -> None:
     assert sorted(named(DOCS / "result.md", "A profile by perf")) == sorted(by_perf)
     assert sorted(named(DOCS / "result.md", "A profile by python")) == sorted(by_python)
     assert sorted(named(DOCS / "result.md", "A profile by locks")) == sorted(by_locks)
+    assert named(DOCS / "result.md", "A profile by memory") == ["moments"]
 
 
 def test_what_doctor_looks_at_is_documented() -> None:

@@ -1,6 +1,7 @@
 """Slopes of memory: known lines, shared pages, and how often the interval holds the truth."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,3 +130,35 @@ def test_the_experiment_goes_from_0_to_200_clients_of_one_service() -> None:
     assert {cell.num_clients for cell in cells} == set(COUNTS)
     assert {(cell.system, cell.num_api_services) for cell in cells} == {("2", 1)}
     assert {cell.payload_bytes for cell in cells} == {0, 110_000}
+
+
+def profile(runtime: str, objects_mib: float, **more: int) -> dict[str, Any]:
+    """A service that had grown by its objects after the load, with 2 MiB of files and 1 of stacks all the time."""
+    sizes = {"files": 2 * MIB, "stacks": MIB, "c_heap": 0, "processes": 1, "threads": 9}
+    moments = {"start": {"files": MIB, "objects": MIB}, "before": {**sizes, "objects": 4 * MIB}}
+    moments |= {moment: {**sizes, "objects": round(objects_mib * MIB), **more} for moment in ("after", "idle")}
+    params = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 25, "PAYLOAD_BYTES": 0}
+    of_cell = {"kind": "memory", "system": "2", "runtime": runtime, "params": params}
+    return {**of_cell, "sentence": {"msgid": "x"}, "moments": moments}
+
+
+def test_what_a_runtime_takes_beyond_its_twin_is_told_by_kind() -> None:
+    run = memory_run((25,))
+    run.profiles = [profile("3.14", 6, in_use=5 * MIB, free=MIB), profile("3.14t", 16.5)]
+    run.profiles += [{**profile("3.14", 1), "kind": "perf"}, {**profile("3.14", 1), "moments": {}}]
+    said = made(run)
+    assert [str(sentence).partition(": ")[2] for sentence in said.sentences] == [
+        "after the load its first service takes 19.5 MiB under 3.14t and 9.0 MiB under 3.14: objects +10.5 MiB."
+    ]
+    lines = said.tables[1].lines
+    assert [str(line[1].words) for line in lines[:4]] == [
+        *("interpreter started", "before the load", "after the load", "2 s later"),
+    ]
+    assert [datum.value for datum in lines[2][2:]] == [9 * MIB, 6 * MIB, 0, MIB, 2 * MIB, 5 * MIB, MIB, 9]
+    assert [datum.value for datum in lines[6][7:9]] == [None, None]
+
+
+def test_runtimes_that_take_about_the_same_are_worth_no_sentence() -> None:
+    run = memory_run((25,))
+    run.profiles = [profile("3.14", 6), profile("3.14t", 6.9)]
+    assert made(run).sentences == ()

@@ -1,0 +1,168 @@
+"""What the memory of a service is made of: its mappings, and what its allocators say of themselves; `--profile memory`.
+
+Kinds are told apart by how mappings lie, the same under every build. Each is a proportional set size: pages that
+processes share count by their share. Source: proc_pid_smaps(5), pthread_create(3) for guards of stacks, and malloc's
+arenas in glibc (malloc/arena.c: HEAP_MAX_SIZE).
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+
+from core.inside.memory import ASK, END
+from core.processtree import tree
+
+MOMENTS = ("before", "after", "idle")  # load: just before, just after, and IDLE_S later
+IDLE_S = 2.0
+ANSWER_S = 0.3  # for a main thread that may be anywhere; one that does not answer is not known
+KINDS = ("files", "stacks", "c_heap", "objects")
+LARGEST_GUARD = 64 << 10
+LARGEST_STACK = 64 << 20
+GLIBC_ARENA = 64 << 20
+_HEAD = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)")
+_PSS = re.compile(r"Pss: +([0-9]{1,15}) kB")
+_IN_USE = re.compile(r"# bytes in allocated blocks +=\s+([0-9,]{1,25})\n")
+_ARENAS = re.compile(r"[0-9]+ arenas \* [0-9]+ bytes/arena +=\s+([0-9,]{1,25})\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """A mapping of smaps, with its proportional set size."""
+
+    start: int
+    end: int
+    mode: str
+    inode: int
+    name: str
+    pss_bytes: int
+
+
+def split(smaps: str) -> Counter[str]:
+    """Bytes by kind: files (programs and libraries), stacks, c_heap (malloc), objects (all other that has no file).
+
+    objects are Python's: arenas of pymalloc or pages of mimalloc; a block too large for malloc's arenas is there, too.
+    """
+    sizes = Counter[str](dict.fromkeys(KINDS, 0))
+    mappings = list(_mappings(smaps))
+    for before, mapping, after in zip([None, *mappings], mappings, [*mappings[1:], None], strict=False):
+        sizes[_kind(mapping, before, after)] += mapping.pss_bytes
+    return sizes
+
+
+def heap(statistics: str) -> dict[str, int]:
+    """Of pymalloc's statistics, bytes in use, and free in its arenas; empty where it says nothing."""
+    in_use, arenas = _IN_USE.search(statistics), _ARENAS.search(statistics)
+    if not in_use or not arenas:
+        return {}
+    used, reserved = (int(match[1].replace(",", "")) for match in (in_use, arenas))
+    return {"in_use": used, "free": reserved - used} if used <= reserved else {}
+
+
+def heaps(contents: Iterable[str]) -> list[dict[str, int]]:
+    """The heaps of all processes together, a sum for each time that they were asked.
+
+    contents: what each wrote. Empty where one did not answer each time, or its allocator says nothing.
+    """
+    answers = [[heap(part) for part in content.split(END)[:-1]] for content in contents]
+    if not answers or any(len(of_one) != len(MOMENTS) or not all(of_one) for of_one in answers):
+        return []
+    return [dict(sum(map(Counter, of_all), Counter[str]())) for of_all in zip(*answers, strict=True)]
+
+
+class Moments:
+    """Looks at a process and its descendants before, after and some time after the load: `watch` of a bench.
+
+    skipped: how many of the first processes are ours, and no part of the service
+    """
+
+    def __init__(self, pid: int, skipped: int, sizes: dict[str, dict[str, int]]) -> None:
+        self._pid, self._skipped, self._sizes = pid, skipped, sizes
+
+    def __enter__(self) -> None:
+        self._look("before")
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            self._look("after")
+            sleep(IDLE_S)
+            self._look("idle")
+
+    def _look(self, moment: str) -> None:
+        pids = tree(self._pid)[self._skipped :]
+        sizes = sum((split(_text(Path(f"/proc/{pid}/smaps"))) for pid in pids), Counter[str]())
+        self._sizes[moment] = {**dict.fromkeys(KINDS, 0), **sizes, "processes": len(pids), "threads": _threads(pids)}
+        for pid in pids:
+            if _answers(pid):
+                with suppress(OSError):
+                    os.kill(pid, ASK)
+        sleep(ANSWER_S)
+
+
+def together(
+    moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Sequence[dict[str, int]]
+) -> dict[str, dict[str, int]]:
+    """As result.json has it: by moment, `start` for the interpreters before the service's own code, and the heaps."""
+    known = {moment: dict(sizes) for moment, sizes in moments.items()}
+    for moment, answer in zip(MOMENTS, answers, strict=False):
+        known[moment] |= answer
+    start = sum(map(split, started), Counter[str]())
+    return {**({"start": {**dict.fromkeys(KINDS, 0), **start}} if started else {}), **known}
+
+
+def _mappings(smaps: str) -> Iterator[Region]:
+    head: re.Match[str] | None = None
+    for line in smaps.splitlines():
+        if match := _HEAD.fullmatch(line):
+            head = match
+        elif head and (size := _PSS.match(line)):
+            start, end, mode, inode, name = head.groups()
+            yield Region(
+                start=int(start, 16),
+                end=int(end, 16),
+                mode=mode,
+                inode=int(inode),
+                name=name,
+                pss_bytes=int(size[1]) * 1024,
+            )
+            head = None
+
+
+def _kind(mapping: Region, before: Region | None, after: Region | None) -> str:
+    if mapping.name == "[heap]":
+        return "c_heap"
+    if mapping.name.startswith("[stack"):
+        return "stacks"
+    if mapping.inode or mapping.name.startswith("["):
+        return "files"
+    if before and _is_guard(before, LARGEST_GUARD) and before.end == mapping.start:
+        return "stacks" if mapping.end - mapping.start <= LARGEST_STACK else "objects"
+    ends_arena = after and _is_guard(after, GLIBC_ARENA) and after.start == mapping.end
+    if ends_arena and after and not mapping.start % GLIBC_ARENA and after.end == mapping.start + GLIBC_ARENA:
+        return "c_heap"
+    return "objects"
+
+
+def _is_guard(mapping: Region, most_bytes: int) -> bool:
+    return mapping.mode == "---p" and not mapping.inode and mapping.end - mapping.start <= most_bytes
+
+
+def _answers(pid: int) -> bool:
+    """Whether it has a handler for ASK: to any other process the signal would be the end."""
+    caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", _text(Path(f"/proc/{pid}/status")), re.MULTILINE)
+    return bool(caught and int(caught[1], 16) >> (ASK - 1) & 1)
+
+
+def _threads(pids: Iterable[int]) -> int:
+    return sum(len(list(Path(f"/proc/{pid}/task").glob("[0-9]*"))) for pid in pids)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""

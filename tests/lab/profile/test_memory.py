@@ -1,0 +1,123 @@
+"""What memory is made of: mappings and statistics by hand, and a real process that is asked."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from core.inside.memory import END
+from lab.profile import memory
+from lab.profile.memory import Moments, heap, heaps, split, together
+from lab.run.inside import Inside
+from lab.run.runtimes import Runtime
+
+# As 3.14.7t has them: start-end, mode, inode, name, Pss in kB.
+SMAPS = "".join(
+    f"{start}-{end} {mode} 00000000 00:00 {inode} {name}\nSize: 8 kB\nPss:  {pss} kB\nPss_Dirty: 1 kB\n"
+    for start, end, mode, inode, name, pss in [
+        ("21af2000000", "21b32000000", "rw-p", 0, "", 5000),  # mimalloc
+        ("558777400000", "558777861000", "r-xp", 77, "/usr/bin/python3.14t", 900),
+        ("558777861000", "5587778d3000", "rw-p", 0, "", 10),
+        ("5587acae9000", "5587acb26000", "rw-p", 0, "[heap]", 200),
+        ("7f0b00000000", "7f0b00021000", "rw-p", 0, "", 30),  # an arena of malloc, and the rest of its 64 MiB
+        ("7f0b00021000", "7f0b04000000", "---p", 0, "", 0),
+        ("7f0b0d288000", "7f0b0d289000", "---p", 0, "", 0),  # a guard, and the stack above it
+        ("7f0b0d289000", "7f0b0da89000", "rw-p", 0, "", 12),
+        ("7f0b0da89000", "7f0b0da8d000", "rw-p", 0, "", 4),
+        ("7ffe617a8000", "7ffe617c9000", "rw-p", 0, "[stack]", 40),
+        ("7ffe617f0000", "7ffe617f4000", "r--p", 0, "[vvar]", 0),
+    ]
+)
+STATISTICS = """
+2 arenas * 1048576 bytes/arena     =            2,097,152
+
+# bytes in allocated blocks        =            1,423,744
+# bytes in available blocks        =              283,120
+"""
+GROWS = """
+import signal, sys
+print(flush=True)
+kept = []
+for _ in range(3):
+    sys.stdin.readline()
+    kept.append([object() for _ in range(100_000)])
+    print(flush=True)
+sys.stdin.readline()
+print("mine", file=sys.stderr)
+"""
+
+
+def test_mappings_are_told_apart_by_how_they_lie() -> None:
+    sizes = {kind: size_bytes // 1024 for kind, size_bytes in split(SMAPS).items()}
+    assert sizes == {"files": 900, "stacks": 52, "c_heap": 230, "objects": 5014}
+
+
+@pytest.mark.parametrize("text", ["", "nothing of the kind", "7f-1 rw-p\nPss: many kB\n", "Pss: 4 kB\n"])
+def test_what_is_no_smaps_counts_for_nothing(text: str) -> None:
+    assert sum(split(text).values()) == 0
+
+
+def test_pymallocs_statistics_say_what_is_in_use_and_free() -> None:
+    assert heap(STATISTICS) == {"in_use": 1_423_744, "free": 2_097_152 - 1_423_744}
+    assert heap("    Allocated Bytes: 0\n") == {}
+    assert heap(STATISTICS.replace("2,097,152", "7")) == {}
+
+
+def test_heaps_of_all_processes_are_added_up_only_where_all_have_answered_each_time() -> None:
+    whole = (STATISTICS + END) * 3
+    assert heaps([whole, whole]) == [{"in_use": 2_847_488, "free": 1_346_816}] * 3
+    assert heaps([]) == heaps([whole, STATISTICS + END]) == heaps([END * 3]) == []
+
+
+def test_moments_have_the_start_and_the_answers_where_they_are_known() -> None:
+    moments = {moment: {"files": 1, "objects": 2} for moment in memory.MOMENTS}
+    known = together(moments, [SMAPS], [{"in_use": 1, "free": number} for number in range(3)])
+    assert (known["start"]["files"], known["idle"]["free"]) == (900 * 1024, 2)
+    assert together(moments, [], []) == moments
+
+
+def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "IDLE_S", 0.0)
+    inside = Inside(tmp_path, {"memory": {}})
+    python = [str(runtime.interpreter.executable), *runtime.name.options, "-c", GROWS]
+    environment = {"PATH": os.environ["PATH"], **inside.variables}
+    pipes = subprocess.PIPE
+    sizes: dict[str, dict[str, int]] = {}
+    with subprocess.Popen(python, env=environment, text=True, stdin=pipes, stdout=pipes, stderr=pipes) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline() == "\n"
+        with Moments(process.pid, 0, sizes):
+            process.stdin.write("\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "\n"
+        process.stdin.write("\n\n\n")
+        process.stdin.close()
+        assert process.stderr.read() == "mine\n"
+    assert process.returncode == 0
+    assert sizes["after"]["objects"] - sizes["before"]["objects"] > 1_000_000
+    (answer,) = (content.decode() for content in inside.files("mallocs").values())
+    assert answer.count(END) == 3
+    in_use = [each["in_use"] for each in heaps([answer])]
+    if runtime.name.free_threaded:
+        assert in_use == []
+    else:
+        assert in_use[1] - in_use[0] > 1_000_000
+    (start,) = inside.files("memory").values()
+    assert 1_000_000 < split(start.decode())["objects"] <= sizes["before"]["objects"]
+
+
+def test_a_process_without_a_handler_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To it the signal would be the end."""
+    monkeypatch.setattr(memory, "IDLE_S", 0.0)
+    sizes: dict[str, dict[str, int]] = {}
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        with Moments(process.pid, 0, sizes):
+            pass
+        assert process.stdin
+        process.stdin.close()
+    assert (process.returncode, sizes["idle"]["processes"]) == (0, 1)
