@@ -1,6 +1,10 @@
 """Locks and stops watched in real processes, in which they were planted."""
 
+import ctypes
+import os
+import platform
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,10 +14,11 @@ from time import monotonic
 
 import pytest
 
+from lab.places import REPOSITORY
 from lab.profile import locks
 from lab.profile.frames import NOBODY, NotReadable, PythonProcess
 from lab.profile.locks import LockFacts, LockRecording, LocksFailed, obstacle
-from lab.profile.uprobes import Probes
+from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
 
 PLANTED = Path(__file__).with_name("planted")
@@ -94,6 +99,42 @@ def test_the_mutex_of_an_extension_is_no_objects(python: Path, tmp_path: Path) -
     with started(python, PLANTED / "services.py", "own_mutex", folder=tmp_path) as pid:
         facts = watched(pid)
     assert (facts.waits[0].owner, facts.waits[0].stack[0].function) == ("[_planted.so]", "own_mutex")
+
+
+HOLDER = """
+import sys
+from glob import glob
+from pathlib import Path
+from lab.profile.uprobes import Probe, Probes
+
+with Probes([Probe(name="lock", file=Path(sys.executable).resolve(), offset=0)]):
+    lines = [line for file in glob("/proc/self/fdinfo/*") if Path(file).exists() for line in open(file)]
+    print(*(line.split()[1] for line in lines if line.startswith("prog_id:")), flush=True)
+    input()
+"""
+
+
+def test_what_runs_in_the_kernel_is_gone_when_the_runner_is_killed(python: Path) -> None:
+    command = [sys.executable, "-c", HOLDER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=REPOSITORY) as holder:
+        assert holder.stdout is not None
+        programs = {int(number) for number in holder.stdout.readline().split()}
+        assert len(programs) == 2  # of probes, and of samples of CPU time
+        assert programs <= programs_in_kernel()
+        holder.kill()
+    ends = monotonic() + DEADLINE_S
+    while programs & programs_in_kernel():
+        assert monotonic() < ends
+        os.sched_yield()
+
+
+def programs_in_kernel() -> set[int]:
+    """The numbers of all BPF programs. Source: bpf(2), BPF_PROG_GET_NEXT_ID."""
+    numbers, last = set(), 0
+    libc, call = ctypes.CDLL(None, use_errno=True), MACHINES[platform.machine()].bpf
+    while not libc.syscall(call, 11, attributes := ctypes.create_string_buffer(struct.pack("<III", last, 0, 0)), 12):
+        numbers.add(last := struct.unpack_from("<I", attributes, 4)[0])
+    return numbers
 
 
 def test_known_objects_are_recognised(python: Path) -> None:
