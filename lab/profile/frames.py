@@ -97,7 +97,7 @@ class PythonProcess:
             except (OSError, ValueError, KeyError, struct.error) as error:
                 raise NotReadable(f"process {pid}: {error}") from error
             stack.pop_all()
-        self.pid = pid
+        self.pid, self.free_threaded = pid, bool(self._at[".free_threaded"])
         self._places: dict[RawFrame, Place | None] = {}
         self._types: dict[int, str] = {}
         self._variables: dict[int, str] = {}
@@ -180,7 +180,7 @@ class PythonProcess:
         a threading lock.
         """
         candidates = [mutex - self._at["object.size"]]
-        if self._at[".free_threaded"]:
+        if self.free_threaded:
             candidates.insert(0, mutex + _MUTEX_BEFORE_TYPE - self._at["object.ob_type"])
         for candidate in candidates:
             with suppress(OSError, struct.error):
@@ -220,7 +220,7 @@ class PythonProcess:
 
     def _text(self, thing: int) -> str:
         """A str: ASCII right after its head, or one, two or four bytes a character after a longer one."""
-        state = self._pointer(thing + self._at["str.state"]) >> (8 if self._at[".free_threaded"] else 2)
+        state = self._pointer(thing + self._at["str.state"]) >> (8 if self.free_threaded else 2)
         length, start = self._pointer(thing + self._at["str.length"]), thing + self._at["str.asciiobject_size"]
         if state & 7 not in _ENCODINGS or length > _LONGEST_TEXT:
             raise ValueError("no str, or one that is longer than any name")

@@ -53,16 +53,18 @@ class LockReport:
         return chained(findings)
 
     def _stops(self) -> Message:
-        share = self.facts.stopping_ns / max(1.0, self.in_flight_ns)
-        if share < LEAST_SHARE or not _enough(self.facts.stopping):
+        facts = self.facts
+        share = facts.stood_ns / max(1, facts.watched_ns)
+        if share < LEAST_SHARE or not _enough(facts.stopping):
             return NOTHING
         return message(
-            "a request stops all threads {stops:.1f} times and spends {share} of its time on that; "
-            "{of_these} of it {place}",
-            stops=self.facts.stops / max(1.0, self.requests),
+            "a request stops all threads {stops} times, for {length_ms} ms each, so that they stand still in {share} "
+            "of the time; {of_these} of the waiting for that is {place}",
+            stops=_figure(facts.stops / max(1.0, self.requests)),
+            length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
             share=_percent(min(1.0, share)),
-            of_these=_percent_of_first(self.facts.stopping),
-            place=_at(self.facts.stopping[0]),
+            of_these=_percent_of_first(facts.stopping),
+            place=_at(facts.stopping[0]),
         )
 
     def _waits(self) -> Message:
@@ -113,6 +115,10 @@ def _enough(lines: Sequence[Waiting]) -> bool:
 
 def _percent_of_first(lines: Sequence[Waiting]) -> str:
     return _percent(lines[0].samples / max(1, sum(line.samples for line in lines)))
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
 
 
 def _percent(share: float) -> str:

@@ -59,8 +59,9 @@ class Waiting:
 class LockFacts:
     """What was seen of a service for *watched_ns*.
 
-    waiting_ns: of all threads together, for contended mutexes. stops: of all threads, in number; stopping_ns: what
-    those who stopped them spent on it, all together; stood_ns: how long all others stood, once they had stopped
+    waiting_ns: of all threads together, for contended mutexes. stops: of all threads, in number, on a free-threaded
+    build; stopping_ns: what those who stopped them spent on it, all together; stood_ns: how long all others of a
+    process stood, once they had stopped, of the process where that is most
     waits, stopping: the lines, those with the most samples first
     count_share: 0..1, of the service's CPU time, in SHARED_COUNTS
     lost: hits of probes that were not seen
@@ -105,8 +106,9 @@ class LockRecording:
             raise LocksFailed("no process of the service is a CPython 3.14 whose memory may be read")
         with ExitStack() as stack:
             stack.callback(self._close)
-            files = {process.interpreter.file.stat().st_ino: process.interpreter.file for process in self._pythons()}
-            self._probes = stack.enter_context(_probed([probe for file in files.values() for probe in _of_file(file)]))
+            programs = {process.interpreter.file.stat().st_ino: process for process in self._pythons()}
+            probes = [probe for process in programs.values() for probe in _probes_of(process)]
+            self._probes = stack.enter_context(_probed(probes))
             self._thread = threading.Thread(target=self._watch, name="locks", daemon=True)
             self._started_ns = monotonic_ns()
             self._thread.start()
@@ -192,7 +194,7 @@ class LockRecording:
             waits=tuple(contended),
             stops=len(line.stops),
             stopping_ns=sum(span.end_ns - span.start_ns for span in line.stops),
-            stood_ns=sum(line.stood_ns.values()),
+            stood_ns=max(line.stood_ns.values(), default=0),
             stopping=tuple(self._lines(of_stops(line.stops, self._stacks))),
             cpu_samples=self._cpu.total(),
             count_share=round(self._cpu[True] / max(1, self._cpu.total()), 4),
@@ -223,14 +225,15 @@ def _symbols(file: Path, names: tuple[str, ...]) -> dict[str, Symbol]:
         return symbols(elf.fileno(), names)
 
 
-def _of_file(file: Path) -> Iterator[Probe]:
-    """What is probed in an interpreter. A function may be inlined away: then the others are what there is."""
+def _probes_of(process: PythonProcess) -> Iterator[Probe]:
+    """What is probed in its interpreter. A function may be inlined away: then the others are what there is."""
+    file = process.interpreter.file
     known = _symbols(file, (*TAKE_MUTEX, *(name for pair in STOP_ALL for name in pair)))
     for name in TAKE_MUTEX:
         if name in known:
             yield Probe(name=LOCK, file=file, offset=known[name].offset)
             yield Probe(name=LOCKED, file=file, offset=known[name].offset, returns=True)
-    for stop, start in STOP_ALL:
+    for stop, start in STOP_ALL if process.free_threaded else ():
         if stop in known and start in known:
             yield Probe(name=STOP, file=file, offset=known[stop].offset)
             yield Probe(name=STOPPED, file=file, offset=known[stop].offset, returns=True)

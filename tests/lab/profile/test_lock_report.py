@@ -38,10 +38,12 @@ def test_the_type_of_the_object_the_line_and_its_caller_are_named() -> None:
 
 def test_stops_are_counted_per_request() -> None:
     stopping = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stack=PUT[2:], samples=10))
-    assert sentence(replace(QUIET, stops=900, stopping_ns=4 * SECOND, stopping=stopping)) == (
-        "a request stops all threads 9.0 times and spends 40 % of its time on that; "
-        "75 % of it at app.py:31 in Cache.put"
+    assert sentence(replace(QUIET, stops=900, stood_ns=9 * SECOND // 10, stopping=stopping)) == (
+        "a request stops all threads 9.0 times, for 1.0 ms each, so that they stand still in 45 % of the time; "
+        "75 % of the waiting for that is at app.py:31 in Cache.put"
     )
+    rare = replace(QUIET, stops=3, stood_ns=SECOND // 2, stopping=stopping)
+    assert sentence(rare).startswith("a request stops all threads 0.03 times, for 166.7 ms each")
 
 
 def test_shared_counts_are_a_lower_bound_and_hits_that_were_not_seen_are_told() -> None:
