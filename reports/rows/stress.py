@@ -49,7 +49,8 @@ def findings(stress: Stress) -> list[Seen]:
 
 
 def _crashes(one: Round) -> int:
-    return len(one.crashes) or int(_ended(one))
+    """Whether any of its processes crashed, 0 or 1: a server may start others in their place."""
+    return int(bool(one.crashes) or _ended(one))
 
 
 def _ended(one: Round) -> bool:

@@ -1,5 +1,6 @@
 """What `runner.py stress` found, as a document for every renderer."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from core.messages import Message, listed, message, plural, verbatim
@@ -73,13 +74,19 @@ def verdict(stress: Stress) -> Message:
 
 def _about(stress: Stress) -> Message:
     return message(
-        "{rounds} in {spent_s:.0f} s, {connections} connections in bursts; with the GIL, threads switched every "
-        "{interval_us:g} us.",
+        "{rounds} in {spent_s:.0f} s, {connections}; with the GIL, threads switched every {interval_us:g} us.",
         rounds=plural("{count} round", "{count} rounds", count=len(stress.rounds)),
         spent_s=stress.spent_s,
-        connections=stress.connections,
+        connections=_connections(stress),
         interval_us=stress.switch_interval_s * 1e6,
     )
+
+
+def _connections(stress: Stress) -> Message:
+    """Of gilscope's own clients none has bursts."""
+    if stress.checks:
+        return plural("{count} connection in bursts", "{count} connections in bursts", count=stress.connections)
+    return plural("{count} connection", "{count} connections", count=stress.connections)
 
 
 def _sentences(seen: Seen, stress: Stress) -> list[Message]:
@@ -99,8 +106,14 @@ def _sentences(seen: Seen, stress: Stress) -> list[Message]:
 
 
 def _where(seen: Seen, stress: Stress) -> list[Message]:
-    """How often under each runtime; of wrong answers also out of how many."""
+    """How often under each runtime; of wrong answers and crashes also out of how many."""
     totals = answered(stress)
+    if seen.kind == CRASH:
+        rounds = Counter(one.runtime for one in stress.rounds)
+        return [
+            message("in {count} of {total} rounds under {runtime}", count=count, total=rounds[name], runtime=name)
+            for name, count in seen.counts.items()
+        ]
     if seen.kind != WRONG:
         return [message("{count:,} under {runtime}", count=count, runtime=name) for name, count in seen.counts.items()]
     return [
