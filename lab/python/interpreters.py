@@ -17,7 +17,7 @@ from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.trust import may_execute, run_trusted
 
-QUERY_TIMEOUT_S = 5.0
+QUERY_TIMEOUT_S = 20.0  # all are asked at once; a busy machine has its runtimes all the same
 INSTALL_TIMEOUT_S = 600.0
 OLDEST_MINOR = 11
 SOURCES = ("uv", "PATH", "pyenv")
