@@ -77,6 +77,7 @@ def history(seed: int) -> list[Strike]:
     if target:
         window = chance.choice(("any", "before the first cell", "starting", "timed", "saving", "between cells"))
         number = chance.choice((SIGKILL, SIGKILL, SIGSTOP, SIGTERM, SIGHUP, SIGINT))
+        window = "any" if target == "guard" else window
         ours = Strike(target=target, window=window, signal=number, then=chance.choice((SIGCONT, SIGKILL)))
         strikes.insert(0 if target == "guard" or window == "before the first cell" else len(strikes), ours)
     if chance.random() < 0.7:
@@ -135,17 +136,17 @@ def play(strike: Strike, run: Run, out: Path, chance: random.Random, seen: Seen)
             targets = [pid for pid, line in children.items() if LINES.get(strike.target, "-") in line]
             targets = [run.process.pid] if strike.target == RUNNER else targets
             if strike.target == "guard" and any(SERVICE in line for line in children.values()):
-                break  # they guard what finds interpreters
+                return  # they guard what finds interpreters
             if targets and is_open(children):
                 seen.cells = cells_in(out)
                 pid = chance.choice(targets)
                 stop(pid) if strike.signal == SIGSTOP else os.kill(pid, strike.signal)
                 seen.strikes.append(strike)
-                break
-        if strike.target in OURS and strike.signal == SIGSTOP:
-            signal.sigtimedwait([], chance.uniform(0.0, 0.3))
-            if strike.target == RUNNER or strike.then == SIGKILL:
-                os.kill(run.process.pid, strike.then)
+                if strike.target in OURS and strike.signal == SIGSTOP:
+                    signal.sigtimedwait([], chance.uniform(0.0, 0.3))
+                    if strike.target == RUNNER or strike.then == SIGKILL:
+                        os.kill(run.process.pid, strike.then)
+                return
 
 
 def leftovers(run: Run, out: Path) -> list[object]:
