@@ -5,13 +5,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from time import monotonic
 from typing import IO
 
 from core.errors import BadInput
 from core.messages import Message, message
+from lab.output import Output
 
 GUARD = Path(__file__).with_name("guard.py")
 LAST_SECONDS_S = 5.0  # for the guard to end what it has started
@@ -27,17 +30,35 @@ def run(
     program: str | None = None,
 ) -> "subprocess.CompletedProcess[str]":
     """Run *command* without input. All that comes of it is gone afterwards: at its end, at the deadline, on Ctrl-C,
-    and when this process is killed.
+    and when this process is killed. Of what it writes, the beginning and the newest mebibyte are kept (lab.output).
 
     program: what is executed under the name of command[0], where that is another path
     Raises subprocess.TimeoutExpired, and OSError if it does not run.
     """
-    with guarded(command, environment, folder=folder, pass_fds=pass_fds, program=program) as guard:
-        try:
-            out, err = guard.process.communicate(timeout=timeout_s)
-        except subprocess.TimeoutExpired as late:
-            raise subprocess.TimeoutExpired(command, late.timeout) from None
-    return subprocess.CompletedProcess(command, guard.status(), out, err)
+    out, err = Output(), Output()
+    with closing(out), closing(err):
+        ends = (out.write_end, err.write_end)
+        with guarded(command, environment, folder=folder, pass_fds=pass_fds, program=program, streams=ends) as guard:
+            _read((out, err), command, timeout_s)
+        texts = [output.kept().decode(errors="replace") for output in (out, err)]
+    return subprocess.CompletedProcess(command, guard.status(), *texts)
+
+
+def _read(outputs: Iterable[Output], command: Sequence[str | Path], timeout_s: float) -> None:
+    """Until both have ended, as they do with the guard. Raises subprocess.TimeoutExpired."""
+    until = monotonic() + timeout_s
+    with DefaultSelector() as selector:
+        for output in outputs:
+            output.close_write_end()
+            selector.register(output, EVENT_READ, output)
+        while selector.get_map():
+            ready = selector.select(until - monotonic())
+            if monotonic() >= until:
+                raise subprocess.TimeoutExpired(command, timeout_s)
+            for key, _ in ready:
+                key.data.drain()
+                if key.data.has_ended:
+                    selector.unregister(key.fileobj)
 
 
 class Guard:
@@ -69,9 +90,12 @@ def guarded(
     folder: Path | None = None,
     pass_fds: Sequence[int] = (),
     program: str | None = None,
-    stderr: int | IO[str] = subprocess.PIPE,
+    streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
 ) -> Iterator[Guard]:
-    """A command that is ended, with all that has come of it, when the block or this process ends."""
+    """A command that is ended, with all that has come of it, when the block or this process ends.
+
+    streams: where its stdout and its stderr go
+    """
     wanted, hold = os.pipe()
     heard, report = os.pipe()
     words = [sys.executable, "-I", "-S", str(GUARD), str(report), program or str(command[0]), *map(str, command)]
@@ -81,8 +105,8 @@ def guarded(
                 words,
                 cwd=folder,
                 stdin=wanted,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
+                stdout=streams[0],
+                stderr=streams[1],
                 text=True,
                 errors="replace",
                 env=environment,

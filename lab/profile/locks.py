@@ -255,7 +255,7 @@ def _probed(probes: list[Probe]) -> Iterator[Probes]:
 def check_known_objects(executable: Path) -> None:
     """Watch threads of *executable* that wait for a list and a dict. Raises LocksFailed if that is not what is seen."""
     seen: set[tuple[str, str]] = set()
-    with guarded([executable, "-I", KNOWN], stderr=subprocess.DEVNULL) as guard:
+    with guarded([executable, "-I", KNOWN], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
             raise LocksFailed("{executable} did not run {script}", executable=str(executable), script=KNOWN.name)
         for _ in range(MOST_TRIALS):

@@ -216,7 +216,7 @@ def hottest(perf_data: Path) -> Profile:
 
 def _read(command: Sequence[str], stderr: IO[str]) -> tuple[Profile, int]:
     """The profile, and perf's exit status. Its output can be long, so it is read as it comes."""
-    with guarded(command, _environment(), stderr=stderr) as guard:
+    with guarded(command, _environment(), streams=(subprocess.PIPE, stderr)) as guard:
         profile = profile_of(parsed(guard.process.stdout or ()))
         guard.process.wait()
     return profile, guard.status()

@@ -14,6 +14,7 @@ from core.errors import ChildFailed
 from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 from core.messages import message, verbatim
 from lab.output import Output, OutputReader
+from lab.processes import run
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.sandbox import Sandbox
 
@@ -86,6 +87,17 @@ def test_of_output_without_end_the_beginning_and_the_newest_mebibyte_are_kept() 
     assert kept.endswith(b"%099d\n" % 99_999)
     assert OUTPUT_TAIL_BYTES <= len(kept) <= OUTPUT_HEAD_BYTES + OUTPUT_TAIL_BYTES + 2**17
     assert len(os.listdir("/proc/self/fd")) < 200
+
+
+def test_of_a_command_that_writes_much_the_beginning_and_the_newest_mebibyte_are_kept() -> None:
+    text = "import sys\nfor stream in (sys.stdout, sys.stderr):\n print('first', file=stream)\n"
+    text += " for _ in range(64): stream.write('x' * 2**20)\n print('the end', file=stream)\nsys.exit(3)\n"
+    done = run([sys.executable, "-c", text], DEADLINE_S)
+    assert done.returncode == 3
+    for output in (done.stdout, done.stderr):
+        assert output.startswith("first\n")
+        assert output.endswith("xthe end\n")
+        assert OUTPUT_TAIL_BYTES <= len(output) <= OUTPUT_HEAD_BYTES + OUTPUT_TAIL_BYTES + 2**17
 
 
 def test_short_output_is_kept_as_it_is() -> None:
