@@ -164,7 +164,7 @@ def keep_comparisons(where: Path, run: Run) -> None:
     load() takes them where the file still has these cells. Raises BadInput.
     """
     kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
-    _put(_path(where).with_name(COMPARISONS), _compact(kept) + "\n")
+    _put(_path(where).with_name(COMPARISONS), _sealed(kept).text + "\n")
 
 
 def _with_kept_comparisons(run: Run, path: Path) -> Run:
@@ -172,7 +172,8 @@ def _with_kept_comparisons(run: Run, path: Path) -> Run:
     try:
         kept = json.loads(path.with_name(COMPARISONS).read_text(encoding="utf-8"), parse_constant=_no_constant)
         result_shape.comparisons(kept["comparisons"])
-        if (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
+        is_whole = _sealed(kept).checksum == kept[CHECKSUM]
+        if is_whole and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
             run.comparisons = kept["comparisons"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
         pass

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.errors import BadInput
-from core.result import FILE_NAME, Run, RunFile, load
+from core.result import COMPARISONS, FILE_NAME, Run, RunFile, keep_comparisons, load
 from reports.rows.comparisons import Comparison
 from reports.terminal.listing import saved_runs
 from reports.view import View
@@ -127,6 +127,19 @@ def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
                 content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
             )
             refused(tmp_path)
+
+
+def test_damage_stays_told_and_damaged_comparisons_are_made_again(saved: Path, tmp_path: Path) -> None:
+    run, content = load(saved), (saved / FILE_NAME).read_bytes()
+    (tmp_path / FILE_NAME).write_bytes(content.replace(b'"status":"ok"', b'"status":"failed"', 1))
+    keep_comparisons(tmp_path, replace(run, comparisons=run.comparisons[:1]))
+    assert "was damaged or edited" in refused(tmp_path)
+    (tmp_path / FILE_NAME).write_bytes(content)
+    assert load(tmp_path).comparisons == run.comparisons[:1] != run.comparisons
+    rng, kept = random.Random(SEED), (tmp_path / COMPARISONS).read_bytes()
+    for damage in rng.choices([flipped, truncated, without_a_part, zeroed], k=CASES // 10):
+        (tmp_path / COMPARISONS).write_bytes(damage(kept, rng))
+        assert load(tmp_path).comparisons in (run.comparisons, run.comparisons[:1])
 
 
 def test_a_changed_figure_is_told_with_its_cell_and_what_to_do(saved: Path, tmp_path: Path) -> None:
