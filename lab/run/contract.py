@@ -11,10 +11,12 @@ from typing import Annotated, Any, Literal, TypedDict
 import msgspec
 from msgspec import Meta
 
+from core.cell import Cell
 from core.errors import ChildFailed
 from core.histogram import Histogram
 from core.messages import Arg, Message, message
 from core.shape import LARGEST, shown, shown_key
+from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.runtimes import AnyRuntime
 
@@ -131,6 +133,17 @@ def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
     return listening
 
 
+def expect_distinct(services: Sequence[Child], sockets: Sequence[Sequence[str]]) -> None:
+    """Raises ChildFailed for a service that listens where another one does: who is asked there is left to chance."""
+    owners: dict[str, Child] = {}
+    for child, listening in zip(services, sockets, strict=True):
+        for address in listening:
+            if address in owners:
+                fault = message("listens at {address}, as {other} does.", address=address, other=owners[address].label)
+                raise failed(child, fault)
+        owners |= dict.fromkeys(listening, child)
+
+
 def check_done(lines: Sequence[Mapping[str, Any]], children: Sequence[Child], word: str) -> None:
     """Raises ChildFailed if a child answers `warm` or `reset` with anything but that it is done."""
     for line, child in zip(lines, children, strict=True):
@@ -202,6 +215,26 @@ def check_slow(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], s
             start_ns, latency_ns, service_id = request
             if service_id >= services or start_ns + latency_ns > end_ns + CLOCK_SLACK_NS:
                 raise _unlike(child, SLOW, request, accepted)
+
+
+def check_latencies(
+    cell: Cell, system: System, clients: Sequence[Child], results: Sequence[Mapping[str, Any]], services: int
+) -> None:
+    """Raises ChildFailed for a client whose requests took more time, all together, than its workers had.
+
+    Each worker sends a request when it has the answer to the one before, but at a fixed rate: there a request's time
+    begins when it is due. Nothing is known of other load generators, and of a client that calls in its own way.
+    """
+    shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
+    if ("RATE" in cell.reads and cell.rate) or (system.client and not shares):
+        return
+    workers = cell.num_connections_per_client if shares else services
+    for result, child in zip(results, clients, strict=True):
+        spent_ns = Histogram.from_json(result["latency"]).total_ns
+        had_ns = workers * (result["completion_ns"] + CLOCK_SLACK_NS)
+        if spent_ns > had_ns and "said" not in result:
+            accepted = message("at most {high}, the time that its workers had", high=had_ns)
+            raise _unlike(child, "latency.histogram.total_ns", spent_ns, accepted)
 
 
 def check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]) -> None:

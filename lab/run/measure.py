@@ -27,11 +27,13 @@ from lab.run.contract import (
     SLOW,
     addresses,
     check_done,
+    check_latencies,
     check_runtime,
     check_slow,
     check_sums,
     check_window,
     client_results,
+    expect_distinct,
     service_results,
 )
 from lab.run.deadlines import calling_s, starting_s
@@ -141,6 +143,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
             result["notices"] = noticed
     check_window(clients, by_client, released_ns, heard_ns)
     check_slow(clients, by_client, len(services), heard_ns)
+    check_latencies(cell, system, clients, by_client, len(services))
     expect_all_asked(cell, system, services, by_client, by_service)
     check_sums(by_client, by_service)
     faults = [
@@ -224,7 +227,9 @@ def _ready_services(
         service.tell({**cell_line, "service_id": service_id, "inside": inside.variables})
     lines = children.hear_all(services, READY, BEFORE_READY, starting_s(cell_line))
     check_runtime(runtime, services, lines)
-    return [addresses(line, service) for line, service in zip(lines, services, strict=True)]
+    sockets = [addresses(line, service) for line, service in zip(lines, services, strict=True)]
+    expect_distinct(services, sockets)
+    return sockets
 
 
 def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:

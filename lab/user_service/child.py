@@ -79,7 +79,12 @@ class StartedService:
         self._since = self._usage()
 
     def result(self) -> dict[str, Any]:
-        """Its last line. What it answered is not known here: the clients count."""
+        """Its last line. What it answered is not known here: the clients count. Raises CommandFailed."""
+        try:
+            self._command.expect_own_port()
+        except CommandFailed:
+            self._watch.stop()  # it is ended for that, which is no news
+            raise
         used = self._usage().since(self._since).to_json()
         notices = self._command.notices()
         if notices:

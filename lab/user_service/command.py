@@ -191,6 +191,13 @@ class ServiceCommand:
         end_descendants()
         self._reader.close()
 
+    def expect_own_port(self) -> None:
+        """Raises CommandFailed if somebody else listens at its address, too: then not all answers were its own."""
+        if self.has_lost_its_port():
+            raise CommandFailed(
+                "Another process listens at {address}, too: not all answers were this service's.", address=self.address
+            )
+
     def has_lost_its_port(self) -> bool:
         """Whether somebody else listens at the port that was chosen for it: it could not bind, or did not alone."""
         ours = descendants(os.getpid())

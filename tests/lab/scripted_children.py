@@ -21,11 +21,11 @@ from systems import find
 from tests.contract.serving import small_cell
 
 SCRIPT = """
-import signal, sys, time
+import os, signal, sys, time
 role, ready, result, complaint = sys.argv[1:]
 told = sys.stdin.readline()
 if ready:
-    print(ready, flush=True)
+    print(ready.replace("/nowhere", f"/nowhere/{os.getpid()}"), flush=True)
 sys.stderr.write(complaint)
 sys.stderr.flush()
 if role == "client":

@@ -49,6 +49,21 @@ def test_a_time_outside_the_window_fails_the_cell(scripted: Scripted, wrong: dic
     assert f"sent {value} as {key}; the child contract requires a whole number from " in str(result.reason)
 
 
+def test_requests_that_took_longer_together_than_the_workers_had_fail_the_cell(scripted: Scripted) -> None:
+    slow = latency(*[10**9] * 20)
+    result = scripted(clients=(client_says(latency=slow),))
+    assert "sent 20000000000 as latency.histogram.total_ns; the child contract requires at most" in str(result.reason)
+
+
+def test_two_services_at_one_address_fail_the_cell(scripted: Scripted) -> None:
+    same = {"ready": True, "addresses": ["/same"], "runtime": {}}
+    result = scripted(ready=same, NUM_API_SERVICES=2)
+    assert re.fullmatch(
+        r"Service 2 of 2 \(3\.14, pid \d+\) listens at /same, as Service 1 of 2 \(3\.14, pid \d+\) does\.",
+        str(result.reason),
+    )
+
+
 def test_a_service_that_miscounts_fails_the_cell(scripted: Scripted) -> None:
     reason = "Services say that they answered 19 requests; clients say that they had 20 answers. One of them miscounts."
     result = scripted(service=service_says(requests=19))

@@ -1,0 +1,255 @@
+"""Lies that are planted in real processes: none of their cells is ok, and each reason says what was found.
+
+A seed decides the size of the cell, who lies, when, and by how much.
+"""
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.plan import Plan, Row
+from core.cell import Cell
+from core.result import CellResult, Run
+from lab.run.experiment import carry_out
+from lab.run.measure import Bench, measure
+from lab.run.runs import Order
+from lab.run.runtimes import Runtime
+from systems import find
+from tests.campaign.sizes import SEED, size
+from tests.conftest import runtime_or_skip
+from tests.contract.own_services import measured as measured_own
+from tests.contract.own_services import write_services
+from tests.contract.serving import command_or_skip, small_cell
+from tests.contract.test_systems import patch_children
+from tests.lab.gil.test_audit import EXTENSION, extension
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc, SO_REUSEPORT")
+SEEDS = range(SEED, SEED + size(1, 20))
+
+EDITED = """
+import core.child
+_say = core.child._say
+def edited(message):
+    if "result" in message:
+        result = message["result"]
+{edit}
+    _say(message)
+core.child._say = edited
+"""
+DOUBLED = """
+from core.histogram import Histogram, bounds_ns
+latency = Histogram()
+for bucket, number in Histogram.from_json(result["latency"]).filled():
+    for _ in range(number):
+        latency.record(sum(bounds_ns(bucket)) * {factor} // 2)
+result["latency"] = latency.to_json()
+"""
+ONE_MORE = """
+from core.histogram import Histogram
+latency = Histogram.from_json(result["latency"])
+latency.record(latency.min_ns)
+result |= {"latency": latency.to_json(), "answered": result["answered"] + 1, "requests": result["requests"] + 1}
+"""
+DROPPED = """
+import itertools, socket
+numbers = itertools.count(1)
+_send = socket.socket.send
+def send(self, data, *flags):
+    if len(data) < 8 or next(numbers) != {number}:
+        return _send(self, data, *flags)
+    {then}
+    return len(data)
+socket.socket.send = send
+"""
+IMPATIENT = "import clients.drive; clients.drive.CallerClient.run.__defaults__ = (2.0,)"
+SHARED_SOCKETS = """
+import socket
+_bind = socket.socket.bind
+def bind(self, address):
+    self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    _bind(self, (address[0], {port}))
+socket.socket.bind = bind
+"""
+SHARED_SERVICE = """
+import http.server, itertools, os, runpy, sys, time
+numbers = itertools.count(1)
+class Shared(http.server.ThreadingHTTPServer):
+    allow_reuse_port = True
+_parse = http.server.BaseHTTPRequestHandler.parse_request
+def parse(self):
+    if next(numbers) == {number}:
+        with open("port.new", "w") as file:
+            file.write(sys.argv[1])
+        os.rename("port.new", "port")
+        while not os.path.exists("shared"):
+            time.sleep(0.01)
+    return _parse(self)
+http.server.BaseHTTPRequestHandler.parse_request = parse
+http.server.ThreadingHTTPServer = Shared
+runpy.run_path("items.py", run_name="__main__")
+"""
+THIEF = """
+import os, socket, sys, time
+while not os.path.exists("port"):
+    time.sleep(0.01)
+with socket.socket() as listener:
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.bind(("127.0.0.1", int(open("port").read())))
+    listener.listen()
+    open("shared", "w").close()
+    sys.stdin.read()
+"""
+SWAPPED = """
+import subprocess
+subprocess.run([{python!r}, "-S", "-c", {change!r}], check=True)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """Where a lie is told."""
+
+    chance: random.Random
+    bench: Bench
+    folder: Path
+    patch: pytest.MonkeyPatch
+
+    def cell(self, runtime: Runtime, **params: Any) -> CellResult:
+        """A cell of one of our systems, of a size that the seed decides."""
+        system = find(self.chance.choice(["1", "2", "4"]))
+        command_or_skip(runtime, system, "service")
+        size = {"NUM_REQUESTS_PER_CLIENT": self.chance.randint(20, 60), "NUM_CLIENTS": self.chance.randint(1, 3)}
+        return measure(small_cell(system, runtime, **{**size, **params}), system, 1, self.bench)
+
+    def edit(self, role: str, edit: str) -> None:
+        """From now on the last line of every child of that role is edited."""
+        lines = "".join(f"        {line}\n" for line in edit.strip().splitlines())
+        patch_children(self.patch, role, EDITED.format(edit=lines))
+
+
+def duplicate_port(stage: Stage) -> tuple[CellResult, str]:
+    """Two services share a port, or somebody else shares a service's, from some request on."""
+    runtime = runtime_or_skip("3.14")
+    if stage.chance.random() < 0.5:
+        port = stage.chance.randint(20_000, 30_000)
+        patch_children(stage.patch, "service", SHARED_SOCKETS.format(port=port))
+        result = stage.cell(runtime, NUM_API_SERVICES=stage.chance.randint(2, 4), TRANSPORT="tcp", NUM_MULTI_SOCKET=1)
+        return result, rf"listens at 127\.0\.0\.1:{port}, as Service \d of \d .* does"
+    (stage.folder / "shared.py").write_text(SHARED_SERVICE.format(number=stage.chance.randint(2, 8)))
+    write_services(stage.folder)
+    with subprocess.Popen([sys.executable, "-c", THIEF], cwd=stage.folder, stdin=subprocess.PIPE) as thief:
+        try:
+            asked = {"command": "{python} shared.py {port}"}
+            result = measured_own(stage.folder, stage.bench, "3.14", asked, NUM_CONNECTIONS_PER_CLIENT=1)
+        finally:
+            thief.kill()
+    return result, r"Another process listens at 127\.0\.0\.1:\d+, too"
+
+
+def gil_turned_on(stage: Stage) -> tuple[CellResult, str]:
+    """A child imports what does not say that it needs no GIL: before it is ready, or then."""
+    runtime = runtime_or_skip("3.14t")
+    (stage.folder / "held_lie.so").write_bytes(extension(runtime.interpreter, stage.folder, "held_lie", EXTENSION))
+    role, late = stage.chance.choice(["service", "client"]), stage.chance.random() < 0.5
+    load = f"import sys; sys.path.append({str(stage.folder)!r}); import held_lie\n"
+    if late:
+        load = f"import core.child\nsay = core.child._say\ndef late(line):\n say(line)\n {load}core.child._say = late"
+    patch_children(stage.patch, role, load)
+    when = "at the end" if late else "when ready and at the end"
+    return stage.cell(runtime), rf"the GIL of {role.title()} 1 of \d .*was on {when}: .*held_lie"
+
+
+def package_swapped(stage: Stage) -> tuple[CellResult, str]:
+    """Something is installed, edited or removed in the environment while a cell is measured."""
+    runtime, system = runtime_or_skip("3.14"), find("3")
+    command_or_skip(runtime, system, "service")
+    made = runtime.python(system.requirements).parent.parent
+    shutil.copytree(made, stage.folder / "copy", symlinks=True)
+    (packages,) = (stage.folder / "copy").glob("lib/python3.*/site-packages")
+    code = stage.chance.choice(sorted(packages.glob("tornado/*.py")))
+    change = stage.chance.choice([
+        f"open({str(code)!r}, 'a').write('# changed')",
+        f"file = open({str(code)!r}, 'r+b'); file.seek(-1, 2); file.write(b' ')",
+        f"import os; os.remove({str(packages / 'tornado/test/__init__.py')!r})",
+        f"open({str(packages / 'new_module.py')!r}, 'w').write('A = 1')",
+        f"import os, glob; old = glob.glob({str(packages)!r} + '/tornado-*')[0]; os.rename(old, old + '-gone')",
+    ])  # fmt: skip
+    copy = replace(runtime, pythons={system.requirements: stage.folder / "copy" / "bin" / "python"})
+    patch_children(stage.patch, "service", SWAPPED.format(python=sys.executable, change=change))
+    values = {"NUM_API_SERVICES": (1,), "NUM_CLIENTS": (1,), "NUM_REQUESTS_PER_CLIENT": (20,)}
+    plan = Plan(name="p", rows=(Row(system=system, values=values),), runtimes=("3.14",), blocks=1)
+    order = Order(plan=plan, runtimes={"3.14": copy}, folder=stage.folder / "run")
+    run = Run(run_id="a", started_at="", seed=1, command=[], plan=plan.to_json(), machine={}, runtimes={})
+    carry_out(order, run, stage.bench.sandbox, Silent())
+    return run.cells[0], "while it was measured: its interpreter, packages or programs changed"
+
+
+class Silent:
+    """No display."""
+
+    def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
+        """Say nothing."""
+
+    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
+        """Say nothing."""
+
+
+def answer_dropped(stage: Stage) -> tuple[CellResult, str]:
+    """A service drops one, and closes or not; or somebody says that there was one more, or one less."""
+    runtime = runtime_or_skip(stage.chance.choice(["3.11", "3.14", "3.14t"]))
+    lie = stage.chance.choice(["closed", "swallowed", "client", "service"])
+    if lie == "service":
+        stage.edit("service", f"result['requests'] += {stage.chance.choice([-1, 1])}")
+        return stage.cell(runtime), "Services say that they answered"
+    if lie == "client":
+        stage.edit("client", ONE_MORE)
+        return stage.cell(runtime), "Services say that they answered"
+    then = "self.shutdown(2)" if lie == "closed" else "pass"
+    patch_children(stage.patch, "service", DROPPED.format(number=stage.chance.randint(1, 20), then=then))
+    patch_children(stage.patch, "client", IMPATIENT)
+    return stage.cell(runtime), r"requests? w(as|ere) not answered; errors: \d+ x (closed|timeout)"
+
+
+def latency_doubled(stage: Stage) -> tuple[CellResult, str]:
+    """A client tells times that its window has no room for."""
+    runtime = runtime_or_skip(stage.chance.choice(["3.11", "3.14", "3.14t"]))
+    slow = {"CALC_TARGET": stage.chance.randint(100_000, 200_000), "NUM_CLIENTS": 1}
+    lie = stage.chance.choice(["completion", "end", "latency"])
+    if lie == "latency":
+        stage.edit("client", DOUBLED.format(factor=stage.chance.randint(2, 4)))
+        return stage.cell(runtime, **slow), r"as latency\.histogram\.total_ns; .*the time that its workers had"
+    key = {"completion": "completion_ns", "end": "finished_ns"}[lie]
+    stage.edit("client", f"result[{key!r}] *= 2")
+    return stage.cell(runtime, **slow), rf"as {key}; the child contract requires a whole number from"
+
+
+LIES: tuple[Callable[[Stage], tuple[CellResult, str]], ...] = (
+    duplicate_port,
+    gil_turned_on,
+    package_swapped,
+    answer_dropped,
+    latency_doubled,
+)
+
+
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: str(lie.__name__))
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_lie_is_caught_and_named(
+    lie: Callable[[Stage], tuple[CellResult, str]],
+    seed: int,
+    bench: Bench,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = Stage(chance=random.Random(f"{seed} {lie.__name__}"), bench=bench, folder=tmp_path, patch=monkeypatch)
+    result, expected = lie(stage)
+    assert result.status in ("failed", "invalid")
+    assert re.search(expected, str(result.reason)), str(result.reason)
