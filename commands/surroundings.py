@@ -20,6 +20,7 @@ _REMEDIES = {
     errno.ENAMETOOLONG: message("name another file"),
     errno.EMFILE: message("raise the limit (ulimit -n)"),
     errno.ENFILE: message("end some processes"),
+    errno.EINTR: message("try again"),
     errno.EIO: message("look at the disk, or the terminal"),
 }
 

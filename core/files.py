@@ -36,6 +36,15 @@ def write(path: Path, content: str | bytes) -> None:
         put(path, content)
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is anything at *path*. Raises OSError where that cannot be known: Path.exists() would say no."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def _bytes(content: str | bytes) -> bytes:
     return content.encode() if isinstance(content, str) else content
 

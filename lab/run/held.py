@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.errors import BadInput
-from core.files import BESIDE
+from core.files import BESIDE, is_there
 from core.messages import NOTHING, Message, message
 from core.result import FILE_NAME, PLOTS
 from lab import locks
@@ -32,15 +32,16 @@ def held(folder: Path) -> Iterator[Sandbox]:
         try:
             yield sandbox
         finally:
-            os.close(lock)
+            with suppress(OSError):
+                os.close(lock)
 
 
 def expect_ours(folder: Path, names: Iterable[str]) -> None:
     """Raises BadInput where *folder* is no run's and holds files of somebody else by *names* that a run writes."""
-    if (folder / FILE_NAME).exists():
+    if is_there(folder / FILE_NAME):
         return
     for name in names:
-        if (folder / name).exists() or (folder / name).is_symlink():
+        if is_there(folder / name):
             raise BadInput(
                 "{path} is not a run's: {folder} holds no {result}. It would be overwritten; name another folder.",
                 path=str(folder / name),

@@ -12,6 +12,7 @@ from config.user_service import service
 from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.errors import BadInput
+from core.files import is_there
 from core.messages import SEMICOLON, Message, listed
 from core.redact import Redactor
 from core.result import COMPARISONS, FILE_NAME, Run, RunFile, load
@@ -58,7 +59,7 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
 
 def expect_no_run(folder: Path) -> None:
     """Raises BadInput if *folder* holds a run."""
-    if (folder / FILE_NAME).exists():
+    if is_there(folder / FILE_NAME):
         raise BadInput(
             "{folder} holds a run already; name another folder with --out, or go on with --resume {folder}.",
             folder=str(folder),

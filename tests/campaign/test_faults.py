@@ -1,0 +1,218 @@
+"""An error at any one system call of run, resume and report on files of the run's folder: what was saved stays, the
+error is told in a line with exit status 2, and a resume goes on. What is left is judged by files alone.
+"""
+
+import errno
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.result import RunFile, load
+from lab.places import REPOSITORY
+from lab.run.runtimes import Runtime
+from tests.campaign.sizes import IS_LARGE, SEED
+from tests.contract.runs import plan_flags, runtime_flags
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: LD_PRELOAD, and its system calls")
+
+SAMPLE = 2  # of each command, in `make test`
+BLOCKS = 2
+FAULTS: Mapping[str, int] = {
+    "ENOSPC": errno.ENOSPC,
+    "EIO": errno.EIO,
+    "EINTR": errno.EINTR,
+    "short": -1,
+    "full from then on": -2,
+}
+ONLY_AT = {
+    "short": ("read", "write"),
+    "ENOSPC": ("create", "write", "fsync", "mkdir", "rename", "close"),
+    "full from then on": ("create", "write", "mkdir"),
+}
+LOOKS = ("stat64", "lstat64", "fstatat64", "access")
+COMMANDS = ("run", "run again", "resume", "report")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """The system call with that number of a command, and what happens there."""
+
+    command: str
+    number: int
+    call: str
+    fault: str
+
+    def __str__(self) -> str:
+        return f"seed {SEED}: {self.fault} at call {self.number} of {self.command}, {self.call}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A command that has ended."""
+
+    status: int
+    errors: str
+    calls: list[str]
+
+
+class Player:
+    """The warm process that plays commands (faulted.py). Each begins in the folder out as it was told to be before."""
+
+    def __init__(self, process: "subprocess.Popen[str]", folder: Path, runtime: Runtime) -> None:
+        self.process, self.folder, self.runtime = process, folder, runtime
+        self.out = folder / "out"
+
+    def arguments(self, command: str) -> list[str]:
+        """Of that command on the folder out."""
+        runtime = runtime_flags(self.runtime)
+        new = [*plan_flags(self.runtime), "--blocks", str(BLOCKS), "--quiet", "--out", str(self.out)]
+        return {
+            "run": new,
+            "run again": new,
+            "resume": ["--resume", str(self.out), "--quiet", *runtime[2:]],
+            "report": ["report", str(self.out), "--quiet"],
+        }[command]
+
+    def begin(self, command: str) -> list[Any]:
+        """Lay out what there is before that command; the cells of it."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        if command != "run":
+            shutil.copytree(self.folder / {"run again": "report"}.get(command, command), self.out)
+        return cells_in(self.out)
+
+    def play(self, command: str, number: int = 0, fault: int = 0) -> Played:
+        """Play it with *fault* at its call with that number, 0 for none."""
+        names = {name: str(self.folder / name) for name in ("stdout", "stderr", "log")}
+        case = {"arguments": self.arguments(command), "folder": str(self.out), "site": number, "fault": fault, **names}
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(case) + "\n")
+        self.process.stdin.flush()
+        status = int(self.process.stdout.readline())
+        errors, calls = (Path(names[name]).read_text() for name in ("stderr", "log"))
+        return Played(status=status, errors=errors, calls=calls.split())
+
+
+@pytest.fixture(scope="module")
+def player(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Player]:
+    """Beside it a whole run in the folder report, and in the folder resume one that lacks a cell."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        pytest.skip("no C compiler is here (cc), for faults.c")
+    folder = tmp_path_factory.mktemp("faults")
+    shim = folder / "faults.so"
+    source = Path(__file__).with_name("faults.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"], check=True)
+    first = Player.arguments(Player(None, folder, any_runtime), "run")  # type: ignore[arg-type]
+    subprocess.run([sys.executable, "runner.py", *first], cwd=REPOSITORY, check=True, capture_output=True)
+    (folder / "out").rename(folder / "report")
+    shutil.copytree(folder / "report", folder / "resume")
+    run = load(folder / "resume")
+    RunFile(folder / "resume").save(replace(run, cells=run.cells[:1]))
+    command = [sys.executable, "-m", "tests.campaign.faulted", "report", str(folder / "report"), "--quiet"]
+    environment = {**os.environ, "LD_PRELOAD": str(shim)}
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "warm\n"
+        yield Player(process, folder, any_runtime)
+
+
+# ---- the checker: reads files alone --------------------------------------------------------------------------------
+
+
+def documented() -> Any:
+    """is_whole() as docs/result.md shows it, which knows nothing of our code."""
+    names: dict[str, Any] = {}
+    (code,) = re.findall(r"```python\n(import hashlib\n.*?)```", (REPOSITORY / "docs/result.md").read_text(), re.S)
+    exec(code, names)
+    return names["is_whole"]
+
+
+def cells_in(folder: Path) -> list[Any]:
+    """The cells in *folder*; the file, if there is one, is whole."""
+    path = folder / "result.json"
+    if not path.exists():
+        return []
+    stored = json.loads(path.read_text())
+    assert documented()(stored)
+    cells: list[Any] = stored["cells"]
+    keys = [(cell["arm"], cell["cell_id"], cell["block"]) for cell in cells]
+    assert len(set(keys)) == len(keys)
+    return cells
+
+
+def judge(site: Site, played: Played, before: Sequence[Any], player: Player) -> None:
+    """Raises AssertionError where a promise is broken."""
+    assert played.status in ((2,) if site.command == "run again" else (0, 2))
+    assert "Traceback" not in played.errors
+    assert "bug" not in played.errors
+    lines = [line for line in played.errors.splitlines() if line.startswith("error: ")]
+    assert len(lines) == (1 if played.status else 0)
+    if lines:
+        number = max(FAULTS[site.fault], 0) or errno.ENOSPC
+        told = os.strerror(number) in lines[0] or "holds a run already" in lines[0]
+        assert told or site.call in LOOKS  # which follows from seeing nothing there
+        assert str(player.out) in lines[0]
+    assert site.fault != "short" or played.status == 0
+    cells = cells_in(player.out)
+    assert cells[: len(before)] == before
+    assert played.status == 2 or len(cells) == BLOCKS
+    assert site.command != "run again" or len(cells) == BLOCKS
+    assert list(player.out.rglob(".*")) == []
+    assert not player.out.exists() or any(player.out.iterdir())
+    for path in (player.folder / "report").rglob("*.*"):
+        now = player.out / path.relative_to(player.folder / "report")
+        if now.exists() and site.command == "report" and now.name != "comparisons.json":
+            assert now.read_bytes() == path.read_bytes(), now
+        assert not now.is_file() or now.stat().st_size, now
+
+
+def complete(player: Player, cells: Sequence[Any]) -> None:
+    """A resume, or where nothing was saved the run itself, measures what is not there yet."""
+    again = player.play("resume" if (player.out / "result.json").exists() else "run")
+    assert (again.status, again.errors) == (0, "")
+    after = cells_in(player.out)
+    assert (after[: len(cells)], len(after)) == (list(cells), BLOCKS)
+
+
+def sites(command: str, player: Player) -> list[Site]:
+    """Each call of it with each fault that can come there, in the seed's order; a sample in `make test`."""
+    player.begin(command)
+    calls = player.play(command).calls
+    assert {*calls} >= ({"lstat64"} if command == "run again" else {"rename", "fsync"})
+    everything = [
+        Site(command=command, number=number, call=call, fault=fault)
+        for number, call in enumerate(calls, 1)
+        for fault in FAULTS
+        if call in ONLY_AT.get(fault, (call,))
+    ]
+    return random.Random(SEED).sample(everything, len(everything) if IS_LARGE else min(SAMPLE, len(everything)))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_error_of_a_system_call_loses_nothing_and_is_told(player: Player, command: str) -> None:
+    failures = []
+    for site in sites(command, player):
+        before = player.begin(command)
+        played = player.play(command, site.number, FAULTS[site.fault])
+        try:
+            judge(site, played, before, player)
+            cells = cells_in(player.out)
+            if len(cells) < BLOCKS:
+                complete(player, cells)
+        except AssertionError as error:
+            failures.append(f"{site}: {error}\n{played.errors}")
+            print(failures[-1], flush=True)
+    assert not failures, "\n".join(failures)
