@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter_ns
 from types import MappingProxyType
@@ -60,7 +60,7 @@ class Bench:
     sandbox: Sandbox
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
-    inside: Mapping[str, Mapping[str, Any]] = MappingProxyType(pauses.DEFAULT)
+    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(pauses.DEFAULT))
     after: Callable[[Sequence[Inside], Window], None] = lambda insides, window: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
 
