@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lab.user_service.command import CommandFailed, check_requests, place_for
+from lab.user_service.command import CommandFailed, check_requests, environment, place_for
 
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
@@ -30,3 +30,20 @@ def test_a_body_that_is_no_object_is_refused_in_frames_alone() -> None:
 def test_a_body_whose_file_has_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match=r"The body of POST /, .*/gone\.json: No such file or directory"):
         check_requests(asked("http", body_file=str(tmp_path / "gone.json")))
+
+
+@pytest.mark.parametrize(
+    ("own", "inside", "path"),
+    [
+        ({}, {}, None),
+        ({}, {"PYTHONPATH": "/parts"}, "/parts"),
+        ({"PYTHONPATH": "src"}, {}, "src"),
+        ({"PYTHONPATH": "src:lib"}, {"PYTHONPATH": "/parts"}, "/parts:src:lib"),
+    ],
+)
+def test_the_users_own_python_path_comes_after_ours(
+    monkeypatch: pytest.MonkeyPatch, own: dict[str, str], inside: dict[str, str], path: str | None
+) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    told = {"gil_forced": False, "python": "/usr/bin/python3", "environment": own}
+    assert environment(told, inside).get("PYTHONPATH") == path
