@@ -33,7 +33,8 @@ def main() -> int:
         statuses = Counter(stressed(fault, given.seconds) for _ in range(given.runs))
         right = statuses[0 if fault == SOUND else 1]
         missed += given.runs - right
-        print(f"{fault:<10} {right} of {given.runs}, {(monotonic() - began_s) / given.runs:.1f} s each", flush=True)
+        each_s = (monotonic() - began_s) / given.runs
+        print(f"{fault:<10} {right} of {given.runs}, {each_s:.1f} s each; by exit status: {dict(statuses)}", flush=True)
     return 1 if missed else 0
 
 

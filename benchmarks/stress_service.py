@@ -44,10 +44,13 @@ def race() -> int:
 
 def deadlock() -> int:
     """Takes two locks in the one order, or in the other."""
-    Shared.asked += 1
+    Shared.asked = turn = Shared.asked + 1
     locks = [Shared.first, Shared.second]
-    with locks[Shared.asked % 2], locks[1 - Shared.asked % 2]:
-        return sound()
+    with locks[turn % 2]:
+        for _ in range(TURNS):
+            _ = LARGE * LARGE
+        with locks[1 - turn % 2]:
+            return sound()
 
 
 def crash() -> int:

@@ -32,7 +32,7 @@ from lab.run.measure import NOT_READY, Bench, measure, redactor_of
 SWITCH_INTERVAL_S = 1e-6
 LONGEST_ROUND_S = 3.0
 ROUNDS = 6  # at least, of all arms together, if starting a service takes no time
-LATE_S = 1.0  # after a round an answer is late; as long again, and it is not waited for
+LATE_S = 5.0  # after a round an answer is late; as long again, and it is not waited for
 TIMEOUT = "timeout"
 _THREAD = re.compile("(Current thread|Thread) 0x")
 MOST_TRACES = 4
