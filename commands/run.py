@@ -1,6 +1,7 @@
 """Measure a plan, or continue a saved run; report it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
@@ -13,11 +14,13 @@ from commands.report import show, write
 from config import flags
 from config import plan_options as options
 from config.load import load_plan
+from config.options import Given
 from config.plan import Plan
 from config.user_service import again
 from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.result import Run
+from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
@@ -42,7 +45,15 @@ SUMMARY = message(
     "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
 )
 
-BESIDE_RESUME = (options.RESUME, options.ACCEPT_CHANGES, options.JSON, options.QUIET, options.LANG, options.INTERPRETER)
+BESIDE_RESUME = (
+    options.RESUME,
+    options.BLOCKS,
+    options.ACCEPT_CHANGES,
+    options.JSON,
+    options.QUIET,
+    options.LANG,
+    options.INTERPRETER,
+)
 PLAN = next(option for option in options.CHOICE if option.name == "plan")
 SECRET = again.GIVEN_AGAIN  # values that the saved plan has only digests of
 
@@ -130,6 +141,11 @@ def _expect_saved_plan(given: Mapping[str, Any]) -> None:
     """Raises BadInput for flags beside --resume that would change the plan."""
     beside = {option.name for option in (*BESIDE_RESUME, *SECRET, PLAN)}
     names = [name for name, value in given.items() if value not in (None, False, []) and name not in beside]
+    if given["blocks"] is not None and not given["blocks"].startswith("+"):
+        raise BadInput(
+            "--resume continues the saved plan; --blocks cannot change it. It can add to it: --blocks +{added}",
+            added=given["blocks"],
+        )
     changing = [*(f"--{name.replace('_', '-')}" for name in names), *again.flags_without_secrets(given)]
     if changing:
         raise BadInput(
@@ -141,13 +157,23 @@ def _resumed(given: Mapping[str, Any], parser: flags.Parser, output: Output) -> 
     folder = Path(given["resume"])
     run = resumed(folder)
     stored = again.plan_with_secrets(run.plan, again.secrets_of(given), _remembered(run, given["plan"], parser))
-    plan, runtimes, _ = with_present_runtimes(Plan.from_json(stored), given, output)
+    plan, runtimes, _ = with_present_runtimes(extended(Plan.from_json(stored), run, given["blocks"]), given, output)
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder)
     if not given["accept_changes"]:
         check_same_runtimes(run, runtimes)
         check_unchanged(run, order)
     preflight(plan)
+    run.plan |= {"blocks": plan.blocks, "extended": plan.extended, "until": asdict(plan.until)}
     return order, run
+
+
+def extended(plan: Plan, run: Run, added: str | None) -> Plan:
+    """*plan* with as many more blocks as --blocks +N asks for. Raises BadInput."""
+    if added is None:
+        return plan
+    measured = max((cell.block for cell in run.cells), default=0)
+    blocks = Given(value=added[1:], name=options.BLOCKS.flag).whole(1, options.MAX_BLOCKS)
+    return replace(plan, blocks=(measured if plan.until else plan.blocks) + blocks, until=Until(), extended=True)
 
 
 def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
@@ -164,11 +190,10 @@ def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret
 def _expect_an_end(plan: Plan) -> None:
     """Raises BadInput where only the width of an interval is to end the run, and nothing has an interval."""
     until = plan.until
-    if until.width and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
+    if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
         raise BadInput(
-            "until is {width:g}%, but there is nothing to compare: only one runtime, or one service, takes part. "
-            "Name two, or end the run by --blocks N or a time such as --until 10min.",
-            width=100 * until.width,
+            "--until waits for a comparison, but there is nothing to compare: only one runtime, or one service, takes "
+            "part. Name two, or end the run by --blocks N or a time such as --until 10min."
         )
 
 
@@ -176,12 +201,12 @@ def _enough(plan: Plan) -> Enough:
     """Whether a run has all the blocks it needs, by the plan's `until`."""
 
     def enough(run: Run, spent_ns: int) -> bool:
-        from reports.rows.comparisons import widest
+        from reports.rows.comparisons import is_decided, widest
 
         until = plan.until
         if until.seconds and spent_ns >= until.seconds * 1e9:
             return True
-        return bool(until.width) and widest(run) <= until.width
+        return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
 
     return enough
 
@@ -191,7 +216,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
 
     try:
         until = order.plan.until
-        with display(quiet=quiet, open_ended=bool(until.width or until.seconds)) as progress:
+        with display(quiet=quiet, open_ended=bool(until)) as progress:
             carry_out(order, run, sandbox, progress, _enough(order.plan))
     except KeyboardInterrupt:
         output.note(

@@ -21,7 +21,7 @@ from core.system import System
 FOLDER = Path(__file__).parent
 PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in (PLAN_OPTIONS, ROW))
 TOPOLOGY = (WORKERS, THREADS)
-PLAN_FIELDS = ("blocks", "scale", "until", "runtimes", "aa", "view")
+PLAN_FIELDS = ("blocks", "scale", "until", "margin", "runtimes", "aa", "view")
 
 
 def experiments() -> dict[str, Path]:

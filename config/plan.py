@@ -2,12 +2,12 @@
 
 import itertools
 import math
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from config.find_system import find_system
+from config.orders import block_order
 from config.plan_options import MAX_BLOCKS
 from config.user_service import service
 from core.cell import PARAMETERS, Cell, Value, parameter
@@ -22,7 +22,9 @@ from core.user_service import UserService
 from systems import readers
 
 MOST_CELLS = 100_000
-STORED_AS_IT_IS = ("name", "description", "runtimes", "blocks", "aa", "until", "method", "view", "user_service")
+STORED_AS_IT_IS = (
+    "name", "description", "runtimes", "blocks", "aa", "until", "margin", "extended", "method", "view", "user_service"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,7 @@ class Plan:
     runtimes: names in the order of display, the first is what ratios refer to.
     aa: the last runtime, or the first service that already runs, takes part twice, under two names: what differs
         between these is noise.
+    margin: what counts as no difference, as a share. extended: whether blocks were added when some had been seen.
     description: what it answers, in one line. view: the report of its own that it has; "" for runtimes side by side.
     user_service: a service of the user's, whose systems are those of the rows.
     absent: why a system cannot be measured under a runtime; it has no cells there.
@@ -78,6 +81,8 @@ class Plan:
     method: Method = Method()  # noqa: RUF009 - frozen
     aa: bool = False
     until: Until = Until()  # noqa: RUF009 - frozen
+    margin: float = SavedPlan.margin
+    extended: bool = False
     view: str = ""
     user_service: UserService | None = None
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
@@ -148,10 +153,9 @@ class Plan:
         return [(aa_arm(cell.runtime), cell) for cell in cells if cell.runtime in last]
 
     def block(self, number: int, seed: int) -> list[Entry]:
-        """The entries in the order of block *number* (from 1): random, and the same for the same seed."""
+        """The entries in the order of block *number* (from 1): the same for the same seed."""
         entries = self.entries()
-        random.Random(f"{seed} {number}").shuffle(entries)
-        return entries
+        return [entries[place] for place in block_order(len(entries), number, seed)]
 
     def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
         """The plan with *given* in place of its rows' own values, where a row's system reads them.
@@ -181,6 +185,8 @@ class Plan:
             "runtimes": list(self.runtimes),
             "aa": self.aa,
             "until": asdict(self.until),
+            "margin": self.margin,
+            "extended": self.extended,
             "method": self.method.to_json(),
             "view": self.view,
             "absent": [

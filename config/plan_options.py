@@ -17,7 +17,8 @@ DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
 LONGEST_SEED = 18
 PROFILES = ("perf", "python", "locks", "memory")
-_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+MOST_MARGIN = 0.5
+_PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
 _METHOD_FIELDS = {"warmup": "warmup", "duration": "duration_s", "client_runtime": "client_runtime"}
 
 
@@ -30,15 +31,24 @@ def parse_runtimes(given: Given) -> tuple[str, ...]:
 
 
 def parse_until(given: Given) -> Until:
-    """From '3%', '600s', '10min' or two of them with a comma. Raises BadInput."""
-    limits: dict[str, float] = {}
-    for part in str(given.value).split(","):
-        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part.strip())
-        kind = "width" if match is not None and match[2] == "%" else "seconds"
-        if match is None or float(match[1]) == 0 or kind in limits:
-            raise given.wrong(message("a width of the intervals such as 3%, a time such as 10min, or both"))
-        limits[kind] = float(match[1]) / 100 if match[2] == "%" else float(match[1]) * _SECONDS[match[2]]
+    """From 'verdict', '3%', '600s', '10min' or several of them with commas. Raises BadInput."""
+    limits: dict[str, Any] = {}
+    for part in map(str.strip, str(given.value).split(",")):
+        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part)
+        kind = part if part == "verdict" else "width" if match is not None and match[2] == "%" else "seconds"
+        if kind in limits or (part != "verdict" and (match is None or float(match[1]) == 0)):
+            raise given.wrong(message("verdict, a width of the intervals such as 3%, a time such as 10min, or several"))
+        limits[kind] = match is None or float(match[1]) / _PER_UNIT[match[2]]
     return Until(**limits)
+
+
+def parse_margin(given: Given) -> float:
+    """From '3%': 0.03. Raises BadInput."""
+    match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,6})?) *%", str(given.value).strip())
+    share = float(match[1]) / 100 if match is not None else 0.0
+    if not 0 < share <= MOST_MARGIN:
+        raise given.wrong(message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN))
+    return share
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
@@ -111,7 +121,10 @@ INTERPRETER = Option(
 )
 SCALE = Option("--scale X", message("multiplies NUM_REQUESTS_PER_CLIENT: above 0, at most 1"), _scale)
 BLOCKS = Option("--blocks N", message("how often each cell is measured (default: 3)"), whole(1, MAX_BLOCKS))
-UNTIL = Option("--until W", message("stop at narrow intervals (3%), after a time (10min), or either"), parse_until)
+UNTIL = Option(
+    "--until W", message("stop when all is decided (verdict), intervals are narrow (3%), or after 10min"), parse_until
+)
+MARGIN = Option("--margin M", message("what counts as no difference (default: 3%)"), parse_margin)
 WARMUP = Option(
     "--warmup W", message("sent before anything counts: 10% of the requests, 0.5s, or 0"), _read(Warmup.parse)
 )
@@ -139,7 +152,7 @@ JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
 LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
 
-METHOD = (BLOCKS, UNTIL, WARMUP, DURATION, AA, CLIENTS, PIN)
+METHOD = (BLOCKS, UNTIL, MARGIN, WARMUP, DURATION, AA, CLIENTS, PIN)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)

@@ -22,6 +22,7 @@ from core.shape import (
     parameters,
     record,
     sentence,
+    share,
     shown,
     text,
     whole,
@@ -142,7 +143,9 @@ _PLAN = record(
         "description": text,
         "view": text,
         "aa": flag,
-        "until": record(may={"width": number, "seconds": number}),
+        "until": record(may={"width": number, "seconds": number, "verdict": flag}),
+        "margin": share,
+        "extended": flag,
         "method": METHOD,
         "own": nullable(USER_SERVICE),
         "absent": array(record({"system": text, "runtime": text, "reason": sentence})),
@@ -168,11 +171,14 @@ RUNTIME = record(
         "packages": by_name(by_name(text)),
     }
 )
+VERDICT = choice("faster", "slower", "equivalent", "inconclusive", "invalid")
+RATIO = dict.fromkeys(("ratio", "low", "high"), nullable(number))
+FACTORS = dict.fromkeys(("cores_used", "cpu_per_request"), record(may=RATIO))
 COMPARISON = record(
     may={
         **dict.fromkeys(("system", "numerator", "denominator"), text),
         "step": choice("version", "build", "lock", "whole", "aa", "other"),
-        "verdict": choice("faster", "slower", "equivalent", "inconclusive", "invalid"),
+        "verdict": VERDICT,
         "params": parameters,
         **dict.fromkeys(("ratio", "low", "high", "p", "noise_floor", "saturation", "disturbed"), nullable(number)),
         **dict.fromkeys(("why", "obstacle"), sentence),
@@ -181,6 +187,10 @@ COMPARISON = record(
         "blocks_needed": nullable(COUNT),
         "settings": array(record({"system": text, "params": parameters})),
         "between_services": flag,
+        "factors": record(may={**FACTORS, "service": record(may=FACTORS), "client": record(may=FACTORS)}),
+        "tails": by_name(record(may={**RATIO, "p": nullable(number), "verdict": VERDICT})),
+        "far_slower": by_name(COUNT),
+        "dependence": by_name(number),
     }
 )
 comparisons = array(COMPARISON)

@@ -40,16 +40,23 @@ class OutsideSystem:
 
 @dataclass(frozen=True, kw_only=True)
 class Until:
-    """When a run has enough blocks: every comparison's interval is at most *width* wide, or *seconds* have passed.
+    """When a run has enough blocks: by its intervals, by its verdicts, or by the clock, whichever comes first.
 
-    width: as a share of the ratio, 0.03 for 3 %; 0 where only time counts. seconds: 0 where only width counts.
+    width: every interval is at most so wide, as a share of the ratio, 0.03 for 3 %; 0 where that does not count
+    verdict: every comparison has a verdict. seconds: so many have passed; 0 where they do not count
     """
 
     width: float = 0.0
     seconds: float = 0.0
+    verdict: bool = False
+
+    @property
+    def looks(self) -> bool:
+        """Whether what was measured decides, and not the clock alone."""
+        return bool(self.width or self.verdict)
 
     def __bool__(self) -> bool:
-        return bool(self.width or self.seconds)
+        return bool(self.looks or self.seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +64,7 @@ class SavedPlan:
     """The plan of a saved run. view: the experiment's own report ("echo", "league", ...), or "".
 
     aa: whether an arm took part twice, to show the noise
+    margin: what counts as no difference, as a share. extended: whether blocks were added when some had been seen
     """
 
     name: str
@@ -68,6 +76,8 @@ class SavedPlan:
     view: str = ""
     aa: bool = False
     until: Until = Until()
+    margin: float = 0.03
+    extended: bool = False
     method: Method = Method()  # noqa: RUF009 - frozen
     user_service: UserService | None = None
     absent: tuple[Absent, ...] = ()
@@ -87,6 +97,8 @@ class SavedPlan:
             view=stored.get("view", ""),
             aa=stored.get("aa", False),
             until=Until(**stored.get("until", {})),
+            margin=stored.get("margin", cls.margin),
+            extended=stored.get("extended", False),
             method=Method.from_json(method) if method else Method(),
             user_service=UserService.from_json(service) if service else None,
             absent=tuple(map(_absent, stored.get("absent", ()))),

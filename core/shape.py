@@ -89,6 +89,11 @@ def number(value: Any) -> None:
     _require(fits, value, message("a number"))
 
 
+def share(value: Any) -> None:
+    """A share above 0 and below 1."""
+    _require(type(value) in (int, float) and 0 < value < 1, value, message("a number above 0 and below 1"))
+
+
 def text(value: Any) -> None:
     """Text."""
     _require(type(value) is str, value, message("text"))

@@ -25,9 +25,10 @@ from reports.document.model import (
     words,
 )
 from reports.document.values import seconds, whole
-from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.comparisons import Comparison
 from reports.rows.differences import FACTS, UNKNOWN, by_value, packages
 from reports.rows.measures import measure
+from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row, setting_key
 from reports.rows.traces import of_rows
 from reports.sections import machine, sections

@@ -131,7 +131,7 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["--interpreter", "3.11"], ["--interpreter is 3.11", "NAME=PATH"]),
         (["--interpreter", "3.11=/nowhere"], ["--interpreter 3.11=/nowhere", "no such file"]),
         (["--resume", "nowhere"], ["nowhere", "cannot be read", "No such file"]),
-        (["--resume", "nowhere", "--blocks", "5"], ["--resume", "--blocks cannot change it"]),
+        (["--resume", "nowhere", "--blocks", "5"], ["--resume", "--blocks cannot change it", "--blocks +5"]),
         (["--resume", "nowhere", "--num-clients", "5"], ["--resume", "--num-clients cannot change it"]),
         (["report", "nowhere"], ["nowhere", "cannot be read", "No such file"]),
         (["report", "nowhere", "b"], ["nowhere", "cannot be read"]),

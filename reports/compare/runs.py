@@ -100,7 +100,7 @@ def _judged(found: Sequence[Pair], names: tuple[str, str], share: float | None) 
     margin = MARGIN if share is None else min(MARGIN, share)
     verdicts = judge_runs(  # of times in any unit: only ratios count
         {place: pair.times_fs for place, pair in enumerate(found)},
-        margins=dict.fromkeys(range(len(found)), margin),
+        margin=margin,
         gates={place: pair.gate for place, pair in enumerate(found) if pair.gate},
     )
     fewest = fewest_blocks_unpaired(max(1, sum(not pair.gate for pair in found)))

@@ -152,6 +152,7 @@ class Strip:
 class Datum:
     """One cell of a table: words, or a number that *form* shows, with its interval; or a strip.
 
+    is_range: whether low and high are the least and the most of a few blocks, and no interval
     cells, figure: where it comes from, and which of their figures it is; leads: whether it is a link to these cells
     look: of an arm's name; state: its class in the style sheet (passed, faster, ...); hint: more of it on pointing
     code: whether it is a command; raw: what a table is sorted by; anchor: id of its line on the page
@@ -161,6 +162,7 @@ class Datum:
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    is_range: bool = False
     form: Form | None = None
     strip: Strip | None = None
     cells: str = ""
@@ -181,22 +183,23 @@ class Datum:
             return ABSENT
         if self.low is None or self.high is None:
             return self.form(self.value)
-        return interval(self.value, self.low, self.high, self.form)
+        return interval(self.value, self.low, self.high, self.form, is_range=self.is_range)
 
 
-def interval(value: float, low: float, high: float, form: Form) -> str:
+def interval(value: float, low: float, high: float, form: Form, *, is_range: bool = False) -> str:
     """A value with its interval, wherever one is shown: '1.31 [1.26, 1.37]'; alone where that has no end."""
-    return f"{form(value)} {bounds(low, high, form)}" if isfinite(low) and isfinite(high) else form(value)
+    text = bounds(low, high, form, is_range=is_range)
+    return f"{form(value)} {text}" if isfinite(low) and isfinite(high) else form(value)
 
 
-def bounds(low: float, high: float, form: Form) -> str:
-    """An interval alone: '[1.26, 1.37]'."""
-    return f"[{form(low)}, {form(high)}]"
+def bounds(low: float, high: float, form: Form, *, is_range: bool = False) -> str:
+    """An interval alone: '[1.26, 1.37]'; the range of a few blocks: '(1.26 - 1.37)'."""
+    return f"({form(low)} - {form(high)})" if is_range else f"[{form(low)}, {form(high)}]"
 
 
 def estimate(of: Estimate, form: Form) -> str:
-    """An estimate with its interval."""
-    return interval(of.value, of.low, of.high, form)
+    """An estimate with its interval, or its range."""
+    return interval(of.value, of.low, of.high, form, is_range=of.is_range)
 
 
 Line = tuple[Datum, ...]
@@ -315,7 +318,9 @@ def number(value: float | None, form: Form, cells: str = "", figure: str = "", *
 
 def estimated(of: Estimate | None, form: Form, cells: str = "", figure: str = "") -> Datum:
     """A datum of an estimate with its interval; '-' where there is none."""
-    return number(of.value, form, cells, figure, low=of.low, high=of.high) if of else number(None, form, cells)
+    if of is None:
+        return number(None, form, cells)
+    return number(of.value, form, cells, figure, low=of.low, high=of.high, is_range=of.is_range)
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:

@@ -1,31 +1,32 @@
 """The comparisons of a run: every step of every system and setting, and over all of them, with verdicts. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import expm1
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from core.messages import NOTHING, Message, listed, message
-from core.result import CellResult, Run
-from reports.rows.arms import addresses, arm_cells, arm_settings, arm_steps
-from reports.rows.gates import disturbances, gate, median_saturation, mixed, saturated
-from reports.rows.steps import NAMES, Step, confounds, steps
-from reports.rows.summary import request_ns, runtimes, setting_key
-from reports.statistics.evidence import equivalence_margin
-from reports.statistics.significance import fewest_blocks
-from reports.statistics.stats import Estimate, effect, log_ratios, mean_over_cells
+from core.messages import NOTHING, Message, listed, message, plural
+from core.result import Run
+from core.saved import Until
+from reports.rows.arms import addresses
+from reports.rows.factors import factors
+from reports.rows.gates import disturbances, median_saturation, saturated
+from reports.rows.pairs import OVER_ALL, Pair, pairs
+from reports.rows.steps import NAMES, confounds
+from reports.rows.tails import tails
+from reports.statistics.dependence import dependence, depends
+from reports.statistics.evidence import MARGIN
+from reports.statistics.significance import fewest_blocks_anytime
+from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import Verdict, judge_family
-
-OVER_ALL = "all"
-
-Setting = tuple[str, str]  # system, parameters as text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
     """One comparison as result.json keeps it. ratio above 1: the numerator is faster. system 'all': over all cells.
 
-    noise_floor: half-width of the A/A interval of the same cell, as a share; None without an A/A arm
+    low, high: 95 % interval; with 3 to 5 blocks their range (is_range)
+    noise_floor: how far from 1 the A/A interval of the same cell reaches, as a share; None without an A/A arm
     confounds: what else differs between the two builds than the step's cause
     notes: what limits the figures, such as clients that were saturated
     blocks: how many blocks have both arms
@@ -34,6 +35,9 @@ class Comparison:
     disturbed: share of the cells in which the machine was not quiet; None without cells
     settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did
     between_services: its arms are services that already ran, not runtimes
+    factors, tails: what the ratio is made of, and percentiles of latency; reports.rows.factors and .tails
+    far_slower: of each side, how many cells were far slower than its others
+    dependence: p of ways in which its blocks depend on each other; reports.statistics.dependence
     """
 
     system: str
@@ -57,6 +61,15 @@ class Comparison:
     disturbed: float | None = None
     settings: list[dict[str, Any]] = field(default_factory=list)
     between_services: bool = False
+    factors: dict[str, Any] = field(default_factory=dict)
+    tails: dict[str, Any] = field(default_factory=dict)
+    far_slower: dict[str, int] = field(default_factory=dict)
+    dependence: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def is_range(self) -> bool:
+        """Whether low and high are the least and the most of a few blocks, and no interval."""
+        return self.blocks < FEWEST_FOR_INTERVAL
 
     @property
     def label(self) -> Message:
@@ -87,129 +100,57 @@ class Comparison:
         return cls(**known)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Pair:
-    """A step of one setting: the cells of its two arms by block, and their log-ratios. over: the pairs it is over."""
-
-    setting: Setting
-    params: Mapping[str, Any]
-    step: Step
-    denominator: Mapping[int, CellResult]
-    numerator: Mapping[int, CellResult]
-    ratios: Mapping[int, float]
-    gate: Message = NOTHING
-    over: tuple["_Pair", ...] = ()
-
-    @property
-    def cells(self) -> list[CellResult]:
-        return [*self.denominator.values(), *self.numerator.values()]
-
-
 def compare(run: Run) -> list[Comparison]:
-    """Every comparison that the run's arms allow: A/A first, which no verdict of the family rests on, then the steps.
-
-    Services that already run are compared with the first of them, as step `other`. Those over all settings come last,
-    where there is more than one.
-    """
-    between_arms = bool(addresses(run))
-    found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run))
-    settings = arm_settings(run) if between_arms else _settings(run)
-    planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
-    pairs = [
-        _pair(run, setting, params, step)
-        for setting, params in settings.items()
-        for step in found
-        if between_arms or _is_planned(run, step, planned.get(setting))
+    """Every comparison that the run's arms allow: A/A, a family of its own, then the steps."""
+    made, margin, anytime = pairs(run), run.plan.get("margin", MARGIN), is_anytime(run)
+    judged = partial(_judged, margin=margin, anytime=anytime, seed=run.seed)
+    same = judged([pair for pair in made if pair.step.name == "aa"])
+    family = [pair for pair in made if pair.step.name != "aa"]
+    floors = {pair.setting: floor for pair, verdict in same if (floor := _floor(pair, verdict)) is not None}
+    verdicts = same + [(pair, _unless_aa_differs(verdict, same)) for pair, verdict in judged(family)]
+    of_tails: list[dict[str, Any]] = [{} for _ in same]
+    of_tails += tails(family, margin=margin, anytime=anytime, seed=run.seed)
+    return [
+        _comparison(run, pair, verdict, floors.get(pair.setting), of_tail)
+        for (pair, verdict), of_tail in zip(verdicts, of_tails, strict=True)
     ]
-    if len(settings) > 1:
-        of_steps = [[pair for pair in pairs if pair.step == step] for step in found]
-        pairs += [_over_all(some) for some in of_steps if some]
-    floors = {pair.setting: effect([*pair.ratios.values()]) for pair in pairs if pair.step.name == "aa" and pair.ratios}
-    same = [pair for pair in pairs if pair.step.name == "aa"]
-    family = [pair for pair in pairs if pair.step.name != "aa"]
-    verdicts = _judged(same, floors, run.seed) + _judged(family, floors, run.seed)
-    return [_comparison(run, pair, verdict, floors.get(pair.setting)) for pair, verdict in verdicts]
 
 
-def _is_planned(run: Run, step: Step, names: Sequence[str] | None) -> bool:
-    """Whether a setting has cells under both runtimes of *step*: a native program has none under any Python.
-
-    names: of the runtimes that the plan has it under; None where the plan does not say
-    """
-    return names is None or {step.denominator, second_arms(run).get(step.numerator, step.numerator)} <= set(names)
+def is_anytime(run: Run) -> bool:
+    """Whether blocks of *run* had been seen when their number was settled: its p must bear looking at any time."""
+    return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
 
 
-def _settings(run: Run) -> dict[Setting, Mapping[str, Any]]:
-    """Every setting that was measured, in the plan's order, with its parameters."""
-    measured = {
-        setting_key(cell.system, cell.params): cell.params
-        for cell in run.cells
-        if cell.params.get("NUM_CLIENTS") != 0  # services without clients take up memory, not time
-    }
-    planned = [setting_key(row["system"], row["params"]) for row in run.plan["rows"]]
-    return {key: measured[key] for key in [*planned, *measured] if key in measured}
-
-
-def second_arms(run: Run) -> dict[str, str]:
-    """{second name: runtime} of the arms that took part twice."""
-    return {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}
-
-
-def _pair(run: Run, setting: Setting, params: Mapping[str, Any], step: Step) -> _Pair:
-    before, after = (_cells(run, setting, params, arm) for arm in (step.denominator, step.numerator))
-    return _Pair(
-        setting=setting,
-        params=params,
-        step=step,
-        denominator=before,
-        numerator=after,
-        ratios=log_ratios(_times_ns(before), _times_ns(after)),
-        gate=gate([*before.values(), *after.values()]) or mixed([*before.values(), *after.values()]),
-    )
-
-
-def _cells(run: Run, setting: Setting, params: Mapping[str, Any], arm: str) -> dict[int, CellResult]:
-    """The cells of *arm* in a setting, by block."""
-    if addresses(run):
-        return arm_cells(run, params, arm)
-    mine = (cell for cell in run.cells if setting_key(cell.system, cell.params) == setting)
-    return {cell.block: cell for cell in mine if cell.arm == arm}
-
-
-def _times_ns(cells: Mapping[int, CellResult]) -> dict[int, float]:
-    return request_ns(cell for cell in cells.values() if cell.status == "ok" and cell.clients)
-
-
-def _over_all(pairs: Sequence[_Pair]) -> _Pair:
-    """The geometric mean over the settings that passed their gates."""
-    passed = [pair for pair in pairs if not pair.gate and pair.ratios]
-    return _Pair(
-        setting=(OVER_ALL, ""),
-        params={},
-        step=pairs[0].step,
-        denominator={},
-        numerator={},
-        ratios=mean_over_cells(pair.ratios for pair in passed),
-        gate=mixed(cell for pair in passed for cell in pair.cells)
-        if passed
-        else message("no setting passed its gates"),
-        over=tuple(passed or pairs),
-    )
-
-
-def _judged(pairs: Sequence[_Pair], floors: Mapping[Setting, Estimate], seed: int) -> list[tuple[_Pair, Verdict]]:
+def _judged(pairs: Sequence[Pair], *, margin: float, anytime: bool, seed: int) -> list[tuple[Pair, Verdict]]:
     verdicts = judge_family(
         {number: pair.ratios for number, pair in enumerate(pairs)},
-        margins={number: equivalence_margin(floors.get(pair.setting)) for number, pair in enumerate(pairs)},
+        totals={number: pair.totals for number, pair in enumerate(pairs)},
+        margin=margin,
         gates={number: pair.gate for number, pair in enumerate(pairs) if pair.gate},
+        anytime=anytime,
         seed=seed,
     )
     return [(pair, verdicts[number]) for number, pair in enumerate(pairs)]
 
 
-def _comparison(run: Run, pair: _Pair, verdict: Verdict, floor: Estimate | None) -> Comparison:
-    bounded = floor is not None and floor.count > 2
-    used = median_saturation(pair.cells, run)
+def _floor(pair: Pair, verdict: Verdict) -> float | None:
+    """How far from 1 the interval of an A/A comparison reaches, as a share; None without an interval."""
+    if len(pair.ratios) < FEWEST_FOR_INTERVAL or not verdict.low or not verdict.high:
+        return None
+    return max(verdict.high, 1 / verdict.low) - 1
+
+
+def _unless_aa_differs(verdict: Verdict, same: Sequence[tuple[Pair, Verdict]]) -> Verdict:
+    """*verdict*, invalid where a runtime differs from itself: what does that may be in every step."""
+    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), None)
+    if differs is None or verdict.verdict == "invalid":
+        return verdict
+    why = message("A/A: {arm} differs from itself, so what differs here may be no step", arm=differs)
+    return replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
+
+
+def _comparison(run: Run, pair: Pair, verdict: Verdict, floor: float | None, of_tail: dict[str, Any]) -> Comparison:
+    used, of_blocks = median_saturation(pair.cells, run), dependence(pair.ratios, pair.numerator_last)
     return Comparison(
         system=pair.setting[0],
         params=dict(pair.params),
@@ -218,14 +159,32 @@ def _comparison(run: Run, pair: _Pair, verdict: Verdict, floor: Estimate | None)
         step=pair.step.name,
         **vars(verdict),
         blocks=len(pair.ratios),
-        noise_floor=expm1(floor.half_width) if floor is not None and bounded else None,
+        noise_floor=floor,
         confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
-        notes=[*saturated(used), *disturbances(pair.cells)],
+        notes=[*saturated(used), *disturbances(pair.cells), *_far_slower(pair), *depends(of_blocks)],
         saturation=used,
         disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
         settings=[{"system": one.setting[0], "params": dict(one.params)} for one in pair.over],
         between_services=bool(addresses(run)),
+        factors=factors(pair) if verdict.ratio is not None else {},
+        tails=of_tail,
+        far_slower=pair.far_slower,
+        dependence=of_blocks,
     )
+
+
+def _far_slower(pair: Pair) -> list[Message]:
+    """How many cells of each arm were far slower than the others, where some were."""
+    arms = {"denominator": pair.step.denominator, "numerator": pair.step.numerator}
+    return [
+        plural(
+            "{count} cell of {arm} was slower than its others by a quarter or more",
+            "{count} cells of {arm} were slower than its others by a quarter or more",
+            count=count, arm=arms[side],
+        )
+        for side, count in pair.far_slower.items()
+        if count
+    ]  # fmt: skip
 
 
 def widest(run: Run) -> float:
@@ -238,7 +197,7 @@ def widest(run: Run) -> float:
     if not compared:
         return float("inf")
     family = [comparison for comparison in compared if comparison.verdict != "invalid"]
-    fewest = fewest_blocks(max(1, len(family)))
+    fewest = fewest_blocks_anytime(max(1, len(family)))
     return max((_width(comparison, fewest) for comparison in family if comparison.system != OVER_ALL), default=0.0)
 
 
@@ -246,6 +205,12 @@ def _width(comparison: Comparison, fewest: int) -> float:
     if comparison.low is None or comparison.high is None or not comparison.ratio or comparison.blocks < fewest:
         return float("inf")
     return (comparison.high - comparison.low) / comparison.ratio
+
+
+def is_decided(run: Run) -> bool:
+    """Whether every step has a verdict, or is invalid, which more blocks would not mend. False where there is none."""
+    words = [comparison.verdict for comparison in compare(run) if comparison.step != "aa"]
+    return bool(words) and "inconclusive" not in words
 
 
 def answering(compared: Sequence[Comparison]) -> list[Comparison]:

@@ -13,8 +13,9 @@ from scipy import special
 from core.messages import Message
 from core.result import CellResult, Run
 from reports.rows.series import Series, is_proportional, labels, memory_bytes, number, series
+from reports.statistics.bootstrap import CONFIDENCE
 from reports.statistics.scaling import line_fit
-from reports.statistics.stats import CONFIDENCE, Estimate
+from reports.statistics.stats import Estimate
 
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS = 3

@@ -6,7 +6,7 @@ from typing import Any
 from core.cell import Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from reports.rows.arrangement import value_text, varying
-from reports.rows.comparisons import OVER_ALL
+from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row, setting_key
 
 

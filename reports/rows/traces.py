@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from reports.rows.arms import addresses, group_name
-from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.comparisons import Comparison
+from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row, setting_key
 
 

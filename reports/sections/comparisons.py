@@ -9,10 +9,12 @@ from core.messages import SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, number, words
 from reports.document.values import percent, probability, ratio
 from reports.rows.commands import all_runtimes_command
-from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.comparisons import Comparison
+from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import setting_key
 from reports.rows.traces import together
 from reports.statistics.evidence import WORDS
+from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
 PLACE = 30
@@ -55,8 +57,9 @@ def caption() -> Message:
         "Ratio of throughputs with its interval (95 %); right of 1 the newer side is faster. Grey band: A/A, the "
         "same runtime twice. Filled marks have a verdict, hollow ones have none. One scale, logarithmic, for all rows."
     )
+    few = message("In parentheses: the range of fewer than {count} blocks.", count=FEWEST_FOR_INTERVAL)
     signs = listed(_signed(verdict) for verdict in SIGNS)
-    return listed([reading, message("{signs}.", signs=signs)], SENTENCES)
+    return listed([reading, few, message("{signs}.", signs=signs)], SENTENCES)
 
 
 def columns(scale: Strip, first: Message = STEP) -> tuple[Column, ...]:
@@ -100,7 +103,9 @@ def _signed(verdict: str) -> Message:
 
 
 def _ratio(comparison: Comparison, cells: str) -> Datum:
-    return number(comparison.ratio, ratio, cells, "ratio", low=comparison.low, high=comparison.high)
+    return number(
+        comparison.ratio, ratio, cells, "ratio", low=comparison.low, high=comparison.high, is_range=comparison.is_range
+    )
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Strip:

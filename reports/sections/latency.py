@@ -3,18 +3,36 @@
 from collections.abc import Sequence
 from math import ceil, log10
 
-from core.messages import message, verbatim
-from reports.document.model import Axis, Column, Curve, Figure, Group, Line, Mark, Panel, Section, Table, arm, number
-from reports.document.values import microseconds, whole
+from core.messages import NOTHING, Message, message, verbatim
+from reports.document.model import (
+    Axis,
+    Column,
+    Curve,
+    Figure,
+    Group,
+    Line,
+    Mark,
+    Panel,
+    Section,
+    Table,
+    arm,
+    number,
+    words,
+)
+from reports.document.values import microseconds, ratio, whole
 from reports.render.figures import tip
+from reports.rows.comparisons import Comparison
 from reports.rows.curves import curve, percentiles
+from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row
 from reports.rows.traces import of_rows
+from reports.statistics.evidence import WORDS
 from reports.view import View
 
 PLACE = 70
 LEFT_EDGE = 100 / 99  # the first percentile: the few fastest requests would take half of the panel
 PERCENTILES = {"p50": 2.0, "p90": 10.0, "p99": 100.0, "p99.9": 1000.0, "p99.99": 10_000.0}
+TAILS = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
 GAP = 1.1
 TITLE = message("Latency of requests")
 Points = list[tuple[float, float]]
@@ -23,7 +41,59 @@ Points = list[tuple[float, float]]
 def section(view: View) -> Section:
     """Nothing where too few requests were timed."""
     curves = {id(row): [point for point in curve(row.latency) if point[0] >= LEFT_EDGE] for row in view.rows}
-    return Section(key="latency", title=TITLE, figures=(_figure(view, curves),) if any(curves.values()) else ())
+    if not any(curves.values()):
+        return Section(key="latency", title=TITLE)
+    return Section(
+        key="latency", title=TITLE, figures=(_figure(view, curves),), tables=(_tails(view),), notes=_loop(view)
+    )
+
+
+def _loop(view: View) -> tuple[Message, ...]:
+    """That clients which wait for answers hide what a user would have waited, unless they sent at a rate."""
+    if all(row.params.get("RATE") for row in view.rows):
+        return ()
+    return (
+        message(
+            "Closed loop: a client sends its next request when it has the answer, so a service that stalls is asked "
+            "less. Percentiles leave out those who would have come meanwhile."
+        ),
+    )
+
+
+def _tails(view: View) -> Table:
+    """Ratios of percentiles of each step, those over all settings first."""
+    known = sorted((one for one in view.compared if one.tails), key=lambda one: one.system != OVER_ALL)
+    groups: dict[Message, list[Line]] = {}
+    for one in known:
+        groups.setdefault(view.settings.name(one.system, one.params), []).append(_tail_line(one, view))
+    heads = [message("{percentile}: verdict", percentile=name) for name in TAILS.values()]
+    return Table(
+        name=message("Percentiles compared"),
+        columns=(
+            Column(head=message("Step")),
+            *(
+                column
+                for name, head in zip(TAILS.values(), heads, strict=True)
+                for column in (Column(head=verbatim(name), is_number=True), Column(head=head))
+            ),
+        ),
+        groups=tuple(Group(head=head, lines=tuple(lines)) for head, lines in groups.items()),
+        caption=message("Ratio of latencies, block by block; above 1 the newer side is faster. All are one family."),
+    )
+
+
+def _tail_line(comparison: Comparison, view: View) -> Line:
+    cells = view.traces.of(comparison)
+    data = [words(comparison.label, cells=cells, leads=True)]
+    for name in TAILS:
+        tail = comparison.tails.get(name, {})
+        low, high = tail.get("low"), tail.get("high")
+        shown = number(
+            tail.get("ratio"), ratio, cells, f"tail {name}", low=low, high=high, is_range=comparison.is_range
+        )
+        word = tail.get("verdict", "")
+        data += [shown, words(WORDS[word], state=f"word {word}") if word else words(NOTHING)]
+    return tuple(data)
 
 
 def _figure(view: View, curves: dict[int, Points]) -> Figure:

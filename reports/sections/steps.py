@@ -12,7 +12,8 @@ from reports.document.model import Column, Datum, Group, Line, Section, Strip, T
 from reports.document.values import ratio, times
 from reports.render.strips import round_values
 from reports.rows.commands import all_runtimes_command
-from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.comparisons import Comparison
+from reports.rows.pairs import OVER_ALL
 from reports.rows.traces import together
 from reports.view import View
 

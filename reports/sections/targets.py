@@ -8,8 +8,9 @@ from core.runtime import NATIVE
 from reports.document.model import ABSENT, Column, Datum, Section, bounds, estimated, plain_table, traced, words
 from reports.document.values import hundredths, mib
 from reports.rows.arms import addresses
-from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.comparisons import Comparison
 from reports.rows.costs import median_costs
+from reports.rows.pairs import OVER_ALL
 from reports.rows.series import about
 from reports.rows.standings import Contest, Standing, contests
 from reports.rows.summary import STATES, Row
@@ -157,4 +158,8 @@ def _times(comparison: Comparison) -> Message:
     ratio = message("{ratio} x", ratio=hundredths(comparison.ratio or 0.0))
     if comparison.low is None or comparison.high is None:
         return ratio
-    return message("{ratio} {bounds}", ratio=ratio, bounds=bounds(comparison.low, comparison.high, hundredths))
+    return message(
+        "{ratio} {bounds}",
+        ratio=ratio,
+        bounds=bounds(comparison.low, comparison.high, hundredths, is_range=comparison.is_range),
+    )

@@ -11,13 +11,14 @@ from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from reports.document.model import Line, Section, Table, plain_table, traced, words
 from reports.document.values import percent
+from reports.rows.comparisons import is_anytime
 from reports.rows.costs import saturation
 from reports.rows.gates import MOST_DISTURBED, MOST_SATURATION, SHORTEST_WINDOW_NS, not_quiet
 from reports.rows.steps import not_separated, steps
 from reports.rows.summary import Row, runtimes
 from reports.rows.traces import of_cells, of_rows, together
 from reports.sections.gaps import elsewhere, missing
-from reports.statistics.evidence import MOST_MARGIN
+from reports.statistics.dependence import depends
 from reports.view import View
 
 PLACE = 20
@@ -29,6 +30,8 @@ STATES: Mapping[str, Message] = {
     UNKNOWN: message("? not known"),
 }
 NOBODY_SAYS = message("no cell says")
+MOST_NOISE = 0.10
+MOST_DEPENDENT = 0.20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,13 +203,29 @@ def _quiet(view: View) -> Check:
     return Check(state=PASSED, seen=message("no cell was disturbed"), cells=of_cells(cells))
 
 
+def _independent(view: View) -> Check:
+    """By the comparisons with blocks enough; where there are many, a few look dependent by chance."""
+    known = [one for one in view.compared if one.step != "aa" and one.dependence]
+    if not known:
+        return Check(state=UNKNOWN, seen=message("too few blocks"))
+    dependent = [one for one in known if depends(one.dependence)]
+    ways = dict.fromkeys(way for one in dependent for way in depends(one.dependence))
+    seen = message("{count} of {all} comparisons look as if they were not", count=len(dependent), all=len(known))
+    cells = together(map(view.traces.of, dependent or known))
+    state = LOOK if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
+    return Check(state=state, seen=listed([seen, *ways], SEMICOLON), cells=cells)
+
+
 def _noise(view: View) -> Check:
     floors = _floors(view)
     if not floors:
         return Check(state=UNKNOWN, seen=message("not measured"))
     same = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
-    state = PASSED if max(floors) <= MOST_MARGIN else LOOK
-    return Check(state=state, seen=_range(floors), cells=together(map(view.traces.of, same)))
+    differs = [one for one in same if one.verdict in ("faster", "slower")]
+    cells = together(map(view.traces.of, differs or same))
+    if differs:
+        return Check(state=FAILED, seen=message("{arm} differs from itself", arm=differs[0].denominator), cells=cells)
+    return Check(state=PASSED if max(floors) <= MOST_NOISE else LOOK, seen=_range(floors), cells=cells)
 
 
 def _floors(view: View) -> list[float]:
@@ -229,6 +248,7 @@ CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
     (message("Builds differ only in the step"), _builds),
     (message("Clients are not the bottleneck"), _clients),
     (message("The machine was quiet"), _quiet),
+    (message("Blocks are independent"), _independent),
     (message("Noise floor (A/A)"), _noise),
 )
 
@@ -240,8 +260,22 @@ def _rests_on(view: View) -> list[Message]:
     """Blocks, order, the noise floor, the client, and what cannot be told apart; each with all cells."""
     cells = of_cells(view.run.cells)
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in view.run.cells}))
-    order = message("{blocks}, cells in random order (seed {seed}).", blocks=blocks, seed=view.run.seed)
-    return [traced(line, cells) for line in (order, *_noise_words(view), _client_words(view), *_mixed(view))]
+    order = message("{blocks}, cells in balanced random order (seed {seed}).", blocks=blocks, seed=view.run.seed)
+    return [
+        traced(line, cells) for line in (order, *_looks(view), *_noise_words(view), _client_words(view), *_mixed(view))
+    ]
+
+
+def _looks(view: View) -> list[Message]:
+    """That the number of blocks was not settled beforehand, where it was not."""
+    if not is_anytime(view.run):
+        return []
+    return [
+        message(
+            "The number of blocks depends on what the first ones showed. Verdicts allow for that, as for a look after "
+            "every block; intervals do not, and are a little too narrow."
+        )
+    ]
 
 
 def _noise_words(view: View) -> list[Message]:

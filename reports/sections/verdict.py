@@ -7,16 +7,16 @@ from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, messag
 from reports.document.model import Section, bounds, interval, traced
 from reports.document.values import ratio, whole_percent
 from reports.rows.commands import command_line
-from reports.rows.comparisons import OVER_ALL, Comparison, answering
+from reports.rows.comparisons import Comparison, answering
+from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import setting_key
 from reports.rows.traces import together
+from reports.statistics.evidence import amount
 from reports.view import View
 
 PLACE = 10
 STEPS = ("lock", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
-MOST_FEW, MOST_DOZENS = 11, 99
-FEW, DOZENS, HUNDREDS = message("a few"), message("dozens"), message("hundreds")
 
 CAUSES: Mapping[str, Message] = {
     "lock": message("Removing the GIL"),
@@ -57,7 +57,23 @@ def section(view: View) -> Section:
 
 
 def _traced(comparison: Comparison, view: View) -> Message:
-    return traced(clause(comparison, view.compared), view.traces.of(comparison), "verdict")
+    words = listed(filter(None, [clause(comparison, view.compared), _made_of(comparison)]), SENTENCES)
+    return traced(words, view.traces.of(comparison), "verdict")
+
+
+def _made_of(comparison: Comparison) -> Message:
+    """The two factors of a difference that is there; nothing where the cells do not report their CPU time."""
+    if comparison.verdict not in ("faster", "slower") or not comparison.factors:
+        return NOTHING
+    cpu, cores = (comparison.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
+    less = message("{times} x less CPU per request", times=ratio(cpu))
+    more = message("{times} x more CPU per request", times=ratio(1 / cpu))
+    many = message("{times} x more cores", times=ratio(cores))
+    few = message("{times} x fewer cores", times=ratio(1 / cores))
+    return message(
+        "That is {ratio} x: {cpu}, {cores}.",
+        ratio=ratio(cpu * cores), cpu=less if cpu >= 1 else more, cores=many if cores >= 1 else few,
+    )  # fmt: skip
 
 
 def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
@@ -110,11 +126,12 @@ def _sizes(comparison: Comparison) -> dict[str, str]:
     if low is None or high is None:
         return {**sizes, "bounds": "", "share_bounds": ""}
     least, most = (1 / high, 1 / low) if value < 1 else (low, high)
+    is_range = comparison.is_range
     return {
         **sizes,
-        "ratio": interval(value, low, high, ratio),
-        "bounds": f" {bounds(least, most, ratio)}",
-        "share_bounds": f" {bounds(least - 1, most - 1, whole_percent)}",
+        "ratio": interval(value, low, high, ratio, is_range=is_range),
+        "bounds": f" {bounds(least, most, ratio, is_range=is_range)}",
+        "share_bounds": f" {bounds(least - 1, most - 1, whole_percent, is_range=is_range)}",
     }
 
 
@@ -152,7 +169,7 @@ def _why_open(view: View) -> list[Message]:
 
 def _more_blocks(needed: Sequence[Comparison], view: View) -> Message:
     more = [(one.blocks_needed or 0) - one.blocks for one in needed]
-    first, last = _amount(min(more)), _amount(max(more))
+    first, last = amount(min(more)), amount(max(more))
     cells = together(map(view.traces.of, needed))
     command = f"{command_line(view.run, '--blocks')} --blocks {max(one.blocks_needed or 0 for one in needed)}"
     if first == last:
@@ -161,7 +178,3 @@ def _more_blocks(needed: Sequence[Comparison], view: View) -> Message:
         "It takes {last} more blocks for all verdicts, {first} for the first: {command}",
         last=traced(last, cells), first=first, command=command,
     )  # fmt: skip
-
-
-def _amount(blocks: int) -> Message:
-    return FEW if blocks <= MOST_FEW else DOZENS if blocks <= MOST_DOZENS else HUNDREDS

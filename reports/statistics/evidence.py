@@ -5,15 +5,17 @@ docs/statistics.md says what each word claims and how the number of blocks still
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, expm1, isinf, log1p
+from math import exp, log1p
 from typing import Literal
 
 import numpy as np
 from scipy import special
 
 from core.messages import NOTHING, Message, message, plural
+from core.saved import SavedPlan
+from reports.statistics.bootstrap import CONFIDENCE
 from reports.statistics.significance import ALPHA, fewest_blocks
-from reports.statistics.stats import CONFIDENCE, FEWEST_FOR_INTERVAL, Estimate, Floats
+from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats
 
 Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid"]
 
@@ -24,24 +26,28 @@ WORDS: Mapping[str, Message] = {
     "inconclusive": message("inconclusive"),
     "invalid": message("invalid"),
 }
-MARGIN = 0.03
-MOST_MARGIN = 0.10
+MARGIN = SavedPlan.margin
 POWER = 0.8
 MOST_BLOCKS = 1000
+MOST_FEW, MOST_DOZENS = 11, 99
+FEW, DOZENS, HUNDREDS = message("a few"), message("dozens"), message("hundreds")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """All that a verdict rests on.
 
-    effect: log-ratio with its interval
-    p:      two-sided, adjusted for a family of *family* comparisons
+    effect: log-ratio with its interval; total: of total times, None where there are none (a percentile has no total)
+    p:      two-sided, of "no difference", adjusted for a family of *family* comparisons
+    p_outside: of "a difference of the margin or more", adjusted likewise
     margin: share that counts as no difference: 0.03 is a ratio from 1/1.03 to 1.03
     fewest: number of blocks below which p cannot reach ALPHA
     """
 
     effect: Estimate
     p: float
+    total: Estimate | None = None
+    p_outside: float = 0.0
     margin: float = MARGIN
     family: int = 1
     fewest: int = fewest_blocks(1)
@@ -52,38 +58,45 @@ class Evidence:
         if not self.margin > 0:
             raise ValueError(f"the margin is {self.margin}; it must be above 0, 0.03 for 3 %")
 
+    @property
+    def is_inside(self) -> bool:
+        """Whether the median, by its whole interval, differs by less than the margin."""
+        return _is_inside(self.effect, self.margin)
 
-def equivalence_margin(aa: Estimate | None, *, least: float = MARGIN, most: float = MOST_MARGIN) -> float:
-    """Share that counts as no difference: the half-width of the A/A interval, but from *least* to *most*.
+    @property
+    def is_total_inside(self) -> bool:
+        """Whether total time does."""
+        return self.total is None or _is_inside(self.total, self.margin)
 
-    aa: log-ratio of one arm to itself, with its interval; without one, or without an interval, *least* stands
-    Without *most* a machine too noisy to tell anything would call a 20 % difference equivalent.
-    """
-    if aa is None or isinf(aa.half_width):
-        return least
-    return min(most, max(least, expm1(aa.half_width)))
+
+def _is_inside(of: Estimate, margin: float) -> bool:
+    return of.count >= FEWEST_FOR_INTERVAL and -log1p(margin) <= of.low and of.high <= log1p(margin)
 
 
 def word_for(evidence: Evidence) -> Word:
-    """The verdict's one word, by interval and p."""
-    seen, inside = evidence.effect, log1p(evidence.margin)
-    if -inside <= seen.low and seen.high <= inside:
+    """The verdict's one word, by intervals and p."""
+    seen = evidence.effect
+    if evidence.is_inside and evidence.is_total_inside and evidence.p_outside <= ALPHA:
         return "equivalent"
-    if evidence.p <= ALPHA and exp(seen.low) > 1:
-        return "faster"
-    if evidence.p <= ALPHA and exp(seen.high) < 1:
-        return "slower"
+    if seen.count >= evidence.fewest and evidence.p <= ALPHA:
+        if exp(seen.low) > 1:
+            return "faster"
+        if exp(seen.high) < 1:
+            return "slower"
     return "inconclusive"
 
 
 def why_for(word: Word, evidence: Evidence) -> Message:
-    """Why *word* follows from *evidence*, and how many blocks are still needed where it is no verdict."""
-    seen, p = evidence.effect, _p(evidence)
+    """Why *word* follows from *evidence*, and about how many blocks are still needed where it is no verdict."""
+    seen, p = evidence.effect, _p(evidence.p, evidence)
     if word == "inconclusive":
         return message("{obstacle}; {needed}", obstacle=obstacle(evidence), needed=_still_needed(evidence))
     if word != "equivalent":
         return message("the interval {interval} excludes 1, and {p}", interval=_interval(seen), p=p)
     inside = message("the interval {interval} lies within {margin}", interval=_interval(seen), margin=_margin(evidence))
+    if evidence.total:
+        total = _interval(evidence.total)
+        inside = message("{inside}, and that of total time, {total}", inside=inside, total=total)
     if evidence.p > ALPHA or seen.low <= 0 <= seen.high:
         return inside
     return message("{inside}; there is a smaller difference ({p})", inside=inside, p=p)
@@ -91,28 +104,42 @@ def why_for(word: Word, evidence: Evidence) -> Message:
 
 def obstacle(evidence: Evidence) -> Message:
     """What keeps *evidence* from a verdict."""
-    seen = evidence.effect
+    seen, interval, margin = evidence.effect, _interval(evidence.effect), _margin(evidence)
     few = plural("{count} block", "{count} blocks", count=seen.count)
     if seen.count < FEWEST_FOR_INTERVAL:
         return message("{blocks} cannot give an interval", blocks=few)
     if seen.count < evidence.fewest:
         adjusted = _adjusted(evidence)
         return message("{blocks} cannot bring p to {alpha}{adjusted}", blocks=few, alpha=ALPHA, adjusted=adjusted)
+    if evidence.is_inside and not evidence.is_total_inside and evidence.total:
+        total = _interval(evidence.total)
+        return message(
+            "the median differs by less than {margin}, but total time, {total}, may not", margin=margin, total=total
+        )
+    if evidence.is_inside:
+        p = _p(evidence.p_outside, evidence)
+        return message(
+            "the interval {interval} lies within {margin}, but of a larger difference {p}, above {alpha}",
+            interval=interval, margin=margin, p=p, alpha=ALPHA,
+        )  # fmt: skip
     if seen.low <= 0 <= seen.high:
         return message(
-            "the interval {interval} includes 1 and reaches beyond {margin}",
-            interval=_interval(seen), margin=_margin(evidence),
-        )  # fmt: skip
-    seen_, p = _interval(seen), _p(evidence)
-    return message("the interval {interval} excludes 1, but {p}, above {alpha}", interval=seen_, p=p, alpha=ALPHA)
+            "the interval {interval} includes 1 and reaches beyond {margin}", interval=interval, margin=margin
+        )
+    p = _p(evidence.p, evidence)
+    return message("the interval {interval} excludes 1, but {p}, above {alpha}", interval=interval, p=p, alpha=ALPHA)
 
 
 def _still_needed(evidence: Evidence) -> Message:
     total = blocks_needed(evidence)
     if total is None:
         return message("at this spread more than {most} blocks are needed", most=MOST_BLOCKS)
-    more = total - evidence.effect.count
-    return message("about {more} more are needed, {total} blocks in all", more=more, total=total)
+    return message("{amount} more blocks are needed", amount=amount(total - evidence.effect.count))
+
+
+def amount(blocks: int) -> Message:
+    """A few, dozens or hundreds: the spread of few blocks says no more than that."""
+    return FEW if blocks <= MOST_FEW else DOZENS if blocks <= MOST_DOZENS else HUNDREDS
 
 
 def blocks_needed(evidence: Evidence) -> int | None:
@@ -123,7 +150,7 @@ def blocks_needed(evidence: Evidence) -> int | None:
     Source: sample size of a paired t test; docs/statistics.md.
     """
     seen = evidence.effect
-    if isinf(seen.half_width):
+    if seen.count < FEWEST_FOR_INTERVAL:
         return max(evidence.fewest, seen.count + 1)
     blocks = np.arange(seen.count + 1, MOST_BLOCKS + 1)
     half_width = seen.half_width * _width(blocks) / _width(np.array([seen.count]))
@@ -148,8 +175,8 @@ def _margin(evidence: Evidence) -> Message:
     return message("±{percent:.2g} %", percent=100 * evidence.margin)
 
 
-def _p(evidence: Evidence) -> Message:
-    return message("p is {p:.2g}{adjusted}", p=evidence.p, adjusted=_adjusted(evidence))
+def _p(p: float, evidence: Evidence) -> Message:
+    return message("p is {p:.2g}{adjusted}", p=p, adjusted=_adjusted(evidence))
 
 
 def _adjusted(evidence: Evidence) -> Message:

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import special
 
 from core.messages import Message, message
-from reports.statistics.stats import CONFIDENCE, Estimate, Floats
+from reports.statistics.bootstrap import CONFIDENCE
+from reports.statistics.stats import Estimate, Floats
 
 FEWEST_VALUES = 6
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from reports.statistics.stats import CONFIDENCE, Estimate
+from reports.statistics.bootstrap import CONFIDENCE
+from reports.statistics.stats import Estimate
 
 FEWEST_BATCHES = 8
 

@@ -3,12 +3,12 @@
 Methods, sources and limits are in docs/statistics.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb
 
 import numpy as np
 
-from reports.statistics.stats import Floats, logs
+from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats, logs
 
 # Verdicts promise one false claim in 20 families; tested at 4 %, they keep that with room (docs/statistics.md).
 ALPHA = 0.04
@@ -16,6 +16,7 @@ CLIP = 1.5
 EXACT_UP_TO = 32
 FLIPS = 19_999
 PERMUTATIONS = 9_999
+STAKES = np.array([0.2, 0.4, 0.6, 0.8, 0.95])
 
 
 def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
@@ -23,7 +24,7 @@ def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
 
     per_block: log-ratios, shape (blocks,); their clipped() values are summed
     seed:      of the random signs used above 32 blocks; up to 32 the p is exact
-    The arms' order inside a block is random, so the p holds whatever the noise. It is never below
+    It holds where either sign of a block is as likely, whatever the other blocks are. It is never below
     2 ** (1 - blocks): 3 blocks cannot give less than 0.25. Raises ValueError without a block.
     Source: Fisher (1935), section 21; Maritz (1979) for bounded scores.
     """
@@ -73,6 +74,36 @@ def _drawn_p(scores: Floats, least: float, seed: int) -> float:
     return (int(np.count_nonzero(np.abs(signs @ scores) >= least)) + 1) / (FLIPS + 1)
 
 
+def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -> float:
+    """The same p, which may be looked at after every block: at most *p* of runs ever see one as small by chance.
+
+    one_sided: of values not above 0, in place of "alike"
+    Bets on the sign of each value, a share of the wealth that is the larger the nearer the value is to the median
+    size so far; signs are fair whatever the sizes, so wealth is. p is one over the most wealth there was.
+    Source: Shafer and Vovk (2019), chapter 3; Ville (1939); docs/statistics.md.
+    """
+    values = np.asarray(per_block, dtype=np.float64)
+    sizes = np.array([np.median(np.abs(values[: end + 1])) for end in range(values.size)])
+    scores = np.clip(np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0), -1, 1)
+    bets = STAKES if one_sided else np.concatenate([STAKES, -STAKES])
+    wealth = np.exp(np.cumsum(np.log1p(np.outer(scores, bets)), axis=0)).mean(axis=1)
+    return float(1 / max(1.0, wealth.max(initial=1.0)))
+
+
+def one_sided_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
+    """Sign-flip p of "they are not above 0"."""
+    return sign_flip_p(per_block, seed=seed) / 2 if clipped(per_block).sum() > 0 else 1.0
+
+
+def outside_p(per_block: Sequence[float] | Floats, margin: float, one_sided_p: Callable[[Floats], float]) -> float:
+    """p of "they lie at *margin* from 0, or beyond": the larger of two one-sided tests.
+
+    Source: Schuirmann (1987).
+    """
+    values = np.asarray(per_block, dtype=np.float64)
+    return max(one_sided_p(values + margin), one_sided_p(margin - values))
+
+
 def holm(ps: Sequence[float]) -> tuple[float, ...]:
     """Adjusted p of each member of one family: reject those of at most a, and any false one is at most a likely.
 
@@ -86,7 +117,7 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
-def unpaired_p(denominator_ns: Sequence[int], numerator_ns: Sequence[int], *, seed: int = 0) -> float:
+def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *, seed: int = 0) -> float:
     """Two-sided permutation p of "the two runs are alike"; exact while there are at most 9999 ways to deal them.
 
     Scores are the logs' distances from their common median, none beyond 1.5 times the median distance: the
@@ -114,9 +145,14 @@ def _difference_of_means(first: Floats, second: Floats, axis: int = -1) -> Float
 
 def fewest_blocks(family: int) -> int:
     """Fewest blocks with which one of *family* paired comparisons can reach an adjusted p of ALPHA: 6 for one."""
-    return next(blocks for blocks in range(1, 100) if family * 2.0 ** (1 - blocks) <= ALPHA)
+    return next(blocks for blocks in range(FEWEST_FOR_INTERVAL, 100) if family * 2.0 ** (1 - blocks) <= ALPHA)
+
+
+def fewest_blocks_anytime(family: int) -> int:
+    """The same where p may be looked at after every block: 8 for one."""
+    return next(blocks for blocks in range(1, 1000) if family * anytime_p([1.0] * blocks) <= ALPHA)
 
 
 def fewest_blocks_unpaired(family: int) -> int:
-    """The same for two saved runs of as many blocks each: 4 for one comparison."""
-    return next(blocks for blocks in range(1, 100) if family * 2 / comb(2 * blocks, blocks) <= ALPHA)
+    """The same for two saved runs of as many blocks each: 6 for one comparison, where there is an interval."""
+    return next(blocks for blocks in range(FEWEST_FOR_INTERVAL, 100) if family * 2 / comb(2 * blocks, blocks) <= ALPHA)

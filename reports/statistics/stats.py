@@ -11,21 +11,21 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
+
+from reports.statistics.bootstrap import CONFIDENCE, median_ends
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-CONFIDENCE = 0.95
-FEWEST_FOR_INTERVAL = 3
-RESAMPLES = 9_999
-BOOTSTRAP_SEED = 0
+FEWEST_FOR_RANGE, FEWEST_FOR_INTERVAL = 3, 6
 
-# By how much the bootstrap interval of the median of 3, 4, 5 ... 40 values must be drawn out to cover the truth
-# in 95 % of normal samples. Printed by: python -m benchmarks.method_simulated --calibrate
-# It belongs to RESAMPLES and BOOTSTRAP_SEED; docs/statistics.md says why it jumps from one count to the next.
+# By how much the bootstrap interval of the median of 6, 7, 8 ... 40 values must be drawn out to cover the truth
+# in 95 % of normal samples, and never drawn in. Printed by: python -m benchmarks.method_simulated --calibrate
+# It belongs to the resamples of bootstrap.py; docs/statistics.md says why it jumps from one count to the next.
 # fmt: off
 _WIDENING = (
-    4.24, 1.65, 1.10, 1.08, 1.60, 1.14, 0.92, 1.07, 1.11, 1.11, 1.26, 1.09, 0.88, 1.05, 0.99, 1.01, 1.08, 1.08, 1.17,
-    1.07, 1.25, 1.03, 0.96, 1.02, 1.01, 1.01, 1.05, 1.07, 1.12, 1.04, 1.16, 1.03, 0.94, 0.98, 0.97, 1.02, 1.02, 1.02,
+    1.08, 1.60, 1.14, 1.00, 1.07, 1.11, 1.11, 1.26, 1.09, 1.00, 1.05, 1.00, 1.01, 1.08, 1.08, 1.17, 1.07, 1.25,
+    1.03, 1.00, 1.02, 1.01, 1.01, 1.05, 1.07, 1.12, 1.04, 1.16, 1.03, 1.00, 1.00, 1.00, 1.02, 1.02, 1.02,
 )
 # fmt: on
 _WIDENING_BEYOND = 1.05
@@ -35,7 +35,7 @@ _WIDENING_BEYOND = 1.05
 class Estimate:
     """A value with its 95 % interval, and the number of blocks or points it rests on.
 
-    low, high: infinite where *count* is too small for an interval
+    low, high: of 3 to 5 blocks the least and the most of them; infinite where there are fewer
     """
 
     value: float
@@ -46,6 +46,11 @@ class Estimate:
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:
             raise ValueError(f"the interval {self.low} to {self.high} does not hold its value {self.value}")
+
+    @property
+    def is_range(self) -> bool:
+        """Whether low and high are the range of values too few for an interval."""
+        return self.count < FEWEST_FOR_INTERVAL
 
     @property
     def half_width(self) -> float:
@@ -78,11 +83,11 @@ def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def effect(per_block: Sequence[float] | Floats) -> Estimate:
-    """Median log-ratio with its 95 % interval; with fewer than 3 blocks the interval is infinite.
+    """Median log-ratio with its 95 % interval; of 3 to 5 blocks with their range, of fewer with none.
 
     per_block: log-ratios, shape (blocks,)
-    The interval is the percentile bootstrap's, drawn out from the median by widening(blocks): without that it
-    covers 75 % at 3 blocks and 93 to 94 % from 5 on. It depends on the values alone: the seed is fixed.
+    The interval is the percentile bootstrap's, drawn out from the median by widening(blocks). It depends on the
+    values alone: the seed is fixed.
     Raises ValueError without a block.
     Source: Efron and Tibshirani (1993), section 13.3; Loh (1987) for the calibration; docs/statistics.md.
     """
@@ -91,8 +96,9 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
         raise ValueError("no block has both arms; an effect needs at least one")
     middle = float(np.median(values))
     if values.size < FEWEST_FOR_INTERVAL:
-        return Estimate(value=middle, low=-inf, high=inf, count=values.size)
-    low, high = _percentile_bootstrap(values)
+        low, high = (values[0], values[-1]) if values.size >= FEWEST_FOR_RANGE else (-inf, inf)
+        return Estimate(value=middle, low=float(low), high=float(high), count=values.size)
+    low, high = median_ends(values[np.newaxis])[:, 0].tolist()
     factor = widening(values.size)
     return Estimate(
         value=middle,
@@ -102,21 +108,49 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
     )
 
 
-def _percentile_bootstrap(values: Floats) -> tuple[float, float]:
-    """Ends of the percentile bootstrap interval of the median of *values*, shape (blocks,), as scipy.stats draws it."""
-    drawn = np.random.default_rng(BOOTSTRAP_SEED).integers(0, values.size, (RESAMPLES, values.size))
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.percentile(np.median(values[drawn], axis=-1), [100 * tail, 100 * (1 - tail)])
-    return float(low), float(high)
-
-
 def widening(blocks: int) -> float:
-    """Factor by which effect() draws out the bootstrap interval of *blocks* values (3 or more)."""
+    """Factor by which effect() draws out the bootstrap interval of *blocks* values (6 or more)."""
     index = blocks - FEWEST_FOR_INTERVAL
     return _WIDENING[index] if index < len(_WIDENING) else _WIDENING_BEYOND
 
 
-def unpaired_effect(denominator_ns: Sequence[int], numerator_ns: Sequence[int]) -> Estimate:
+def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
+    """What each block that both have says of ln(total time of the denominator / total time of the numerator).
+
+    Their mean is that log-ratio, and they scatter as it does: one slow process in five shows here, and not in a median.
+    Source: influence function of a ratio of means (Efron and Tibshirani 1993, chapter 21).
+    """
+    both = sorted(denominator_ns.keys() & numerator_ns.keys())
+    if not both:
+        return {}
+    below, above = (sum(times[block] for block in both) / len(both) for times in (denominator_ns, numerator_ns))
+    whole = log(below / above)
+    return {block: whole + denominator_ns[block] / below - numerator_ns[block] / above for block in both}
+
+
+def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
+    """Mean with its 95 % t interval; without one for fewer than 6 blocks."""
+    values = np.asarray(per_block, dtype=np.float64)
+    middle = float(values.mean())
+    reach = inf
+    if values.size >= FEWEST_FOR_INTERVAL:
+        error = float(values.std(ddof=1)) / values.size**0.5
+        reach = float(special.stdtrit(values.size - 1, (1 + CONFIDENCE) / 2)) * error
+    return Estimate(value=middle, low=middle - reach, high=middle + reach, count=values.size)
+
+
+def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
+    """ln(mean time of the denominator / mean time of the numerator) of two saved runs, with its 95 % t interval."""
+    few = min(len(denominator_ns), len(numerator_ns))
+    below, above = (np.asarray(times, dtype=np.float64) for times in (denominator_ns, numerator_ns))
+    middle, reach = log(below.mean() / above.mean()), inf
+    if few >= FEWEST_FOR_INTERVAL:
+        errors = [times.std(ddof=1) / times.mean() / times.size**0.5 for times in (below, above)]
+        reach = float(special.stdtrit(few - 1, (1 + CONFIDENCE) / 2) * np.hypot(*errors))
+    return Estimate(value=middle, low=middle - reach, high=middle + reach, count=few)
+
+
+def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
     """Difference of the median log times of two saved runs, ln(denominator / numerator), with its 95 % interval.
 
     denominator_ns, numerator_ns: completion times, ns, one per block; the runs need not have as many
@@ -124,16 +158,18 @@ def unpaired_effect(denominator_ns: Sequence[int], numerator_ns: Sequence[int]) 
     Source: each median has effect()'s interval; Zou and Donner (2008) combine the two into one.
     """
     below, above = effect(logs(denominator_ns)), effect(logs(numerator_ns))
-    middle = below.value - above.value
+    middle, few = below.value - above.value, min(below.count, above.count)
+    if few < FEWEST_FOR_INTERVAL:
+        return Estimate(value=middle, low=-inf, high=inf, count=few)
     return Estimate(
         value=middle,
         low=middle - float(np.hypot(below.value - below.low, above.high - above.value)),
         high=middle + float(np.hypot(below.high - below.value, above.value - above.low)),
-        count=min(below.count, above.count),
+        count=few,
     )
 
 
-def logs(times_ns: Sequence[int]) -> Floats:
+def logs(times_ns: Sequence[float]) -> Floats:
     """Natural logs of times in ns. Raises ValueError if one is not above 0."""
     if any(time_ns <= 0 for time_ns in times_ns):
         raise ValueError(f"a completion time is {min(times_ns)} ns; it must be above 0")

@@ -5,15 +5,26 @@ Faster and slower need both the interval and the adjusted p. docs/statistics.md 
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, isinf
+from functools import partial
+from math import exp, isinf, log1p
 from typing import Any, TypeVar
 
 import numpy as np
 
 from core.messages import NOTHING, Message, message
 from reports.statistics.evidence import MARGIN, Evidence, Word, blocks_needed, obstacle, why_for, word_for
-from reports.statistics.significance import fewest_blocks, fewest_blocks_unpaired, holm, sign_flip_p, unpaired_p
-from reports.statistics.stats import Estimate, effect, unpaired_effect
+from reports.statistics.significance import (
+    anytime_p,
+    fewest_blocks,
+    fewest_blocks_anytime,
+    fewest_blocks_unpaired,
+    holm,
+    one_sided_flip_p,
+    outside_p,
+    sign_flip_p,
+    unpaired_p,
+)
+from reports.statistics.stats import Estimate, effect, mean_effect, unpaired_effect, unpaired_total
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -24,7 +35,7 @@ class Verdict:
     """What one comparison says: the last keys of a comparison in result.json.
 
     ratio:     throughput of the numerator over that of the denominator: above 1 the numerator is faster
-    low, high: its 95 % interval; None with fewer than 3 blocks
+    low, high: its 95 % interval; with 3 to 5 blocks the range of them, with fewer None
     p:         two-sided, adjusted for the family
     why:       with the blocks still needed, or the gate that failed
     obstacle:  of *why*, what keeps it from a verdict: the gate, or what the interval or p lacks; else empty
@@ -67,39 +78,72 @@ def judge(evidence: Evidence) -> Verdict:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """Of one comparison, before p is adjusted for its family; the names are Evidence's."""
+
+    effect: Estimate
+    total: Estimate | None
+    p: float
+    p_outside: float
+
+
 def judge_family(
     comparisons: Mapping[Key, Mapping[int, float]],
     *,
-    margins: Mapping[Key, float] | None = None,
+    totals: Mapping[Key, Mapping[int, float]] | None = None,
+    margin: float = MARGIN,
     gates: Mapping[Key, Message] | None = None,
+    anytime: bool = False,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
     """A verdict on each comparison of one family: all that a report compares, but for its A/A rows.
 
-    comparisons: by any key, block -> log-ratio
-    margins:     by the same keys, where not 3 %
+    comparisons: by any key, block -> log-ratio, in the order of the blocks
+    totals:      by the same keys, what each block says of the ratio of total times (reports.statistics.stats.totals)
     gates:       by the same keys, the gate that failed; such a comparison is invalid and leaves the family
+    anytime:     whether the number of blocks depends on what was seen of them
     """
-    measured = _without(gates, comparisons, bool)
-    values = {key: np.array([*blocks.values()]) for key, blocks in measured.items()}
-    seen = {key: (effect(one), sign_flip_p(one, seed=seed)) for key, one in values.items()}
-    return _verdicts([*comparisons], seen, margins or {}, gates or {}, fewest_blocks)
+    two_sided = anytime_p if anytime else partial(sign_flip_p, seed=seed)
+    one_sided = partial(anytime_p, one_sided=True) if anytime else partial(one_sided_flip_p, seed=seed)
+    seen = {}
+    for key, blocks in _without(gates, comparisons, bool).items():
+        values, of_total = np.array([*blocks.values()]), (totals or {}).get(key)
+        seen[key] = _Seen(
+            effect=effect(values),
+            total=mean_effect([*of_total.values()]) if of_total else None,
+            p=two_sided(values),
+            p_outside=outside_p(values, log1p(margin), one_sided),
+        )
+    return _verdicts([*comparisons], seen, margin, gates or {}, fewest_blocks_anytime if anytime else fewest_blocks)
 
 
 def judge_runs(
     comparisons: Mapping[Key, tuple[Sequence[int], Sequence[int]]],
     *,
-    margins: Mapping[Key, float] | None = None,
+    margin: float = MARGIN,
     gates: Mapping[Key, Message] | None = None,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
-    """A verdict on each comparison of two saved runs, unpaired; margins and gates as in judge_family().
+    """A verdict on each comparison of two saved runs, unpaired; margin and gates as in judge_family().
 
     comparisons: by any key, times of the denominator and of the numerator, one per block
     """
-    measured = _without(gates, comparisons, all)
-    seen = {key: (unpaired_effect(*times), unpaired_p(*times, seed=seed)) for key, times in measured.items()}
-    return _verdicts([*comparisons], seen, margins or {}, gates or {}, fewest_blocks_unpaired)
+    seen = {}
+    for key, (below, above) in _without(gates, comparisons, all).items():
+        farther = [[time * (1 + margin) ** side for time in above] for side in (-1, 1)]
+        seen[key] = _Seen(
+            effect=unpaired_effect(below, above),
+            total=unpaired_total(below, above),
+            p=unpaired_p(below, above, seed=seed),
+            p_outside=max(_one_sided(below, farther[0], seed, 1), _one_sided(below, farther[1], seed, -1)),
+        )
+    return _verdicts([*comparisons], seen, margin, gates or {}, fewest_blocks_unpaired)
+
+
+def _one_sided(below: Sequence[float], above: Sequence[float], seed: int, side: int) -> float:
+    """p of "the log-ratio is not on *side* of 0"."""
+    return unpaired_p(below, above, seed=seed) / 2 if side * unpaired_effect(below, above).value > 0 else 1.0
 
 
 def slower_beyond(verdict: Verdict, share: float) -> bool:
@@ -116,15 +160,18 @@ def _without(
 
 def _verdicts(
     keys: Sequence[Key],
-    seen: Mapping[Key, tuple[Estimate, float]],
-    margins: Mapping[Key, float],
+    seen: Mapping[Key, _Seen],
+    margin: float,
     gates: Mapping[Key, Message],
     fewest_for: Callable[[int], int],
 ) -> dict[Key, Verdict]:
-    """A verdict for each of *keys*; those in *seen*, an effect and its raw p each, are one family."""
+    """A verdict for each of *keys*; those in *seen* are one family, of claims of a difference and of none."""
     family = max(1, len(seen))
     fewest = fewest_for(family)
-    adjusted = dict(zip(seen, holm([p for _, p in seen.values()]), strict=True))
+    adjusted = {
+        name: dict(zip(seen, holm([getattr(one, name) for one in seen.values()]), strict=True))
+        for name in ("p", "p_outside")
+    }
     verdicts: dict[Key, Verdict] = {}
     for key in keys:
         if key in gates:
@@ -132,10 +179,8 @@ def _verdicts(
         elif key not in seen:
             verdicts[key] = _without_a_block(fewest)
         else:
-            margin = margins.get(key, MARGIN)
-            verdicts[key] = judge(
-                Evidence(effect=seen[key][0], p=adjusted[key], margin=margin, family=family, fewest=fewest)
-            )
+            facts = {**vars(seen[key]), **{name: ps[key] for name, ps in adjusted.items()}}
+            verdicts[key] = judge(Evidence(**facts, margin=margin, family=family, fewest=fewest))
     return verdicts
 
 

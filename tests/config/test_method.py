@@ -30,17 +30,20 @@ def method_of(given: dict[str, Any], base: Method = Method()) -> Method:  # noqa
         ("1.5h", Until(seconds=5400.0)),
         ("3%,10min", Until(width=0.03, seconds=600.0)),
         ("1h, 5%", Until(width=0.05, seconds=3600.0)),
+        ("verdict,15min", Until(verdict=True, seconds=900.0)),
     ],
 )
 def test_until_is_a_width_a_time_or_both(text: str, until: Until) -> None:
     assert until_of(text) == until
 
 
-@pytest.mark.parametrize("text", ["", "3", "0%", "0s", "3%,5%", "1min,1h", "3%,", "-3%", "3%10min", "nan%", "1d"])
+@pytest.mark.parametrize(
+    "text", ["", "3", "0%", "0s", "3%,5%", "1min,1h", "3%,", "-3%", "3%10min", "nan%", "1d", "verdict,verdict"]
+)
 def test_another_until_is_refused_with_what_is_accepted(text: str) -> None:
     with pytest.raises(BadInput) as caught:
         until_of(text)
-    said = "it must be a width of the intervals such as 3%, a time such as 10min, or both."
+    said = "it must be verdict, a width of the intervals such as 3%, a time such as 10min, or several."
     assert str(caught.value) == f"until is {text}; {said}"
 
 

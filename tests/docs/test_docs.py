@@ -40,7 +40,7 @@ from reports.rows.gates import MOST_DISTURBED, SHORTEST_WINDOW_NS
 from reports.rows.steps import StepName
 from reports.sections import comparisons, costs, fairness, limit, memory, scaling, topology
 from reports.seed import published as seed
-from reports.statistics.evidence import MARGIN, MOST_MARGIN, Word
+from reports.statistics.evidence import MARGIN, Word
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from reports.view import View
 from tests.docs.pages import (
@@ -312,7 +312,6 @@ def test_figures_of_verdicts_are_those_in_use() -> None:
     meaning = {row[0].strip("`"): row[1] for row in rows(page, "Verdicts")}
     assert f"at most {ALPHA}" in meaning["faster"]
     assert f"the margin: {MARGIN * 100:.0f} %" in meaning["equivalent"]
-    assert f"at most {MOST_MARGIN * 100:.0f} %" in meaning["equivalent"]
     (window,) = [row[1] for row in rows(page, "Gates") if row[0] == "window"]
     assert f"below {SHORTEST_WINDOW_NS // 10**9} s" in window
     for blocks_there_are, which in rows(page, "What 3 blocks cannot say"):

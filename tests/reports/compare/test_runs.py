@@ -272,9 +272,8 @@ System 1: Single socket, no connection cache
   3.14     2.002 ms  2.003 ms  1.000 [0.996, 1.003]    0.72  equivalent
   3.14t    2.002 ms  2.402 ms  0.833 [0.831, 0.836]  0.0006  slower
 System 2: Single socket, connection cache
-  3.14t    2.001 ms  2.399 ms  0.834 [0.821, 0.852]     0.2  inconclusive
-No verdict: 3 blocks cannot bring p to 0.04 adjusted for 3 comparisons; about 2
-more are needed, 5 blocks in all.
+  3.14t    2.001 ms  2.399 ms                 0.834     0.2  inconclusive
+No verdict: 3 blocks cannot give an interval; a few more blocks are needed.
 Time per request: wall time over requests.
 A, B: medians of 3 to 10 blocks.
 Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below

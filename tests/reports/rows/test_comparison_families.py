@@ -1,12 +1,14 @@
 """Comparisons beside each other: A/A and the noise floor, one family, and the mean over all settings."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import expm1, log
 
 import pytest
 
 from core.result import CellResult
-from reports.rows.comparisons import OVER_ALL, Comparison, compare, second_arms
+from reports.rows.comparisons import Comparison, compare
+from reports.rows.pairs import OVER_ALL, second_arms
 from reports.statistics.stats import effect
 from tests.reports.rows.timed_cells import BLOCKS, FEWEST_P, compared, steady, timed
 from tests.reports.sample import cell_of, faulty, run_of
@@ -30,9 +32,11 @@ def test_a_second_arm_is_known_by_its_other_name() -> None:
     assert one.confounds == []
 
 
-def test_the_noise_floor_is_half_the_width_of_the_a_a_interval_on_every_line() -> None:
+def test_the_noise_floor_is_how_far_the_a_a_interval_reaches_from_1_on_every_line() -> None:
     found = by_step(steady("3.11", 2000) + steady("3.14", 2000) + wobbling("3.14 again", 2000))
-    floor = expm1(effect([-log(one) for one in WOBBLE]).half_width)
+    seen = effect([-log(one) for one in WOBBLE])
+    floor = expm1(max(seen.high, -seen.low))
+    assert seen.high != -seen.low
     assert 0.03 < floor < 0.10
     assert {step: one.noise_floor for step, one in found.items()} == {
         "aa": pytest.approx(floor, rel=1e-6),
@@ -51,18 +55,35 @@ def test_there_is_no_noise_floor_without_an_a_a_arm_or_with_two_blocks_of_it() -
     assert {one.noise_floor for one in by_step(two).values()} == {None}
 
 
-def test_what_is_within_the_noise_of_the_machine_is_equivalent() -> None:
-    """4 % is a verdict on a quiet machine; where an arm differs from itself by more, it is not."""
+def test_a_noisy_a_a_makes_no_difference_equivalent_and_sets_a_floor_only_if_it_is_valid() -> None:
     plain = steady("3.11", 2080) + steady("3.14", 2000)
-    assert by_step(plain)["version"].verdict == "faster"
-    assert by_step(plain + wobbling("3.14 again", 2000))["version"].verdict == "equivalent"
+    assert by_step(plain + wobbling("3.14 again", 2000))["version"].verdict == "faster"
+    bad = faulty(cell_of("2", "3.14"), 9, "invalid", "the GIL was on at the end")
+    found = by_step([*plain, *wobbling("3.14 again", 2000), replace(bad, arm="3.14 again")])
+    assert {one.noise_floor for one in found.values()} == {None}
+
+
+def test_where_a_runtime_differs_from_itself_no_step_has_a_verdict() -> None:
+    found = by_step(steady("3.11", 2000) + steady("3.14", 1000) + steady("3.14 again", 1100))
+    assert found["aa"].verdict == "slower"
+    assert found["version"].verdict == "invalid"
+    assert found["version"].ratio == pytest.approx(2)
+    assert "3.14 differs from itself" in str(found["version"].why)
+
+
+def test_a_cell_far_slower_than_the_others_of_its_arm_is_counted() -> None:
+    """One of eight twice as slow: the median is 2, and total time is not."""
+    slow = [timed("3.14", block, 2000 if block == 3 else 1000) for block in range(1, 9)]
+    found = by_step(steady("3.11", 2000) + slow)["version"]
+    assert found.far_slower == {"denominator": 0, "numerator": 1}
+    assert [str(note) for note in found.notes] == ["1 cell of 3.14 was slower than its others by a quarter or more"]
 
 
 def test_a_a_comes_first_and_is_no_part_of_the_family() -> None:
     cells = steady("3.11", 4000) + steady("3.14", 2000)
-    found = compared(cells + steady("3.14 again", 1000))
+    found = compared(cells + steady("3.14 again", 2000))
     assert [one.step for one in found] == ["aa", "version"]
-    assert [one.p for one in found] == [FEWEST_P, FEWEST_P]
+    assert [one.p for one in found] == [1, FEWEST_P]
 
 
 def test_steps_of_all_settings_are_one_family() -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from core.method import Method
 from core.result import CellResult, Run
-from reports.rows.comparisons import OVER_ALL, compare
+from reports.rows.comparisons import compare
+from reports.rows.pairs import OVER_ALL
 from tests.reports.rows.timed_cells import BLOCKS, FEWEST_P, compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, facts, measured, run_of
 from tests.reports.sweeps import served

@@ -9,7 +9,8 @@ import pytest
 from core.cell import Value
 from core.messages import message
 from core.result import CellResult
-from reports.rows.comparisons import OVER_ALL, Comparison, compare
+from reports.rows.comparisons import Comparison, compare
+from reports.rows.pairs import OVER_ALL
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 BLOCKS = range(1, 9)

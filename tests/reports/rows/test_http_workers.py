@@ -34,11 +34,11 @@ def test_lmean_and_bench_are_medians_over_the_blocks_and_serialisation_is_the_me
 def test_no_interval_goes_below_what_serialisation_can_be() -> None:
     line = only_client(telling([([10], 10), ([10], 11), ([10], 15)]))
     assert line.serialisation.low == 1
-    assert line.serialisation.high > 1.5
+    assert line.serialisation.high == 1.5
 
 
 def test_an_end_far_beyond_the_number_of_workers_is_not_spelt_out() -> None:
-    far = Estimate(value=1.04, low=1.0, high=69040.56, count=3)
+    far = Estimate(value=1.04, low=1.0, high=69040.56, count=8)
     assert ratio_text(far) == "1.04 [1.00, > 99]"
 
 
@@ -74,7 +74,7 @@ def test_bench_of_two_rows_is_compared_block_by_block() -> None:
     native, released = clients_in(slowed(NATIVE), slowed(RELEASED))
     ratio = bench_ratio(released, native)
     assert ratio is not None
-    assert ratio_text(ratio) == "1.25 [1.25, 1.25]"
+    assert ratio_text(ratio) == "1.25 (1.25 - 1.25)"
 
 
 def test_rows_without_a_common_block_have_no_ratio() -> None:

@@ -130,7 +130,7 @@ def test_with_two_blocks_there_is_a_share_and_no_interval() -> None:
 def test_client_cpu_is_per_request() -> None:
     """2 x 10 ms for 2,000 requests are 10 us each, for 1,000 are 20 us."""
     one, other = rows(contest_run(blocks_of("load-own", 1000), blocks_of("load-wrk", 500)))
-    assert share_text(client_cpu_share(one, other)) == "0.50 [0.50, 0.50]"
+    assert share_text(client_cpu_share(one, other)) == "0.50 (0.50 - 0.50)"
     silent = {"cpu_user_ns": 0, "cpu_system_ns": 0}
     (nothing,) = rows(contest_run(blocks_of("load-ab", 500, client=silent)))
     assert client_cpu_share(one, nothing) is None

@@ -167,8 +167,8 @@ def test_the_widest_interval_is_a_share_of_its_ratio() -> None:
 
 def test_as_long_as_there_is_no_interval_or_too_few_blocks_for_a_verdict_it_is_infinite() -> None:
     assert widest(two_arms(blocks=2)) == float("inf")
-    assert widest(two_arms(blocks=5)) == float("inf")
-    assert widest(two_arms(blocks=6)) == pytest.approx(0, abs=1e-9)
+    assert widest(two_arms(blocks=7)) == float("inf")
+    assert widest(two_arms(blocks=8)) == pytest.approx(0, abs=1e-9)
 
 
 def test_neither_a_a_nor_the_mean_nor_what_is_invalid_nor_idle_cells_count() -> None:

@@ -150,5 +150,5 @@ def test_a_terminal_has_the_table_within_its_width_and_the_sentences() -> None:
 
 
 def test_bars_are_as_long_as_the_requests_where_there_is_room() -> None:
-    lines = [line for line in printed(three(), width=160).splitlines() if line.count("0.50 [") + line.count("1.00 [")]
+    lines = [line for line in printed(three(), width=160).splitlines() if line.count("0.50 (") + line.count("1.00 (")]
     assert [line.count("█") for line in lines][:2] == [24, 12]

@@ -16,7 +16,7 @@ UVLOOP = blocks_of("echo-uvloop", 10_000, runtime="3.14t", latencies_ns=FAST, NU
 
 def test_the_fastest_is_named_with_the_others_shares() -> None:
     assert sentences(contest_run(LIBUV, UVLOOP)) == [
-        "libuv (C) is first with 20,000 requests/s; uvloop (Python over libuv), 3.14t 0.50 [0.50, 0.50].",
+        "libuv (C) is first with 20,000 requests/s; uvloop (Python over libuv), 3.14t 0.50 (0.50 - 0.50).",
         "No row waits 40 ms for an acknowledgement (Nagle against delayed ACK, as in the seed): TCP_NODELAY is on.",
     ]
 
@@ -68,7 +68,7 @@ def test_each_row_has_its_figures_and_its_block_and_the_seeds_figures_are_anothe
     large = blocks_of("echo-libuv", 5_000, latencies_ns=FAST, NUM_CONNECTIONS_PER_CLIENT=3, MESSAGE_BYTES=10_240)
     run = contest_run(LIBUV, UVLOOP, large)
     cells = lines_of(table_of(run))[0]
-    assert (cells[:5], cells[-1]) == (["libuv (C)", "-", "20,000", "19.1", "150"], "1.00 [1.00, 1.00]")
+    assert (cells[:5], cells[-1]) == (["libuv (C)", "-", "20,000", "19.1", "150"], "1.00 (1.00 - 1.00)")
     _, blocks, seed = record_of(run).parts
     assert len(blocks.texts) == 3
     assert str(seed.title) == "The seed's own figures: another machine's"

@@ -7,7 +7,8 @@ import pytest
 
 from core.languages import ENGLISH
 from core.result import CellResult, Run
-from reports.sections.factors import factors_of, section
+from reports.sections import verdict
+from reports.sections.factors import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 
@@ -29,23 +30,38 @@ def two_arms(**changed: Any) -> Run:
     return run_of(cells, blocks=BLOCKS, runtimes=[BEFORE, AFTER])
 
 
-def test_the_two_factors_multiply_to_the_ratio_of_throughputs() -> None:
-    view = View(two_arms())
-    (lock,) = (comparison for comparison in view.compared if comparison.step == "lock" and comparison.params)
-    for factors in factors_of(lock, view).values():
-        assert factors.cores_used.value == pytest.approx(1.6)
-        assert factors.cpu_per_request.value == pytest.approx(1.25)
-        assert factors.cores_used.count == BLOCKS
+def test_both_factors_and_those_of_each_side_multiply_to_the_ratio() -> None:
+    (lock,) = (comparison for comparison in View(two_arms()).compared if comparison.step == "lock")
+    assert lock.ratio == pytest.approx(2)
+    for factors in (lock.factors, lock.factors["service"], lock.factors["client"]):
+        assert factors["cores_used"] == {name: pytest.approx(1.6) for name in ("ratio", "low", "high")}
+        assert factors["cpu_per_request"] == {name: pytest.approx(1.25) for name in ("ratio", "low", "high")}
 
 
-def test_a_step_is_a_sentence_and_a_line_with_both_factors() -> None:
-    made = section(View(two_arms()))
-    assert "2.00 x = 1.60 x the cores used times 1.25 x less CPU time per request" in str(made.sentences[0])
-    (line,) = (line for table in made.tables for group in table.groups for line in group.lines)
+def test_factors_of_medians_that_do_not_add_up_multiply_to_the_ratio_all_the_same() -> None:
+    run = two_arms()
+    run.cells = [replace(cell, wall_ns=cell.wall_ns + 70 * MS * cell.block**2 % 911) for cell in run.cells]
+    run.cells += [cell for block in (7, 8) for cell in pair(block)]
+    (lock,) = (comparison for comparison in View(run).compared if comparison.step == "lock")
+    for factors in (lock.factors, lock.factors["service"], lock.factors["client"]):
+        assert factors["cores_used"]["ratio"] * factors["cpu_per_request"]["ratio"] == pytest.approx(lock.ratio)
+        assert all(
+            factor["low"] <= factor["ratio"] <= factor["high"] for name, factor in factors.items() if "_" in name
+        )
+
+
+def test_a_step_is_a_line_with_both_factors_of_each_side() -> None:
+    (line,) = (line for table in section(View(two_arms())).tables for group in table.groups for line in group.lines)
     assert [datum.text(ENGLISH) for datum in line[1:]] == ["1.60 [1.60, 1.60]", "1.25 [1.25, 1.25]"] * 3
+
+
+def test_the_verdict_says_what_it_is_made_of() -> None:
+    made = verdict.section(View(two_arms()))
+    assert str(made.answer[0]).endswith("That is 2.00 x: 1.25 x less CPU per request, 1.60 x more cores.")
 
 
 def test_without_cpu_time_there_are_no_factors() -> None:
     view = View(two_arms(services=[{"service_id": 0, "requests": 100}]))
     assert view.compared
-    assert all(factors_of(comparison, view) == {} for comparison in view.compared)
+    assert all(comparison.factors == {} for comparison in view.compared)
+    assert not section(view)

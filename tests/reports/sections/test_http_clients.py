@@ -87,20 +87,20 @@ def test_the_story_is_told_by_the_runs_own_figures() -> None:
     run = story_run()
     assert sentences(run) == [
         (
-            "Beast, GIL held through I/O - 3.11: serialisation 10.00 [10.00, 10.00], 1.0 in flight; "
-            "3.14t: serialisation 1.00 [1.00, 1.00], 10.0 in flight."
+            "Beast, GIL held through I/O - 3.11: serialisation 10.00 (10.00 - 10.00), 1.0 in flight; "
+            "3.14t: serialisation 1.00 (1.00 - 1.00), 10.0 in flight."
         ),
         (
-            "Beast, GIL released through I/O - 3.11: serialisation 1.00 [1.00, 1.00], 10.0 in flight; "
-            "3.14t: serialisation 1.00 [1.00, 1.00], 10.0 in flight."
+            "Beast, GIL released through I/O - 3.11: serialisation 1.00 (1.00 - 1.00), 10.0 in flight; "
+            "3.14t: serialisation 1.00 (1.00 - 1.00), 10.0 in flight."
         ),
         (
             "Beast, GIL held, module not declared for free-threading - 3.14t: "
-            "serialisation 8.00 [8.00, 8.00], 1.0 in flight."
+            "serialisation 8.00 (8.00 - 8.00), 1.0 in flight."
         ),
         (
             "Bench of Beast released over that of native Beast: "
-            "1.25 [1.25, 1.25] under 3.11, 1.50 [1.50, 1.50] under 3.14t."
+            "1.25 (1.25 - 1.25) under 3.11, 1.50 (1.50 - 1.50) under 3.14t."
         ),
     ]
 

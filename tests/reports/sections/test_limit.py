@@ -15,7 +15,7 @@ from tests.reports.contestants import blocks_of, contest_run, lines_of
 from tests.reports.sample import cell_of, faulty
 
 SENTENCE = (
-    "System 4 on 3.14t, called by Python clients, reaches 0.31 [0.31, 0.31] of the machine's limit at CALC_TARGET 0."
+    "System 4 on 3.14t, called by Python clients, reaches 0.31 (0.31 - 0.31) of the machine's limit at CALC_TARGET 0."
 )
 
 
@@ -46,8 +46,8 @@ def test_the_last_runtimes_share_of_the_limit_has_a_sentence(run: Run) -> None:
 def test_every_rows_share_is_in_the_table(run: Run) -> None:
     (table,) = made(run).tables
     assert lines_of(table) == [
-        ["3.11", "4", "CALC_TARGET 0", "Python", "20,000", "100,000", "0.20 [0.20, 0.20]"],
-        ["3.14t", "4", "CALC_TARGET 0", "Python", "31,000", "100,000", "0.31 [0.31, 0.31]"],
+        ["3.11", "4", "CALC_TARGET 0", "Python", "20,000", "100,000", "0.20 (0.20 - 0.20)"],
+        ["3.14t", "4", "CALC_TARGET 0", "Python", "31,000", "100,000", "0.31 (0.31 - 0.31)"],
     ]
 
 
@@ -62,7 +62,7 @@ def test_a_row_is_compared_with_the_limit_at_its_own_setting() -> None:
     assert [share.share.value for share in shares(rows(run))] == [pytest.approx(0.1), pytest.approx(0.5)]
     (span,) = made(run).terminal
     assert str(span) == (
-        "Python services reach 0.10 [0.10, 0.10] (System 4, CALC_TARGET 0, 3.14t) to 0.50 [0.50, 0.50] (System 4, "
+        "Python services reach 0.10 (0.10 - 0.10) (System 4, CALC_TARGET 0, 3.14t) to 0.50 (0.50 - 0.50) (System 4, "
         "CALC_TARGET 100000, 3.14t) of the machine's limit."
     )
 
@@ -85,7 +85,7 @@ def test_what_calls_the_python_service_is_named() -> None:
     run = contest_run(system_4(100_000, "native"), native, view="")
     (sentence,) = sentences(run)
     assert sentence == (
-        "System 4 on 3.14t, called by the native client, reaches 0.60 [0.60, 0.60] "
+        "System 4 on 3.14t, called by the native client, reaches 0.60 (0.60 - 0.60) "
         "of the machine's limit at CALC_TARGET 0."
     )
     assert lines_of(made(run).tables[0])[0][3] == "native"

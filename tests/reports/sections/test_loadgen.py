@@ -32,14 +32,14 @@ def lines(*cells: Any, **more: Any) -> list[list[str]]:
 def test_ours_is_compared_with_each_other_one_at_the_same_keep_alive(run: Run) -> None:
     assert sentences(run) == [
         (
-            "Connections are kept: gilscope's own generator sends 120,000 requests/s: 1.20 [1.20, 1.20] x wrk; "
-            "2.00 [2.00, 2.00] x ab (ApacheBench)."
+            "Connections are kept: gilscope's own generator sends 120,000 requests/s: 1.20 (1.20 - 1.20) x wrk; "
+            "2.00 (2.00 - 2.00) x ab (ApacheBench)."
         ),
         (
             "A connection for each request: gilscope's own generator sends 20,000 requests/s: "
-            "2.00 [2.00, 2.00] x ab (ApacheBench)."
+            "2.00 (2.00 - 2.00) x ab (ApacheBench)."
         ),
-        "As the seed compared, ours with keep-alive against ab without: 12.00 [12.00, 12.00] x.",
+        "As the seed compared, ours with keep-alive against ab without: 12.00 (12.00 - 12.00) x.",
     ]
 
 
@@ -57,9 +57,9 @@ def test_a_row_has_ours_over_its_throughput_and_cpu_and_its_own_percentiles(run:
     """20 ms of CPU for 240,000 requests are 0.0833 us, for 200,000 0.1 us: ours over wrk's is 0.83."""
     own, wrk, *_ = lines_of(table_of(run))
     assert (own[3:5], own[8:]) == (["240,000", "120,000"], ["100", "200"])
-    assert own[6:8] == ["1.00 [1.00, 1.00]", "1.00 [1.00, 1.00]"]
+    assert own[6:8] == ["1.00 (1.00 - 1.00)", "1.00 (1.00 - 1.00)"]
     assert (wrk[3:5], wrk[8:]) == (["200,000", "100,000"], ["77.0", "4,500"])
-    assert wrk[6:8] == ["1.20 [1.20, 1.20]", "0.83 [0.83, 0.83]"]
+    assert wrk[6:8] == ["1.20 (1.20 - 1.20)", "0.83 (0.83 - 0.83)"]
 
 
 def test_sentence_and_table_say_the_same_figure_of_blocks_that_differ() -> None:
@@ -70,7 +70,7 @@ def test_sentence_and_table_say_the_same_figure_of_blocks_that_differ() -> None:
         for side, name in enumerate(("load-own", "load-wrk"))
     )
     line = next(line for line in lines(own, wrk) if line[0] == "wrk")
-    assert line[6].startswith("2.00 [")
+    assert line[6].startswith("2.00 (")
     assert f"200 requests/s: {line[6]} x wrk." in sentences(contest_run(own, wrk, view="loadgen"))[0]
 
 
@@ -98,7 +98,7 @@ def test_without_ours_nothing_is_said_to_be_over_its() -> None:
     why = {("load-own", "native"): "not built: needs cargo"}
     assert [line[6:8] for line in lines(WRK, AB, AB_FRESH, absent=why)] == [["-", "-"]] * 3
     assert sentences(contest_run(WRK, AB, AB_FRESH, absent=why, view="loadgen")) == [
-        "Connections are kept: wrk sends 100,000 requests/s: 1.67 [1.67, 1.67] x ab (ApacheBench).",
+        "Connections are kept: wrk sends 100,000 requests/s: 1.67 (1.67 - 1.67) x ab (ApacheBench).",
         "Not measured: gilscope's own generator - not built: needs cargo",
     ]
 
@@ -111,4 +111,4 @@ def test_connections_that_are_swept_are_said() -> None:
         "Connections are kept, NUM_CONNECTIONS_PER_CLIENT 21",
         "Connections are kept, NUM_CONNECTIONS_PER_CLIENT 1",
     ]
-    assert said[1].endswith("1.50 [1.50, 1.50] x wrk.")
+    assert said[1].endswith("1.50 (1.50 - 1.50) x wrk.")

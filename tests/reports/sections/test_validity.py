@@ -143,7 +143,7 @@ def rests_on(run: Run) -> list[str]:
 def test_what_verdicts_rest_on_is_said_and_leads_to_all_cells() -> None:
     run = short()
     assert rests_on(run)[:3] == [
-        "2 blocks, cells in random order (seed 1).",
+        "2 blocks, cells in balanced random order (seed 1).",
         "No A/A arm was measured, so the noise floor is not known: add --aa.",
         "Clients run under the service's runtime, so both sides change: --client-runtime holds them.",
     ]
@@ -151,7 +151,7 @@ def test_what_verdicts_rest_on_is_said_and_leads_to_all_cells() -> None:
 
 
 def test_with_a_a_the_noise_floor_is_given() -> None:
-    run = short(blocks=3)
+    run = short(blocks=6)
     run.cells += [replace(cell, arm="3.14t again") for cell in run.cells if cell.runtime == "3.14t"]
     assert rests_on(run)[1] == "Noise floor (the same runtime twice): 0.0%."
     assert (found(run)[NOISE].state, found(run)[NOISE].seen) == ("passed", "0.0%")

@@ -8,7 +8,8 @@ import pytest
 from core.languages import ENGLISH
 from core.messages import Message, message
 from core.result import Run
-from reports.rows.comparisons import OVER_ALL, Comparison
+from reports.rows.comparisons import Comparison
+from reports.rows.pairs import OVER_ALL
 from reports.sections.verdict import answered, clause, section
 from reports.view import View
 from tests.reports.rows.timed_cells import steady
@@ -25,9 +26,19 @@ NO_FIGURES: dict[str, Any] = {"ratio": None, "low": None, "high": None, "p": Non
 
 def comparison(step: str, system: str = "4", **given: Any) -> Comparison:
     below, above, ratio, low, high, word = RATIOS[step]
-    figures = {"ratio": ratio, "low": low, "high": high, "p": 0.01, "verdict": word, "why": message("the reason")}
+    figures: dict[str, Any] = {"ratio": ratio, "low": low, "high": high, "p": 0.01, "verdict": word, "blocks": 8}
+    figures["why"] = message("the reason")
     return Comparison(
-        **{"system": system, "params": {}, "numerator": above, "denominator": below, "step": step, **figures, **given}
+        **{
+            "system": system,
+            "params": {},
+            "numerator": above,
+            "denominator": below,
+            "step": step,
+            "blocks": 8,
+            **figures,
+            **given,
+        }
     )
 
 
@@ -120,7 +131,10 @@ def two_arms(*speedups: float, blocks: int = 8) -> Run:
 
 def test_the_range_names_the_settings_at_its_ends() -> None:
     assert texts(two_arms(2.0, 1.25, 1.5)) == [
-        "Removing the GIL makes all 3 settings together 1.55 x faster [1.55, 1.55].",
+        (
+            "Removing the GIL makes all 3 settings together 1.55 x faster [1.55, 1.55]. That is 1.55 x: 1.00 x less "
+            "CPU per request, 1.55 x more cores."
+        ),
         (
             "Depending on the setting, removing the GIL gives from 1.25 x (System 2, PAYLOAD_BYTES 1) to 2.00 x "
             "(System 2, PAYLOAD_BYTES 0)."
@@ -132,7 +146,7 @@ def test_what_is_open_comes_with_its_obstacle_and_the_command_that_measures_more
     run = two_arms(2.0, blocks=3)
     run.command = ["runner.py", "--blocks", "3", "--system", "2", "--out", "somewhere"]
     assert texts(run)[1:] == [
-        "Why no verdict yet: 3 blocks cannot bring p to 0.04.",
+        "Why no verdict yet: 3 blocks cannot give an interval.",
         "It takes a few more blocks: python runner.py --system 2 --blocks 6",
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.errors import BadInput
-from reports.rows.comparisons import OVER_ALL
+from reports.rows.pairs import OVER_ALL
 from reports.several import Member, side_by_side
 from tests.reports.several.trio import trio
 

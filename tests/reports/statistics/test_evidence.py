@@ -4,7 +4,7 @@ from math import exp, inf, log
 
 import pytest
 
-from reports.statistics.evidence import Evidence, blocks_needed, equivalence_margin, obstacle, why_for, word_for
+from reports.statistics.evidence import Evidence, blocks_needed, obstacle, why_for, word_for
 from reports.statistics.stats import Estimate
 
 
@@ -53,15 +53,15 @@ def test_reason_of_equivalent_says_when_a_smaller_difference_is_there() -> None:
     assert str(why_for("equivalent", evidence(1.01, 1.02, 1.025))).endswith(smaller)
 
 
-def test_reason_of_inconclusive_with_three_blocks_says_that_p_cannot_get_there() -> None:
+def test_reason_of_inconclusive_with_three_blocks_says_that_there_is_no_interval() -> None:
     why = why_for("inconclusive", evidence(1.2, 1.5, 1.8, p=0.25, count=3))
-    assert str(why) == "3 blocks cannot bring p to 0.04; about 3 more are needed, 6 blocks in all"
+    assert str(why) == "3 blocks cannot give an interval; a few more blocks are needed"
 
 
 def test_reason_of_inconclusive_with_one_block_says_that_there_is_no_interval() -> None:
     case = Evidence(effect=Estimate(value=0.1, low=-inf, high=inf, count=1), p=1.0, family=13, fewest=10)
     why = str(why_for("inconclusive", case))
-    assert why == "1 block cannot give an interval; about 9 more are needed, 10 blocks in all"
+    assert why == "1 block cannot give an interval; a few more blocks are needed"
 
 
 def test_reason_of_inconclusive_says_which_of_interval_and_p_falls_short() -> None:
@@ -97,16 +97,23 @@ def test_too_small_an_effect_for_its_noise_needs_more_than_a_thousand_blocks() -
     assert str(why_for("inconclusive", case)).endswith("at this spread more than 1000 blocks are needed")
 
 
-def test_equivalence_margin_is_three_percent_or_the_noise_floor_but_at_most_ten() -> None:
-    def aa(half_width: float) -> Estimate:
-        return Estimate(value=0.01, low=0.01 - half_width, high=0.01 + half_width, count=10)
+def test_equivalent_takes_total_time_as_well_as_the_median() -> None:
+    inside, beyond = seen(0.99, 1.0, 1.01), seen(0.8, 0.9, 0.99)
+    alike, slower = (Evidence(effect=inside, total=total, p=0.5) for total in (inside, beyond))
+    assert word_for(alike) == "equivalent"
+    assert word_for(slower) == "inconclusive"
+    assert "total time, 0.8 to 0.99, may not" in str(obstacle(slower))
 
-    assert equivalence_margin(None) == 0.03
-    assert equivalence_margin(aa(0.01)) == 0.03
-    assert equivalence_margin(aa(log(1.06))) == pytest.approx(0.06)
-    assert equivalence_margin(aa(log(1.5))) == 0.10
-    assert equivalence_margin(aa(log(1.5)), most=inf) == pytest.approx(0.5)
-    assert equivalence_margin(aa(inf)) == 0.03
+
+def test_equivalent_takes_the_p_of_a_larger_difference_which_the_family_raises() -> None:
+    case = Evidence(effect=seen(0.99, 1.0, 1.01), p=0.5, p_outside=0.05, family=13)
+    assert word_for(case) == "inconclusive"
+    assert "of a larger difference p is 0.05 adjusted for 13 comparisons, above 0.04" in str(obstacle(case))
+
+
+def test_the_range_of_five_blocks_is_no_interval_for_any_verdict() -> None:
+    assert word_for(evidence(1.5, 1.6, 1.7, count=5)) == "inconclusive"
+    assert word_for(evidence(1.0, 1.0, 1.0, p=1, count=5)) == "inconclusive"
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])

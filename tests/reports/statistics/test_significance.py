@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 from reports.statistics.significance import (
     ALPHA,
     EXACT_UP_TO,
+    anytime_p,
     clipped,
     fewest_blocks,
+    fewest_blocks_anytime,
     fewest_blocks_unpaired,
     holm,
+    one_sided_flip_p,
+    outside_p,
     sign_flip_p,
     sum_flip_p,
     unpaired_p,
@@ -121,9 +125,35 @@ def test_fewest_blocks_is_where_the_floor_of_p_passes_below_the_level(family: in
     assert family * 2.0 ** (1 - blocks) <= ALPHA < family * 2.0 ** (2 - blocks)
 
 
+def test_fewest_blocks_of_looking_at_any_time_by_hand() -> None:
+    """All blocks agree: each block the stakes win 1.2 to 1.95 times as much, and those against it next to nothing."""
+    wealth = {blocks: sum(stake**blocks for stake in (1.2, 1.4, 1.6, 1.8, 1.95)) / 10 for blocks in (7, 8)}
+    assert wealth[7] < 1 / ALPHA < wealth[8]
+    assert fewest_blocks_anytime(1) == 8
+
+
+def test_what_is_seen_of_a_bet_is_kept_however_the_blocks_go_on() -> None:
+    gained = anytime_p([0.1] * 10)
+    assert anytime_p([0.1] * 10 + [-0.1] * 10) == gained < ALPHA
+    assert anytime_p([-0.1] * 10) == pytest.approx(gained)
+    assert anytime_p([-0.1] * 10, one_sided=True) == 1
+
+
+def test_by_looking_after_every_block_alike_arms_are_seen_to_differ_no_more_often_than_it_says() -> None:
+    """400 runs of 60 blocks: 16 are 4 %, and 27 are 3 standard errors more. Sign flips at each look find 17 %."""
+    rng = np.random.default_rng(11)
+    assert sum(anytime_p(rng.standard_t(3, 60)) <= ALPHA for _ in range(400)) <= 27
+
+
+def test_a_difference_beyond_the_margin_is_what_the_larger_of_two_tests_leaves() -> None:
+    """Six blocks at 0 inside 0.03: each side has all six signs alike, 1 of 64 patterns."""
+    assert outside_p([0.001, -0.001] * 3, 0.03, one_sided_flip_p) == pytest.approx(2.0**-6)
+    assert outside_p([0.04] * 6, 0.03, one_sided_flip_p) == 1
+
+
 def test_fewest_blocks_of_two_runs_by_hand() -> None:
-    """2 of the 70 ways to deal 8 blocks are 2.9 %; 2 of the 20 ways to deal 6 are 10 %."""
-    assert fewest_blocks_unpaired(1) == 4
+    """2 of the 924 ways to deal 12 blocks are 0.2 %: of 18 such 3.9 %, of 19 more than 4 %."""
+    assert [fewest_blocks_unpaired(family) for family in (1, 18, 19)] == [6, 6, 7]
 
 
 def test_p_values_of_alike_arms_are_below_the_level_no_more_often_than_it_says() -> None:

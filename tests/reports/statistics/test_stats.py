@@ -9,7 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from reports.statistics.stats import Estimate, effect, log_ratios, logs, mean_over_cells, unpaired_effect, widening
+from reports.statistics.stats import (
+    Estimate,
+    effect,
+    log_ratios,
+    logs,
+    mean_effect,
+    mean_over_cells,
+    totals,
+    unpaired_effect,
+    unpaired_total,
+    widening,
+)
 
 times = st.integers(min_value=1, max_value=10**13)
 by_block = st.dictionaries(st.integers(0, 30), times, max_size=12)
@@ -49,18 +60,28 @@ def test_mean_over_no_cells_is_empty() -> None:
     assert mean_over_cells([]) == {}
 
 
-def test_bootstrap_interval_of_three_values_is_their_range_drawn_out_from_the_median() -> None:
-    """A resample of 3 has the smallest as its median in 7 of 27 cases (Efron 1979), more than 2.5 %: so, the range."""
-    seen = effect([0.2, -0.1, 0.0])
-    assert (seen.value, seen.count) == (0.0, 3)
-    assert (seen.low, seen.high) == pytest.approx((-0.1 * widening(3), 0.2 * widening(3)))
+def test_three_to_five_values_have_a_range_and_no_interval() -> None:
+    for values in ([0.2, -0.1, 0.0], [16.0, 1.0, 2.0, 8.0, 4.0]):
+        seen = effect(values)
+        assert (seen.low, seen.high, seen.is_range) == (min(values), max(values), True)
+    assert not effect([1.0] * 6).is_range
 
 
-def test_bootstrap_interval_of_five_values_is_their_range_drawn_out_from_the_median() -> None:
-    """P(Binomial(5, 1/5) >= 3) = 5.8 %, so the smallest of 5 is the median of more than 2.5 % of resamples."""
-    seen = effect([1.0, 2.0, 4.0, 8.0, 16.0])
-    assert seen.value == 4.0
-    assert (seen.low, seen.high) == pytest.approx((4 - 3 * widening(5), 4 + 12 * widening(5)))
+def test_no_interval_is_drawn_in() -> None:
+    assert min(widening(blocks) for blocks in range(6, 60)) == 1
+
+
+def test_the_median_hides_one_slow_process_in_five_and_the_ratio_of_totals_does_not() -> None:
+    """Four of five take as long, one twice as long: the total is 1.2 times as much."""
+    before = dict.fromkeys(range(20), 100.0)
+    after = {block: 200.0 if block % 5 == 0 else 100.0 for block in range(20)}
+    assert effect([*log_ratios(before, after).values()]).value == 0
+    total = mean_effect([*totals(before, after).values()])
+    assert total.value == pytest.approx(-log(1.2))
+    error = scipy_stats.tstd([*after.values()]) / 120 / 20**0.5
+    assert total.half_width == pytest.approx(scipy_stats.t.ppf(0.975, 19) * error)
+    unpaired = unpaired_total([*before.values()], [*after.values()])
+    assert (unpaired.value, unpaired.half_width) == pytest.approx((total.value, total.half_width))
 
 
 def test_interval_is_scipys_percentile_interval_times_the_widening() -> None:
@@ -119,16 +140,19 @@ def test_an_estimate_outside_its_interval_is_refused(low: float, high: float) ->
 
 def test_unpaired_interval_adds_the_two_intervals_like_the_sides_of_a_right_angle() -> None:
     """Two runs with the same spread: each side is sqrt(2) times that of one (Zou and Donner 2008)."""
-    base = [1_000_000, 1_100_000, 1_210_000]
-    seen = unpaired_effect([2 * time_ns for time_ns in base], base)
-    side = widening(3) * log(1.1) * 2**0.5
+    base = [1_000_000 + 100 * number for number in range(7)]
+    seen, single = unpaired_effect([2 * time_ns for time_ns in base], base), effect(logs(base))
     assert seen.value == pytest.approx(log(2))
-    assert (seen.low, seen.high) == pytest.approx((log(2) - side, log(2) + side), rel=1e-6)
+    assert (seen.low, seen.high) == pytest.approx((log(2) - side(single), log(2) + side(single)), rel=1e-6)
+
+
+def side(of: Estimate) -> float:
+    return float(np.hypot(of.value - of.low, of.high - of.value))
 
 
 def test_unpaired_runs_need_not_have_as_many_blocks() -> None:
-    assert unpaired_effect([5, 5, 5, 5], [5, 5, 5]).count == 3
-    assert unpaired_effect([5, 5, 5], [5, 5]).high == inf
+    assert unpaired_effect([5] * 8, [5] * 6).count == 6
+    assert unpaired_effect([5] * 8, [5] * 5).high == inf
 
 
 def test_unpaired_runs_refuse_a_time_that_is_not_above_0() -> None:
