@@ -129,9 +129,15 @@ def _by_locks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[st
 
 
 def _check(runtime: AnyRuntime) -> None:
-    """Raises LocksFailed if what is seen of a free-threaded interpreter's known objects is not what they are."""
+    """Raises LocksFailed if it is no interpreter whose memory is known, or what is seen of known objects is wrong."""
     python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
-    if isinstance(python, Runtime) and python.interpreter.facts["gil_disabled_build"]:
+    if not isinstance(python, Runtime):
+        raise locks.LocksFailed("locks are known of CPython {known}, started by gilscope, alone", known=locks.KNOWN)
+    if not python.version.startswith(f"{locks.KNOWN}."):
+        raise locks.LocksFailed(
+            "locks are known of CPython {known}; this is {version}", known=locks.KNOWN, version=python.version
+        )
+    if python.interpreter.facts["gil_disabled_build"]:
         locks.check_known_objects(python.interpreter.executable)
 
 

@@ -40,8 +40,8 @@ PLANTED = {
 }
 
 
-def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 1.0) -> Run:
-    """A run of the service *name*, with its profile, in *folder*."""
+def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 1.0, kinds: str = "python") -> Run:
+    """A run of the service *name*, with its profiles, in *folder*."""
     apps = folder / "apps"
     shutil.copytree(APPS, apps)
     if name == "own_mutex":
@@ -49,7 +49,7 @@ def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float
     command = [
         *(sys.executable, str(REPOSITORY / "runner.py"), "--quiet", "--blocks", "1", "--warmup", "0"),
         *("--service-command", f"{{python}} {name}.py {{port}}", "--directory", str(apps), "--request", "GET /"),
-        *("--duration", str(duration_s), "--runtime", ",".join(runtimes), "--profile", "python"),
+        *("--duration", str(duration_s), "--runtime", ",".join(runtimes), "--profile", kinds),
         *("--out", str(folder / "run")),
     ]
     subprocess.run(command, check=True, timeout=RUN_DEADLINE_S, stdout=subprocess.DEVNULL)

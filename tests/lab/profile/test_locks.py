@@ -137,10 +137,6 @@ def programs_in_kernel() -> set[int]:
     return numbers
 
 
-def test_known_objects_are_recognised(python: Path) -> None:
-    locks.check_known_objects(python)
-
-
 def test_an_interpreter_that_is_none_is_not_believed(python: Path) -> None:
     with pytest.raises(LocksFailed, match="did not run known"):
         locks.check_known_objects(Path(shutil.which("true") or "/bin/true"))
