@@ -10,7 +10,7 @@ from typing import Any
 
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Message, message, verbatim
 from core.result import PROFILES
 from core.system import SERVICE, System
 from lab.places import REPOSITORY
@@ -72,8 +72,8 @@ def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     if result.status != "ok":
         return _not_profiled(result.reason)
     if not seen[0].at_work:
-        why = complaints[0] if complaints else message("no Python process of the service was sampled")
-        return _not_profiled(message("{complaint}", complaint=why))
+        complaint = verbatim(complaints[0]) if complaints else NOTHING
+        return _not_profiled(complaint or message("no Python process of the service was sampled"))
     _write(seen[0], cell, folder / PROFILES)
     return {
         **stacks.to_json(seen[0]),
