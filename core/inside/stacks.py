@@ -11,13 +11,14 @@ import json
 import os
 import select
 import sys
+from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SAMPLER = "import sys; sys.path.append(sys.argv[1]); from core.inside.stacks_sampler import main; main(sys.argv[2])"
 MACHINES = ("x86_64", "aarch64", "riscv64")
-READY_DEADLINE_MS = 5000
+READY_DEADLINE_MS = 10_000
 YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 PR_SET_PTRACER = 0x59616D61  # prctl(2)
 MOST_FRAMES = 100
@@ -107,9 +108,8 @@ def _contend(ready: int) -> None:
         ended.append(True)
 
     _thread.start_new_thread(spin, ())
-    turns = 0
-    while not waiting.poll(0) and turns < READY_DEADLINE_MS:
-        turns += 1
+    until = monotonic() + READY_DEADLINE_MS / 1000
+    while not waiting.poll(0) and monotonic() < until:
         for _ in range(SPIN):
             pass
     ended.append(True)

@@ -26,7 +26,7 @@ MOST_THREADS = 500  # a question fits a pipe at once
 MOST_BYTES = 16 << 20
 MOST_PROGRAMS = 10
 GIL_BYTES = 512  # condition, mutex and their second pair lie beside each other: struct _gil_runtime_state
-LEARN_NS = 300_000_000
+LEARN_NS = 5_000_000_000
 ENOUGH_SEEN = 3
 UNKNOWN = ("", 0, "")  # where a wait was that was over before its stack was read
 
@@ -188,6 +188,8 @@ class Sampler:
             seen.update(state[1] for tid in self._threads if (state := self._look(tid)) and state[1])
             time.sleep(0.0005)
         os.write(ready, b"learnt")
+        if not seen:  # or who waits for the GIL would be said to wait for a lock
+            raise RuntimeError("no thread was seen to wait for the GIL")
         return {futex for futex, _ in seen.most_common(1)}
 
 

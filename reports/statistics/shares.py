@@ -1,7 +1,7 @@
 """Shares of samples, and differences of two, with intervals from batches: successive times of the same length.
 
 Samples of a thread that follow each other are alike, so that a batch counts as one observation: the ratio of two
-sums, with the variance by linearisation and Student's t. Source: Cochran, Sampling Techniques, 6.4.
+sums, with the variance by linearisation and Student's t. Source: docs/statistics.md.
 """
 
 from collections.abc import Sequence

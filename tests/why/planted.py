@@ -31,8 +31,8 @@ class Planted:
 
 
 PLANTED = {
-    "shared_dict": Planted(function="Cache.put", runtimes=("3.14t",)),
-    "shared_list": Planted(function="Log.add", runtimes=("3.14t",)),
+    "shared_dict": Planted(function="Cache.snapshot", runtimes=("3.14t",)),
+    "shared_list": Planted(function="Log.tail", runtimes=("3.14t",)),
     "lock_during_io": Planted(function="Upstream.ask", runtimes=("3.11", "3.14", "3.14t")),
     "own_mutex": Planted(function="Codec.encode", runtimes=("3.14", "3.14t")),
     "logging_handler": Planted(function="Handler.handle", runtimes=("3.14t",)),
@@ -65,6 +65,16 @@ def build(apps: Path, runtimes: Sequence[str]) -> None:
             raise NoCompiler(f"there is no cc, or no {include}/Python.h")
         sources = [f"-I{include}", str(apps / "own_mutex.c"), "-o", str(apps / f"{EXTENSION}{suffix}")]
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", *sources], check=True)
+
+
+def first(run: Run) -> dict[str, str]:
+    """The function whose line has the most samples of waiting for a lock under each runtime, claimed or not."""
+    (profiles,) = settings(run)
+    shares = {
+        profile["runtime"]: [(line["states"]["lock"], line["function"]) for line in profile["lines"]]
+        for profile in profiles
+    }
+    return {runtime: max(waiting)[1] for runtime, waiting in shares.items()}
 
 
 def named(run: Run) -> dict[str, Wait | None]:

@@ -1,4 +1,4 @@
-"""All threads write one key of one dict: `Cache.put`."""
+"""All threads copy one dict, which holds its lock meanwhile: `Cache.snapshot`."""
 
 from server import serve
 
@@ -7,20 +7,20 @@ class Cache:
     """One dict for all."""
 
     def __init__(self) -> None:
-        self.items = {"key": 0}
+        self.items = dict.fromkeys(range(5000), 0)
 
-    def put(self, value: int) -> None:
-        """Keep *value*."""
-        self.items["key"] = value
+    def snapshot(self) -> dict[int, int]:
+        """All there is."""
+        return self.items.copy()
 
 
 CACHE = Cache()
 
 
 def handle() -> bytes:
-    """Put 2000 values."""
-    for value in range(2000):
-        CACHE.put(value)
+    """Take 30 snapshots."""
+    for _ in range(30):
+        CACHE.snapshot()
     return b"ok"
 
 
