@@ -54,11 +54,12 @@ import os, sys
 print(os.listdir(os.environ["GILSCOPE_INSIDE"]).count(f"note-{os.getpid()}"))
 print(any("parts" in entry for entry in sys.path))
 try:
-    import sitecustomize
-except ImportError as error:
-    print(error.name)
+    import sitecustomize  # Debian's Python has one of its own
+    print("parts" in sitecustomize.__file__)
+except ImportError:
+    print(False)
 """
-    assert ask(runtime.interpreter.executable, parts, code).split() == ["1", "False", "sitecustomize"]
+    assert ask(runtime.interpreter.executable, parts, code).split() == ["1", "False", "False"]
     assert notes(parts) == ["here"]
 
 
