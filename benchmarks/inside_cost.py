@@ -1,9 +1,9 @@
 """What the parts inside a service cost it: alternating pairs of cells with a part and without any, in throughput.
 
-Usage: python -m benchmarks.inside_cost [--part pauses] [--runtime 3.11,3.14,3.14t] [--pairs 25]
+Usage: python -m benchmarks.inside_cost [--part pauses|locks] [--runtime 3.11,3.14,3.14t] [--pairs 25]
 
 System 2 with one service of 8 workers, called for so many requests; the ratio is with over without, the median of the
-pairs with its 95 % interval. 0.995 is a cost of 0.5 %. Only a quiet machine can show as little.
+pairs with its 95 % interval; the part `locks` stands for --profile locks, from outside. 0.995 is a cost of 0.5 %. Only a quiet machine can show as little.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from math import exp, log
 
 from benchmarks.bench import cell_of, measured, opened, runtime_called
 from core.cell import Cell
+from lab.profile.locks import LockRecording
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from reports.rows.summary import requests_per_s
@@ -41,7 +42,9 @@ def main() -> None:
 def _ratio(runtime: Runtime, part: str, pairs: int) -> Estimate:
     cell = cell_of("2", str(runtime.name), SIZE)
     with opened(runtime) as bench:
-        benches = replace(bench, inside={part: {}}), replace(bench, inside={})
+        without = replace(bench, inside={})
+        watched = replace(without, watch=LockRecording) if part == "locks" else replace(bench, inside={part: {}})
+        benches = watched, without
         return effect([_log_ratio(cell, *benches, first=number % 2) for number in range(pairs)])
 
 
