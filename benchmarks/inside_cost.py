@@ -3,7 +3,8 @@
 Usage: python -m benchmarks.inside_cost [--part pauses|locks] [--runtime 3.11,3.14,3.14t] [--pairs 25]
 
 System 2 with one service of 8 workers, called for so many requests; the ratio is with over without, the median of the
-pairs with its 95 % interval; the part `locks` stands for --profile locks, from outside. 0.995 is a cost of 0.5 %. Only a quiet machine can show as little.
+pairs with its 95 % interval. 0.995 is a cost of 0.5 %. The part `locks` stands for --profile locks, which watches from
+outside. Only a quiet machine can show as little.
 """
 
 import argparse
