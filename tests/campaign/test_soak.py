@@ -20,7 +20,7 @@ from tests.contract.runs import Run, plan_flags, started
 
 SOAK_S = float(os.environ.get("SOAK_S", "1800"))
 FLAT, SLICES = 0.01, 10
-IN_MEMORY = 11  # the runner keeps all results until the report: so many times what they take in result.json
+IN_MEMORY = 7  # the runner keeps all results until the report: so many times what they take in result.json
 CELL = {"NUM_REQUESTS_PER_CLIENT": 5000, "CALC_TARGET": 100, "NUM_API_SERVICES": 2}
 
 
