@@ -180,7 +180,9 @@ COMPARISON = record(
         "step": choice("version", "build", "lock", "whole", "aa", "other"),
         "verdict": VERDICT,
         "params": parameters,
-        **dict.fromkeys(("ratio", "low", "high", "p", "noise_floor", "saturation", "disturbed"), nullable(number)),
+        **dict.fromkeys(
+            ("ratio", "low", "high", "p", "noise_floor", "saturation", "cores_in_use", "disturbed"), nullable(number)
+        ),
         **dict.fromkeys(("why", "obstacle"), sentence),
         **dict.fromkeys(("confounds", "notes"), array(sentence)),
         "blocks": COUNT,

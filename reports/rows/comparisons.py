@@ -10,7 +10,7 @@ from core.result import Run
 from core.saved import Until
 from reports.rows.arms import addresses
 from reports.rows.factors import factors
-from reports.rows.gates import disturbances, median_saturation, saturated
+from reports.rows.gates import cores_in_use, disturbances, full, median_saturation, saturated
 from reports.rows.pairs import OVER_ALL, Pair, pairs
 from reports.rows.steps import NAMES, confounds
 from reports.rows.tails import tails
@@ -32,6 +32,7 @@ class Comparison:
     blocks: how many blocks have both arms
     obstacle, blocks_needed: what keeps it from a verdict, and how many blocks in all would do; see Verdict
     saturation: share of the cores they could have had that the clients used, median over the cells; None if not known
+    cores_in_use: share of all cores that services and clients of the numerator used together, median over its cells
     disturbed: share of the cells in which the machine was not quiet; None without cells
     settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did
     between_services: its arms are services that already ran, not runtimes
@@ -58,6 +59,7 @@ class Comparison:
     obstacle: Message = NOTHING
     blocks_needed: int | None = None
     saturation: float | None = None
+    cores_in_use: float | None = None
     disturbed: float | None = None
     settings: list[dict[str, Any]] = field(default_factory=list)
     between_services: bool = False
@@ -150,7 +152,8 @@ def _unless_aa_differs(verdict: Verdict, same: Sequence[tuple[Pair, Verdict]]) -
 
 
 def _comparison(run: Run, pair: Pair, verdict: Verdict, floor: float | None, of_tail: dict[str, Any]) -> Comparison:
-    used, of_blocks = median_saturation(pair.cells, run), dependence(pair.ratios, pair.numerator_last)
+    used, in_use = median_saturation(pair.cells, run), cores_in_use([*pair.numerator.values()], run)
+    of_blocks = dependence(pair.ratios, pair.numerator_last)
     return Comparison(
         system=pair.setting[0],
         params=dict(pair.params),
@@ -161,8 +164,9 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floor: float | None, of_
         blocks=len(pair.ratios),
         noise_floor=floor,
         confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
-        notes=[*saturated(used), *disturbances(pair.cells), *_far_slower(pair), *depends(of_blocks)],
+        notes=[*saturated(used), *full(in_use), *disturbances(pair.cells), *_far_slower(pair), *depends(of_blocks)],
         saturation=used,
+        cores_in_use=in_use,
         disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
         settings=[{"system": one.setting[0], "params": dict(one.params)} for one in pair.over],
         between_services=bool(addresses(run)),
@@ -211,6 +215,11 @@ def is_decided(run: Run) -> bool:
     """Whether every step has a verdict, or is invalid, which more blocks would not mend. False where there is none."""
     words = [comparison.verdict for comparison in compare(run) if comparison.step != "aa"]
     return bool(words) and "inconclusive" not in words
+
+
+def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
+    """What else than their step differs between the builds of *compared*, each once."""
+    return [*dict.fromkeys(confound for comparison in compared for confound in comparison.confounds)]
 
 
 def answering(compared: Sequence[Comparison]) -> list[Comparison]:

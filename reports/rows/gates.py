@@ -6,10 +6,11 @@ from statistics import median
 from core.messages import NOTHING, Message, listed, message
 from core.result import DISTURBANCES, CellResult, Run
 from reports.rows.costs import saturation
-from reports.rows.summary import as_message, reasons
+from reports.rows.summary import as_message, cpu_ns, reasons
 
 SHORTEST_WINDOW_NS = 1_000_000_000
 MOST_SATURATION = 0.8
+MOST_IN_USE = 0.9
 MOST_DISTURBED = 0.25
 
 
@@ -63,6 +64,29 @@ def saturated(used: float | None) -> list[Message]:
         used=used,
     )
     return [lower_bound]
+
+
+def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
+    """Share of the cores that services and clients of *cells* used together, median; None if not known."""
+    method = run.plan.get("method", {})
+    pinned = {*method.get("pin_services", ()), *method.get("pin_clients", ())} if method.get("pin_services") else ()
+    cores = len(pinned) or run.machine.get("cores_usable") or run.machine.get("cores")
+    spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in cells if cell.status == "ok"]
+    shares = [ns / wall_ns / cores for ns, wall_ns in spent if ns and wall_ns and cores]
+    return median(shares) if shares else None
+
+
+def full(used: float | None) -> list[Message]:
+    """That the machine was full, and what follows, where it was."""
+    if used is None or used < MOST_IN_USE:
+        return []
+    return [
+        message(
+            "services and clients together used {used:.0%} of the cores: the ratio is that of the pair, not of the "
+            "service alone (--client-runtime native, or more cores)",
+            used=used,
+        )
+    ]
 
 
 def disturbances(cells: Sequence[CellResult]) -> list[Message]:

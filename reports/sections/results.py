@@ -9,7 +9,7 @@ from reports.document.model import Column, Datum, Group, Line, Section, Strip, T
 from reports.render.strips import round_values
 from reports.rows.arrangement import alike, has_same_work
 from reports.rows.columns import RowColumn, columns
-from reports.rows.differences import differences
+from reports.rows.comparisons import confounds_of
 from reports.rows.measures import Measure, measure
 from reports.rows.summary import STATES, Row, as_message, reference
 from reports.rows.traces import of_rows
@@ -215,12 +215,12 @@ def _method(method: Method) -> Message:
 
 
 def _builds(view: View) -> list[Message]:
-    lines = differences(view.run.runtimes)
-    if not lines:
+    confounds = confounds_of(view.comparisons)
+    if not confounds:
         return []
     return [
         message(
-            "The builds differ, and a ratio between them cannot tell these causes apart: {differences}.",
-            differences=listed(lines, SEMICOLON),
+            "The builds differ in more than their step, and a ratio cannot tell these causes apart: {confounds}.",
+            confounds=listed(confounds, SEMICOLON),
         )
     ]

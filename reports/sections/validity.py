@@ -11,9 +11,16 @@ from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from reports.document.model import Line, Section, Table, plain_table, traced, words
 from reports.document.values import percent
-from reports.rows.comparisons import is_anytime
+from reports.rows.comparisons import confounds_of, is_anytime
 from reports.rows.costs import saturation
-from reports.rows.gates import MOST_DISTURBED, MOST_SATURATION, SHORTEST_WINDOW_NS, not_quiet
+from reports.rows.gates import (
+    MOST_DISTURBED,
+    MOST_IN_USE,
+    MOST_SATURATION,
+    SHORTEST_WINDOW_NS,
+    cores_in_use,
+    not_quiet,
+)
 from reports.rows.steps import not_separated, steps
 from reports.rows.summary import Row, runtimes
 from reports.rows.traces import of_cells, of_rows, together
@@ -163,8 +170,7 @@ def _compared_rows(view: View) -> list[Row]:
 
 def _builds(view: View) -> Check:
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
-    confounds = dict.fromkeys(confound for comparison in compared for confound in comparison.confounds)
-    if confounds:
+    if confounds := confounds_of(compared):
         return Check(state=LOOK, seen=listed(confounds, SEMICOLON))
     facts = [view.run.runtimes.get(arm, {}) for one in compared for arm in (one.denominator, one.numerator)]
     if not facts:
@@ -188,6 +194,20 @@ def _clients(view: View) -> Check:
         most=most, limit=MOST_SATURATION, count=len(above), all=len(shares),
     )  # fmt: skip
     cells = of_rows(above or [row for share, row in shares if share == most])
+    return Check(state=LOOK if above else PASSED, seen=seen, cells=cells)
+
+
+def _spare(view: View) -> Check:
+    """By the row that left the fewest cores idle."""
+    used = [(share, row) for row in _compared_rows(view) if (share := cores_in_use(row.good, view.run)) is not None]
+    if not used:
+        return Check(state=UNKNOWN, seen=NOBODY_SAYS)
+    most = max(share for share, _ in used)
+    above = [row for share, row in used if share >= MOST_IN_USE]
+    seen = message("services and clients together used at most {most:.0%} of them", most=most)
+    if above:
+        seen = message("{seen}: ratios are those of the pair, not of the service alone", seen=seen)
+    cells = of_rows(above or [row for share, row in used if share == most])
     return Check(state=LOOK if above else PASSED, seen=seen, cells=cells)
 
 
@@ -247,6 +267,7 @@ CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
     (message("Timed for at least 1 s"), _window),
     (message("Builds differ only in the step"), _builds),
     (message("Clients are not the bottleneck"), _clients),
+    (message("Cores to spare"), _spare),
     (message("The machine was quiet"), _quiet),
     (message("Blocks are independent"), _independent),
     (message("Noise floor (A/A)"), _noise),

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from core.messages import message
 from core.result import CellResult
 from reports.rows.comparisons import Comparison, compare
@@ -30,6 +32,23 @@ def test_a_window_under_a_second_makes_a_comparison_invalid() -> None:
     one = only(steady("3.11", 899) + steady("3.14", 299))
     assert one.verdict == "invalid"
     assert str(one.why) == "the timed window is 0.60 s; a verdict takes at least 1 s: more requests, or --duration 1"
+
+
+def test_services_and_clients_that_fill_the_machine_are_a_note_of_their_own() -> None:
+    """Service and client spent 0.95 s each of 2 s on one core: 95 %."""
+    cells = [
+        replace(cell, services=[spent()], clients=[{**cell.clients[0], **spent()}]) for cell in steady("3.14", 2000)
+    ]
+    run = run_of(steady("3.11", 2000) + cells, runtimes=["3.11", "3.14"])
+    (one,) = compare(replace(run, machine={**run.machine, "cores_usable": 1}))
+    assert one.cores_in_use == pytest.approx(0.95)
+    assert any("services and clients together used 95% of the cores" in str(note) for note in one.notes)
+    (roomy,) = compare(replace(run, machine={**run.machine, "cores_usable": 2}))
+    assert not any("together used" in str(note) for note in roomy.notes)
+
+
+def spent() -> dict[str, int]:
+    return {"cpu_user_ns": 900 * MS, "cpu_system_ns": 50 * MS}
 
 
 def test_a_window_of_a_second_is_long_enough() -> None:

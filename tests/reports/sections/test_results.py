@@ -198,4 +198,4 @@ def test_the_notes_say_which_way_the_ratio_goes_and_what_confounds_it() -> None:
     text = " ".join(map(str, readings(View(run))))
     assert "requests/s of the row over those under 3.14t, median of the blocks" in text
     assert "Method: clients run under the service's runtime." in text
-    assert "shared library: yes (3.14), no (3.14t)" in text
+    assert "shared on against off" in text
