@@ -1,8 +1,8 @@
 """One process of many threads beside many processes of few: which are compared, and by how much. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import exp, isfinite, isinf
+from dataclasses import dataclass, replace
+from math import exp, isfinite
 from statistics import median
 
 from core.messages import Message
@@ -11,6 +11,7 @@ from core.runtime import RuntimeName
 from core.saved import Machine
 from reports.rows.series import Series, labels, median_requests_per_s, memory_bytes, number, series
 from reports.rows.summary import request_ns
+from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, effect, log_ratios
 
 SERVICES, WORKERS, LOAD = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE", "CALC_TARGET"
@@ -71,7 +72,7 @@ class Claim:
     """At one load: *threaded*, one process without the lock, over *one* of as many threads and *many* with it.
 
     over_one, over_many: log-ratios of throughput, above 0 where *threaded* serves more; memory: log-ratio of
-    memory, of *threaded* to *many*. None where a cell is missing.
+    memory, of *threaded* to *many*. None where a cell is missing. p: of over_many, adjusted for all claims of the run
     """
 
     label: Message
@@ -83,6 +84,7 @@ class Claim:
     over_one: Estimate | None
     over_many: Estimate | None
     memory: Estimate | None
+    p: float = 1.0
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
@@ -91,8 +93,8 @@ class Claim:
 
     @property
     def leader(self) -> Place | None:
-        """Of *threaded* and *many* the one that serves more; None if the interval of the ratio includes 1."""
-        if self.over_many is None or self.over_many.low <= 0 <= self.over_many.high:
+        """Of *threaded* and *many* the one that serves more, by interval and p as in a verdict; None if neither."""
+        if self.over_many is None or self.p > ALPHA or self.over_many.low <= 0 <= self.over_many.high:
             return None
         return self.threaded if self.over_many.low > 0 else self.many
 
@@ -121,7 +123,7 @@ class Crossing:
     @property
     def is_open(self) -> bool:
         """Whether there are too few blocks for any interval."""
-        return all(isinf(claim.over_many.half_width) for claim in self.claims if claim.over_many)
+        return all(claim.over_many.is_range for claim in self.claims if claim.over_many)
 
     @property
     def is_always_behind(self) -> bool:
@@ -148,13 +150,21 @@ def load_text(load: int) -> str:
 
 
 def claims(run: Run) -> list[Claim]:
-    """A claim per load, for each free-threaded runtime that has a default build beside it."""
-    return [
+    """A claim per load, for each free-threaded runtime that has a default build beside it; all are one family."""
+    made = [
         _claim(topology, load, pair, _chosen_shape(run, topology.series, pair))
         for topology in topologies(run)
         for pair in _pairs(run, topology.series)
         for load in topology.loads
     ]
+    known = [claim for claim in made if claim.over_many]
+    adjusted = dict(zip(map(id, known), holm([_p(claim) for claim in known]), strict=True))
+    return [replace(claim, p=adjusted.get(id(claim), 1.0)) for claim in made]
+
+
+def _p(claim: Claim) -> float:
+    ratios = log_ratios(request_ns(claim.many.cells), request_ns(claim.threaded.cells))
+    return sign_flip_p([*ratios.values()])
 
 
 def crossings(claims_: Sequence[Claim]) -> list[Crossing]:
