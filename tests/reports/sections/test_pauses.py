@@ -43,8 +43,8 @@ def test_an_arm_whose_slow_requests_collections_held_up_is_named_with_the_change
     said = section(View(both([0, 1, 0, 0, 2], [40, 41, 38, 45, 41])))
     finding, change = map(str, said.sentences)
     assert finding == (
-        "3.14t, System 2: garbage collections held up 41% (38% - 45%) of the requests slower than p99 for most of their "
-        "time. They take 10.0% of a process's time; the longest took 25.00 ms."
+        "3.14t, System 2: garbage collections held up 41% (38% - 45%) of the requests slower than p99 for most of "
+        "their time. They take 10.0% of a process's time; the longest took 25.00 ms."
     )
     assert change.startswith(
         "3.14 → 3.14t, System 2: the share of slow requests that collections held up changes by +40% [+3"
