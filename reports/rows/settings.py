@@ -52,6 +52,17 @@ class Settings:
         values = self.values(system, params)
         return listed([self.number(system), values]) if values else self.head(system)
 
+    def profiled(self, profile: Mapping[str, Any]) -> Message:
+        """What a profile says, of which runtime and setting: '3.14t, System 4: the hottest function is ...'."""
+        system, params = profile["system"], profile.get("params", {})
+        values = self.values(system, params)
+        return message(
+            "{runtime}, {setting}: {sentence}.",
+            runtime=profile["runtime"],
+            setting=listed([self.number(system), values]) if values else self.number(system),
+            sentence=Message.from_json(profile["sentence"]),
+        )
+
     def values(self, system: str, params: Mapping[str, Any]) -> str:
         """What tells a setting from the others of its system: the plan's title, or parameters with values."""
         title = self._plan_titles.get(setting_key(system, params), "")

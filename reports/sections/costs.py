@@ -57,12 +57,7 @@ def section(view: View) -> Section:
 def _profiles(view: View) -> list[Message]:
     """perf's own figures, which are of no cell: they come from services that were started once more."""
     return [
-        message(
-            "perf, system {system}, {runtime}: {sentence}.",
-            system=profile["system"],
-            runtime=profile["runtime"],
-            sentence=Message.from_json(profile["sentence"]),
-        )
+        message("perf, {profile}", profile=view.settings.profiled(profile))
         for profile in view.run.profiles
         if profile.get("kind", "perf") == "perf"
     ]

@@ -18,7 +18,7 @@ Profile = Mapping[str, Any]
 def section(view: View) -> Section:
     """The sentence of each profile; sums; the lines that stop all threads, and those that wait for a lock."""
     profiles = [profile for profile in view.run.profiles if profile.get("kind") == KIND]
-    sentences = tuple(map(_sentence, profiles))
+    sentences = tuple(map(view.settings.profiled, profiles))
     seen = [profile for profile in profiles if "contended" in profile]
     return Section(
         key="locks",
@@ -27,15 +27,6 @@ def section(view: View) -> Section:
         tables=(_sums(seen, view), _lines(seen, view)),
         notes=(_how(),) if seen else (),
         terminal=sentences,
-    )
-
-
-def _sentence(profile: Profile) -> Message:
-    return message(
-        "{runtime}, system {system}: {sentence}.",
-        runtime=profile["runtime"],
-        system=profile["system"],
-        sentence=Message.from_json(profile["sentence"]),
     )
 
 

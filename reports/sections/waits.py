@@ -39,12 +39,7 @@ def section(view: View) -> Section:
 
 def _not_profiled(view: View) -> list[Message]:
     return [
-        message(
-            "{runtime}, system {system}: {sentence}.",
-            runtime=profile["runtime"],
-            system=profile["system"],
-            sentence=Message.from_json(profile["sentence"]),
-        )
+        view.settings.profiled(profile)
         for profile in view.run.profiles
         if profile.get("kind") == "python" and "lines" not in profile
     ]

@@ -57,5 +57,5 @@ def test_what_perf_saw_is_a_sentence() -> None:
     profiles = [{"system": "4", "runtime": "3.14t", "sentence": "the hottest function is f (9 % of CPU time)"}]
     section = made(measured_run(profiles=profiles))
     assert [str(line) for line in section.terminal] == [
-        "perf, system 4, 3.14t: the hottest function is f (9 % of CPU time)."
+        "perf, 3.14t, System 4: the hottest function is f (9 % of CPU time)."
     ]

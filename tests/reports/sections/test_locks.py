@@ -43,12 +43,12 @@ def test_sums_are_per_request_and_lines_are_in_the_order_of_their_share() -> Non
         ["3.14t", "a stop of all threads", "functools.py:56 in update_wrapper", view, "40.0%"],
         ["3.14t", "a dict", view, "-", "15.0%"],
     ]
-    assert [str(line) for line in made.terminal] == ["3.14t, system 4: a request stops all threads 9.0 times."]
+    assert [str(line) for line in made.terminal] == ["3.14t, System 4: a request stops all threads 9.0 times."]
 
 
 def test_a_profile_that_was_not_made_says_why_and_one_of_another_kind_is_not_told_here() -> None:
     failed = {"kind": "locks", "system": "4", "runtime": "3.11", "sentence": "not profiled: no CPython 3.14"}
     made = section(View(run_with(failed, {**failed, "kind": "perf"})))
-    assert [str(line) for line in made.sentences] == ["3.11, system 4: not profiled: no CPython 3.14."]
+    assert [str(line) for line in made.sentences] == ["3.11, System 4: not profiled: no CPython 3.14."]
     assert not any(made.tables)
     assert not section(View(run_with()))
