@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::lines::read_line;
+use crate::input::read_line;
 
 /// A cell that cannot be read: what is wrong, the value seen, what is accepted.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ mod cell;
 mod clock;
 mod flags;
 mod histogram;
+mod input;
 mod json;
 mod lines;
 mod listen;
