@@ -66,14 +66,29 @@ def _made_of(comparison: Comparison) -> Message:
     if comparison.verdict not in ("faster", "slower") or not comparison.factors:
         return NOTHING
     cpu, cores = (comparison.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
-    less = message("{times} x less CPU per request", times=ratio(cpu))
-    more = message("{times} x more CPU per request", times=ratio(1 / cpu))
-    many = message("{times} x more cores", times=ratio(cores))
-    few = message("{times} x fewer cores", times=ratio(1 / cores))
     return message(
         "That is {ratio} x: {cpu}, {cores}.",
-        ratio=ratio(cpu * cores), cpu=less if cpu >= 1 else more, cores=many if cores >= 1 else few,
-    )  # fmt: skip
+        ratio=ratio(cpu * cores),
+        cpu=_factor(
+            cpu,
+            message("{times} x less CPU per request", times=ratio(cpu)),
+            message("the same CPU per request"),
+            message("{times} x more CPU per request", times=ratio(1 / cpu)),
+        ),
+        cores=_factor(
+            cores,
+            message("{times} x more cores", times=ratio(cores)),
+            message("as many cores"),
+            message("{times} x fewer cores", times=ratio(1 / cores)),
+        ),
+    )
+
+
+def _factor(value: float, above: Message, alike: Message, below: Message) -> Message:
+    """The words for a factor: one that reads 1.00 says that nothing changed."""
+    if ratio(value) == ratio(1.0):
+        return alike
+    return above if value > 1 else below
 
 
 def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:

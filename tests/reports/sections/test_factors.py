@@ -65,3 +65,10 @@ def test_without_cpu_time_there_are_no_factors() -> None:
     assert view.compared
     assert all(comparison.factors == {} for comparison in view.compared)
     assert not section(view)
+
+
+def test_a_factor_that_reads_as_one_is_said_in_words() -> None:
+    run = two_arms()
+    wall_ns = run.cells[0].wall_ns * 4 // 5
+    run.cells = [replace(cell, wall_ns=wall_ns) if cell.runtime == AFTER else cell for cell in run.cells]
+    assert str(verdict.section(View(run)).answer[0]).endswith("1.25 x less CPU per request, as many cores.")
