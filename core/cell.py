@@ -139,6 +139,14 @@ class Cell:
     selector: str = _choice(
         "auto", message("how a service waits for its connections"), "auto", "epoll", "poll", "select", "kqueue"
     )
+    dispatch: str = _choice(
+        "any",
+        message("how workers share the waiting: all at once, one leads, each its own, or as many as it pays"),
+        "any",
+        "leader",
+        "owned",
+        "auto",
+    )
     transport: str = _choice("unix", message("Unix sockets or TCP on loopback"), "unix", "tcp")
     payload_bytes: int = _whole(0, message("filler text in each request"), low=0, high=16 * 2**20 - 4096, unit="bytes")
     num_connections_per_client: int = _whole(

@@ -1,21 +1,23 @@
 """Systems 2 and 4: one cache of connections and one pool of workers behind any number of listening sockets.
 
-Every worker waits on the watch itself. What is readable goes to one worker, which reads one request, answers it
-and gives the connection back.
+Every worker waits itself, on one watch with all others or on its own (DISPATCH). What is readable goes to one worker,
+which reads one request, answers it and gives the connection back.
 """
 
 import socket
 import threading
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.connection import Connection
+from services.dispatch import Dispatch, dispatch_of
 from services.listeners import Listener, listen
 from services.parked import ParkedConnections
-from services.watch import SocketWatch, accept_or_none, make_watch
+from services.watch import accept_or_none
 
 OUT_OF_FILES_PAUSE_S = 0.05
 SECOND_LOOK_S = 0.01  # a connection over the limit is looked at again: a peer that has just closed may not be noted yet
@@ -33,9 +35,9 @@ class WorkerCount:
 class CachedService:
     """max_conns: connections held at once, None for no limit; one more is answered 503 and closed."""
 
-    def __init__(self, listeners: list[Listener], watch: SocketWatch, workers: int, max_conns: int | None) -> None:
+    def __init__(self, listeners: list[Listener], dispatch: Dispatch, workers: int, max_conns: int | None) -> None:
         self.listeners = listeners
-        self._watch = watch
+        self._dispatch = dispatch
         self._workers = [WorkerCount() for _ in range(workers)]
         self._max_conns = max_conns
         self._listening = {listener.sock.fileno(): listener for listener in listeners}
@@ -49,11 +51,12 @@ class CachedService:
 
     def start(self) -> None:
         """Start the workers, then let them find the listening sockets."""
-        for worker in self._workers:
-            threading.Thread(target=self._work, args=(worker,), daemon=True).start()
+        for number, worker in enumerate(self._workers):
+            serve = partial(self._serve_any, worker)
+            threading.Thread(target=self._dispatch.run, args=(number, serve), daemon=True).start()
         for fd, listener in self._listening.items():
             listener.sock.setblocking(False)
-            self._watch.add(fd)
+            self._dispatch.add(fd)
 
     def counters(self) -> dict[str, Any]:
         """Requests answered: in all, by worker and by listening socket, and a histogram of requests by connection."""
@@ -80,21 +83,16 @@ class CachedService:
             connection.requests = 0
         self._closed.clear()
 
-    def _work(self, worker: WorkerCount) -> None:
-        wait, cache, listening = self._watch.wait, self._cache, self._listening
-        while True:
-            fd = wait()
-            connection = cache.get(fd)
-            if connection is None:
-                self._accept(listening[fd])
-            else:
-                self._serve(connection, worker)
+    def _serve_any(self, worker: WorkerCount, fd: int) -> bool:
+        connection = self._cache.get(fd)
+        return self._accept(self._listening[fd]) if connection is None else self._serve(connection, worker)
 
-    def _serve(self, connection: Connection, worker: WorkerCount) -> None:
+    def _serve(self, connection: Connection, worker: WorkerCount) -> bool:
+        """Answer what has arrived; whether to wait for more."""
         bodies = connection.receive()
         if bodies is None:
             self._drop(connection)
-            return
+            return False
         for body in bodies:
             reply = frame(answer(body))
             connection.requests += 1  # before it is sent: the peer may end us as soon as it has its answer
@@ -102,30 +100,32 @@ class CachedService:
             connection.send(reply)
         if connection.frames.refused_bytes is not None:
             self._forget(connection)
-            self._watch.forget(connection.fd)
             connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
             self._parked.close(connection)
-        elif connection.unsent:
-            self._parked.flush(connection, self._give_back)
-        else:
-            self._watch.arm(connection.fd)
+            return False
+        return not connection.unsent or self._flush(connection)
+
+    def _flush(self, connection: Connection) -> bool:
+        self._dispatch.pause(connection.fd)
+        self._parked.flush(connection, self._give_back)
+        return False
 
     def _give_back(self, connection: Connection) -> None:
-        self._watch.arm(connection.fd)
+        self._dispatch.resume(connection.fd)
 
-    def _accept(self, listener: Listener) -> None:
+    def _accept(self, listener: Listener) -> bool:
         fd = listener.sock.fileno()
         try:
             sock = accept_or_none(listener.sock)
         except OSError:  # no file descriptor is free: some will be closed soon
-            self._parked.later(OUT_OF_FILES_PAUSE_S, lambda: self._watch.arm(fd))
-            return
-        self._watch.arm(fd)
-        if sock is None:
-            return
-        connection = self._connection(sock, listener)
-        if not self._admit(connection):
-            self._parked.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
+            self._dispatch.pause(fd)
+            self._parked.later(OUT_OF_FILES_PAUSE_S, lambda: self._dispatch.resume(fd))
+            return False
+        if sock is not None:
+            connection = self._connection(sock, listener)
+            if not self._admit(connection):
+                self._parked.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
+        return True
 
     def _connection(self, sock: socket.socket, listener: Listener) -> Connection:
         return Connection(sock, listener)
@@ -134,10 +134,10 @@ class CachedService:
         with self._admitting:
             if self._max_conns is not None and len(self._cache) >= self._max_conns:
                 return False
-            if not self._watch.holds(connection.fd):
+            if not self._dispatch.holds(connection.fd):
                 return False
             self._cache[connection.fd] = connection
-        self._watch.add(connection.fd)
+        self._dispatch.add(connection.fd)
         return True
 
     def _admit_or_refuse(self, connection: Connection) -> None:
@@ -147,10 +147,10 @@ class CachedService:
 
     def _drop(self, connection: Connection) -> None:
         self._forget(connection)
-        self._watch.forget(connection.fd)
         connection.close()
 
     def _forget(self, connection: Connection) -> None:
+        self._dispatch.forget(connection.fd)
         del self._cache[connection.fd]
         self._closed.append((connection.listener.address, connection.requests))
 
@@ -166,5 +166,4 @@ def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedServ
 
 
 def _service(cell: Cell, listeners: list[Listener]) -> CachedService:
-    watch = make_watch(cell.selector, cell.select_mode)
-    return CachedService(listeners, watch, cell.num_workers_per_api_service, cell.num_max_conns)
+    return CachedService(listeners, dispatch_of(cell, listeners), cell.num_workers_per_api_service, cell.num_max_conns)

@@ -7,15 +7,15 @@ from typing import Any
 from core.cell import Cell
 from services.cached import CachedService, WorkerCount
 from services.connection import READ_BYTES, Connection, set_options
+from services.dispatch import Dispatch, dispatch_of
 from services.listeners import Listener, listen
-from services.watch import SocketWatch, make_watch
 
 
 class EchoPool(CachedService):
     """Each readable connection goes to one worker, which sends back what has arrived and then releases it."""
 
-    def __init__(self, listeners: list[Listener], watch: SocketWatch, cell: Cell) -> None:
-        super().__init__(listeners, watch, cell.num_workers_per_api_service, None)
+    def __init__(self, listeners: list[Listener], dispatch: Dispatch, cell: Cell) -> None:
+        super().__init__(listeners, dispatch, cell.num_workers_per_api_service, None)
         self._cell = cell
 
     def counters(self) -> dict[str, Any]:
@@ -34,17 +34,14 @@ class EchoPool(CachedService):
         set_options(sock, self._cell.nodelay, self._cell.buffer_bytes)
         return connection
 
-    def _serve(self, connection: Connection, worker: WorkerCount) -> None:
+    def _serve(self, connection: Connection, worker: WorkerCount) -> bool:
         data = self._arrived(connection)
         if data is None:
             self._drop(connection)
-            return
+            return False
         worker.requests += len(data)  # in bytes, see counters(); before it is sent: a reset may follow the echo
         connection.send(data)
-        if connection.unsent:
-            self._parked.flush(connection, self._give_back)
-        else:
-            self._watch.arm(connection.fd)
+        return not connection.unsent or self._flush(connection)
 
     def _arrived(self, connection: Connection) -> bytes | None:
         try:
@@ -57,4 +54,5 @@ class EchoPool(CachedService):
 
 def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
     """The echo server of *cell*, listening."""
-    return EchoPool(listen(cell, service_id, folder), make_watch(cell.selector), cell)
+    listeners = listen(cell, service_id, folder)
+    return EchoPool(listeners, dispatch_of(cell, listeners), cell)

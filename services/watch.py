@@ -15,6 +15,8 @@ from typing import Protocol
 from core.errors import BadInput
 from core.messages import listed
 
+BATCH = 64
+
 
 class SocketWatch(Protocol):
     """add() and arm() may be called by any thread, wait() by many at once."""
@@ -45,7 +47,10 @@ class EpollWatch:
         self._events = select.EPOLLIN | select.EPOLLONESHOT
 
     def add(self, fd: int) -> None:
-        self._epoll.register(fd, self._events)
+        try:
+            self._epoll.register(fd, self._events)
+        except FileExistsError:  # it was here before, and nobody has closed it since
+            self._epoll.modify(fd, self._events)
 
     def arm(self, fd: int) -> None:
         self._modify(fd, self._events)
@@ -57,6 +62,35 @@ class EpollWatch:
 
     def forget(self, fd: int) -> None:
         """The kernel forgets what is closed."""
+
+    def holds(self, fd: int) -> bool:
+        return True
+
+
+class BatchEpollWatch:
+    """An epoll for one worker, which serves all that is readable before it waits again: nothing is armed, nothing wakes
+    a second worker.
+    """
+
+    def __init__(self) -> None:
+        self._epoll = select.epoll()
+        self._poll = self._epoll.poll
+        self._ready: list[int] = []
+
+    def add(self, fd: int) -> None:
+        self._epoll.register(fd, select.EPOLLIN)
+
+    def arm(self, fd: int) -> None:
+        """It still waits for what it has given out: what is left to read makes it readable again."""
+
+    def wait(self) -> int:
+        ready = self._ready
+        while not ready:
+            ready += [fd for fd, _ in self._poll(-1, BATCH)]
+        return ready.pop()
+
+    def forget(self, fd: int) -> None:
+        self._epoll.unregister(fd)
 
     def holds(self, fd: int) -> bool:
         return True
@@ -95,9 +129,9 @@ def _poll_many(fds: set[int]) -> list[int]:
     return [fd for fd, _ in poll.poll()]
 
 
-def _select_many(fds: set[int]) -> list[int]:
+def _select_many(fds: set[int], timeout_s: float | None = None) -> list[int]:
     try:
-        return select.select(fds, (), ())[0]
+        return select.select(fds, (), (), timeout_s)[0]
     except OSError:  # one was closed just now: it counts as readable
         return [fd for fd in fds if _is_closed(fd)]
 
@@ -215,7 +249,7 @@ class ScanWatch:
 
 
 def _readable_by_select(fd: int) -> bool:
-    return bool(select.select((fd,), (), (), 0)[0])
+    return bool(_select_many({fd}, 0))
 
 
 def _readable_by_poll(fd: int) -> bool:
@@ -239,8 +273,11 @@ def _available() -> dict[str, Callable[[], SocketWatch]]:
     return watches
 
 
-def make_watch(selector: str, select_mode: str = "all") -> SocketWatch:
-    """The watch for SELECTOR and SELECT_MODE; auto takes the first that this platform has. Raises BadInput."""
+def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:
+    """The watch for SELECTOR and SELECT_MODE; auto takes the first that this platform has. Raises BadInput.
+
+    shared: whether many workers wait on it at once
+    """
     available = _available()
     name = next(iter(available)) if selector == "auto" else selector
     if name not in available:
@@ -250,6 +287,8 @@ def make_watch(selector: str, select_mode: str = "all") -> SocketWatch:
             platform=sys.platform,
             names=listed(["auto", *available]),
         )
+    if name == "epoll" and select_mode == "all" and not shared:
+        return BatchEpollWatch()
     watch = available[name]()
     if select_mode == "all":
         return watch

@@ -15,6 +15,7 @@ SYSTEM = System(
         "SELECT_MODE",
         "CLIENT_BINDING",
         "SELECTOR",
+        "DISPATCH",
         "TRANSPORT",
     ),
     service="services.cached:multi_socket_service",

@@ -24,6 +24,11 @@ OTHER_WATCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "4 select": ("4", {"SELECTOR": "select"}),
     "4 single": ("4", {"SELECT_MODE": "single"}),
     "4 single select": ("4", {"SELECT_MODE": "single", "SELECTOR": "select"}),
+    "2 leader": ("2", {"DISPATCH": "leader"}),
+    "2 owned poll": ("2", {"DISPATCH": "owned", "SELECTOR": "poll"}),
+    "4 owned tcp": ("4", {"DISPATCH": "owned", "TRANSPORT": "tcp"}),
+    "4 auto": ("4", {"DISPATCH": "auto"}),
+    "4 leader single": ("4", {"DISPATCH": "leader", "SELECT_MODE": "single"}),
 }
 KINDS = [(runtime, name) for runtime in RUNTIMES for name in SERVICES]
 KINDS += [(runtime, name) for runtime in ("3.14", "3.14t") for name in OTHER_WATCHES]

@@ -42,6 +42,10 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "4 single": ("4", {"SELECT_MODE": "single"}),
     "4 single poll tcp": ("4", {"SELECT_MODE": "single", "SELECTOR": "poll", "TRANSPORT": "tcp"}),
     "4 single select": ("4", {"SELECT_MODE": "single", "SELECTOR": "select"}),
+    "2 leader fresh": ("2", {"DISPATCH": "leader", "REUSE_CLIENT": False}),
+    "2 owned": ("2", {"DISPATCH": "owned"}),
+    "4 leader select": ("4", {"DISPATCH": "leader", "SELECTOR": "select"}),
+    "4 auto pinned": ("4", {"DISPATCH": "auto", "CLIENT_BINDING": "pinned"}),
     "4 single pinned": ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned"}),
     "4 with room for all": ("4", {"NUM_MAX_CONNS": 4}),
 }

@@ -4,6 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import Runtime
@@ -11,14 +13,17 @@ from lab.run.runtimes import Runtime
 DEADLINE_S = 60.0
 CHURN = """
 import json, socket, sys, threading
+from core.cell import Cell
 from services.cached import CachedService
+from services.dispatch import dispatch_of
 from services.listeners import Listener
-from services.watch import make_watch
 
 listening = socket.socket(socket.AF_UNIX)
 listening.bind(sys.argv[1])
 listening.listen(1000)
-service = CachedService([Listener(listening, sys.argv[1])], make_watch("auto"), 3, None)
+listeners = [Listener(listening, sys.argv[1])]
+cell = Cell(system="2", runtime="", reads=(), num_workers_per_api_service=3, dispatch=sys.argv[2])
+service = CachedService(listeners, dispatch_of(cell, listeners), 3, None)
 service.start()
 errors, going = [], threading.Event()
 going.set()
@@ -49,8 +54,12 @@ print(json.dumps(sorted(set(errors))))
 """
 
 
-def test_counting_does_not_mind_connections_that_come_and_go(runtime: Runtime, short_folder: Path) -> None:
-    command = [str(runtime.interpreter.executable), "-s", *runtime.name.options, "-c", CHURN, str(short_folder / "s")]
+@pytest.mark.parametrize("dispatch", ["any", "owned", "auto"])
+def test_counting_does_not_mind_connections_that_come_and_go(
+    runtime: Runtime, short_folder: Path, dispatch: str
+) -> None:
+    python = [str(runtime.interpreter.executable), "-s", *runtime.name.options]
+    command = [*python, "-c", CHURN, str(short_folder / "s"), dispatch]
     done = subprocess.run(
         command,
         cwd=REPOSITORY,

@@ -1,0 +1,64 @@
+"""DISPATCH: how the workers of systems 2 and 4 share the waiting for readable sockets."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from core.cell import Cell
+from services.climb import Climb
+from services.listeners import Listener
+from services.loops import Loops
+from services.watch import SocketWatch, make_watch
+
+
+class Dispatch(Protocol):
+    """Hands each readable socket to one worker. Any thread may call add() and resume()."""
+
+    def run(self, worker: int, serve: Callable[[int], bool]) -> None:
+        """Be the worker of that number for ever. serve(fd) returns whether to go on waiting for *fd*."""
+
+    def add(self, fd: int) -> None:
+        """Wait for *fd* from now on."""
+
+    def pause(self, fd: int) -> None:
+        """Wait for *fd* no more until resume(); called by the worker that serves it."""
+
+    def resume(self, fd: int) -> None:
+        """Wait for *fd* again."""
+
+    def forget(self, fd: int) -> None:
+        """Wait for *fd* no more: the worker that serves it is about to close it."""
+
+    def holds(self, fd: int) -> bool:
+        """Whether an fd of that number can be waited for."""
+
+
+class Shared:
+    """DISPATCH any: all workers wait on one watch."""
+
+    def __init__(self, watch: SocketWatch) -> None:
+        self._watch = watch
+        self.add, self.resume = watch.add, watch.arm
+        self.forget, self.holds = watch.forget, watch.holds
+
+    def __repr__(self) -> str:
+        return f"Shared({self._watch!r})"
+
+    def run(self, worker: int, serve: Callable[[int], bool]) -> None:
+        wait, arm = self._watch.wait, self._watch.arm
+        while True:
+            fd = wait()
+            if serve(fd):
+                arm(fd)
+
+    def pause(self, fd: int) -> None:
+        """What has been given out is waited for only once it is armed again."""
+
+
+def dispatch_of(cell: Cell, listeners: Sequence[Listener]) -> Dispatch:
+    """The dispatch of *cell*. Raises BadInput."""
+    workers = cell.num_workers_per_api_service
+    if cell.dispatch == "any":
+        return Shared(make_watch(cell.selector, cell.select_mode))
+    watches = [make_watch(cell.selector, cell.select_mode, shared=False) for _ in range(workers)]
+    climb = Climb(workers, {"leader": 1, "owned": workers}.get(cell.dispatch, 0))
+    return Loops(watches, climb, [listener.sock.fileno() for listener in listeners])

@@ -1,0 +1,125 @@
+"""Each worker waits for sockets of its own, and one that is held up loses its others to one that is not."""
+
+import select
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from queue import SimpleQueue
+
+import pytest
+
+from services.climb import Climb
+from services.loops import Loops
+from services.watch import make_watch
+
+DEADLINE_S = 10.0
+WORKERS = 4
+SELECTORS = [name for name in ("epoll", "poll", "select", "kqueue") if hasattr(select, name)]
+KINDS = [(selector, mode, active) for selector in SELECTORS for mode in ("all", "single") for active in (1, 2, WORKERS)]
+
+
+class Server:
+    """Workers that read a byte and do what it says: b, wait until they are let go; c, close; others: answer it."""
+
+    def __init__(self, selector: str, mode: str, active: int) -> None:
+        watches = [make_watch(selector, mode, shared=False) for _ in range(WORKERS)]
+        self.loops = Loops(watches, Climb(WORKERS, active), ())
+        self.go_on = threading.Event()
+        self.held: SimpleQueue[int] = SimpleQueue()
+        self._sockets: dict[int, socket.socket] = {}
+        self._peers: list[socket.socket] = []
+        for number in range(WORKERS):
+            threading.Thread(target=self.loops.run, args=(number, self._serve), daemon=True).start()
+
+    def peer(self) -> socket.socket:
+        """A new connection's other end."""
+        ours, theirs = socket.socketpair()
+        theirs.settimeout(DEADLINE_S)
+        self._sockets[ours.fileno()] = ours
+        self._peers.append(theirs)
+        self.loops.add(ours.fileno())
+        return theirs
+
+    def close(self) -> None:
+        """Let all go; peers close first, so that the workers close their ends."""
+        self.go_on.set()
+        for peer in self._peers:
+            peer.close()
+
+    def _serve(self, fd: int) -> bool:
+        sock = self._sockets[fd]
+        with suppress(OSError):  # the peer has gone
+            word = sock.recv(1, socket.MSG_DONTWAIT)
+            if word == b"b":
+                self.held.put(fd)
+                self.go_on.wait()
+            if word not in (b"", b"c"):
+                sock.send(word)
+                return True
+        self.loops.forget(fd)
+        sock.close()
+        return False
+
+
+@pytest.fixture(params=KINDS, ids=["-".join(map(str, kind)) for kind in KINDS])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server of every selector and select mode, with one, some or all of its loops in use."""
+    server = Server(*request.param)
+    yield server
+    server.close()
+
+
+def asks(peer: socket.socket, word: bytes = b"x") -> bytes:
+    peer.send(word)
+    return peer.recv(1)
+
+
+def test_every_connection_is_answered_again_and_again(server: Server) -> None:
+    peers = [server.peer() for _ in range(2 * WORKERS)]
+    assert [asks(peer) for _ in range(20) for peer in peers] == [b"x"] * (40 * WORKERS)
+
+
+def test_a_handler_that_blocks_stops_no_other_connection(server: Server) -> None:
+    peers = [server.peer() for _ in range(2 * WORKERS)]
+    for blocked in peers[: WORKERS - 1]:
+        blocked.send(b"b")
+        server.held.get(timeout=DEADLINE_S)
+    assert [asks(peer) for peer in peers[WORKERS - 1 :]] == [b"x"] * (WORKERS + 1)
+    server.go_on.set()
+    assert [peer.recv(1) for peer in peers[: WORKERS - 1]] == [b"b"] * (WORKERS - 1)
+    assert [asks(peer) for peer in peers] == [b"x"] * (2 * WORKERS)
+
+
+def test_a_connection_that_comes_while_all_but_one_are_blocked_is_served(server: Server) -> None:
+    for _ in range(WORKERS - 1):
+        server.peer().send(b"b")
+        server.held.get(timeout=DEADLINE_S)
+    assert asks(server.peer()) == b"x"
+
+
+def test_connections_that_are_closed_make_room_for_others_with_the_same_number(server: Server) -> None:
+    for _ in range(30):
+        peer = server.peer()
+        assert asks(peer) == b"x"
+        assert asks(peer, b"c") == b""
+
+
+def test_the_balancer_sleeps_while_nothing_is_served_and_wakes_for_a_blocked_handler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server, slept = Server("auto", "all", 1), threading.Event()
+    acquire: Callable[..., bool] = server.loops._wake.acquire
+
+    def acquire_and_tell(*, timeout: float | None = None) -> bool:
+        if timeout is None:
+            slept.set()
+        return acquire(timeout=timeout)
+
+    monkeypatch.setattr(server.loops._wake, "acquire", acquire_and_tell)
+    peers = [server.peer(), server.peer()]
+    assert asks(peers[0]) == b"x"
+    assert slept.wait(DEADLINE_S)
+    peers[0].send(b"b")
+    assert asks(peers[1]) == b"x"
+    server.close()
