@@ -35,6 +35,10 @@ ROWS = (
     Row(name="system 2, reuse", system="2", against="shared", bar=1.05),
     Row(name="system 4, all, 1 socket", system="4", against="shared", bar=1.05, values={"NUM_MULTI_SOCKET": 1}),
     Row(name="system 4, all, 10 sockets", system="4", against="shared", bar=1.05, values={"NUM_MULTI_SOCKET": 10}),
+    *(
+        Row(name=f"system 4, {dispatch}", system="4", against="shared", bar=bar, values={"DISPATCH": dispatch})
+        for dispatch, bar in (("leader", 1.0), ("owned", 1.0), ("auto", 0.6))
+    ),
     Row(
         name="system 4, single, 10 sockets",
         system="4",
