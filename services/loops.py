@@ -4,7 +4,7 @@ Every worker has a loop: a watch and the sockets that it waits for. Sockets that
 many loops have any is how many workers wait and serve at once: one (leader, the others follow), all (owned), or as
 many as raise throughput (auto). A loop that is held up in one handler for longer than PATIENCE_S loses its other
 sockets to one that is not, so that a long or blocked handler stops nobody else.
-Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/020-dispatch.md.
+Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/021-dispatch.md.
 """
 
 import threading
