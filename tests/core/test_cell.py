@@ -26,6 +26,7 @@ SEED_DEFAULTS = {
     "SELECT_MODE": "all",
     "CLIENT_BINDING": "random",
     "SELECTOR": "auto",
+    "DISPATCH": "any",
     "TRANSPORT": "unix",
     "PAYLOAD_BYTES": 0,
 }
