@@ -14,7 +14,7 @@ from systems import built_in, find, readers
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 POOLED = {"NUM_WORKERS_PER_API_SERVICE"}
-CACHED = POOLED | {"NUM_MAX_CONNS", "SELECTOR", "TRANSPORT"}
+CACHED = POOLED | {"NUM_MAX_CONNS", "SELECTOR", "DISPATCH", "TRANSPORT"}
 READ = {
     "1": POOLED | {"TRANSPORT"},
     "2": CACHED | {"REUSE_CLIENT"},

@@ -132,7 +132,7 @@ def two_arms(*speedups: float, blocks: int = 8) -> Run:
 def test_the_range_names_the_settings_at_its_ends() -> None:
     assert texts(two_arms(2.0, 1.25, 1.5)) == [
         (
-            "Removing the GIL makes all 3 settings together 1.55 x faster [1.55, 1.55]. That is 1.55 x: 1.00 x less "
+            "Removing the GIL makes all 3 settings together 1.55 x faster [1.55, 1.55]. That is 1.55 x: the same "
             "CPU per request, 1.55 x more cores."
         ),
         (
