@@ -15,24 +15,36 @@ Key = tuple[Any, ...]  # what a reader tells a stack by
 
 
 class Remote:
-    """Stacks of another process, read from outside: 3.14 and later."""
+    """Stacks of another process, read from outside: 3.14 and later.
+
+    On a free-threaded build a thread may have a copy of a function's bytecode that is newer than what the unwinder
+    keeps: its line is negative, until another unwinder reads it. Frames that have none all the same are let be.
+    """
 
     name = "_remote_debugging"
 
     def __init__(self, told: dict[str, Any]) -> None:
-        from _remote_debugging import RemoteUnwinder  # type: ignore[import-not-found]
-
-        self._unwinder = RemoteUnwinder(told["pid"], all_threads=True)
+        self._pid = told["pid"]
+        self._unwinder = _unwinder(self._pid)
+        self._lineless: set[Any] = set()
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
         """Of each thread; of none where the memory changed while it was read."""
-        trace = next((trace for _ in range(MOST_READS) if (trace := self._trace())), [])
-        threads = [thread for item in trace for thread in getattr(item, "threads", [item])]  # 3.15 has interpreters
-        return {thread.thread_id: tuple(thread.frame_info) for thread in threads if thread.frame_info}
+        stacks = self._read()
+        if _lineless(stacks) - self._lineless:
+            self._unwinder = _unwinder(self._pid)
+            stacks = self._read()
+            self._lineless |= _lineless(stacks)
+        return stacks
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
         """The frames of a stack, the innermost first."""
         return tuple(map(_frame, key[:MOST_FRAMES]))
+
+    def _read(self) -> dict[int, Key]:
+        trace = next((trace for _ in range(MOST_READS) if (trace := self._trace())), [])
+        threads = [thread for item in trace for thread in getattr(item, "threads", [item])]  # 3.15 has interpreters
+        return {thread.thread_id: tuple(thread.frame_info) for thread in threads if thread.frame_info}
 
     def _trace(self) -> list[Any]:
         try:
@@ -46,9 +58,22 @@ class Remote:
         return trace
 
 
+def _unwinder(pid: int) -> Any:
+    from _remote_debugging import RemoteUnwinder  # type: ignore[import-not-found]
+
+    return RemoteUnwinder(pid, all_threads=True)
+
+
+def _lineless(stacks: dict[int, Key]) -> set[Any]:
+    return {info for stack in stacks.values() for info in stack if _line(info) < 0}
+
+
 def _frame(info: Any) -> Frame:
-    location = getattr(info, "location", info)  # 3.15
-    return info.filename, getattr(location, "lineno", 0) or 0, info.funcname
+    return info.filename, max(0, _line(info)), info.funcname
+
+
+def _line(info: Any) -> int:
+    return getattr(getattr(info, "location", info), "lineno", 0) or 0  # 3.15 has a location
 
 
 class Asked:
