@@ -20,18 +20,42 @@ _SET_PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
 _CUT = b"\n[...]\n"
 
 
-class Output:
+class Kept:
+    """The beginning and the newest part of what is added."""
+
+    def __init__(self) -> None:
+        self._head, self._tail = bytearray(), bytearray()
+        self._is_cut = False
+        self._changing = threading.Lock()
+
+    def add(self, data: bytes) -> None:
+        """What was written next."""
+        with self._changing:
+            room = OUTPUT_HEAD_BYTES - len(self._head)
+            self._head += data[:room]
+            self._tail += data[room:]
+            if len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES:  # not for every read: a cut moves all that stays
+                del self._tail[:-OUTPUT_TAIL_BYTES]
+                self._is_cut = True
+
+    def kept(self) -> bytes:
+        """All that was written so far, or its beginning and its newest part."""
+        with self._changing:
+            return b"".join([self._head, _CUT if self._is_cut else b"", self._tail])
+
+
+class Output(Kept):
     """One pipe. write_end: for a new process; close it once that has it."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._read_end, self.write_end = os.pipe()
         os.set_blocking(self._read_end, False)
         if _SET_PIPE_SIZE is not None:
             with suppress(OSError):  # this user has too much in pipes: it stays as small as it is
                 fcntl.fcntl(self.write_end, _SET_PIPE_SIZE, PIPE_BYTES)
         self._reading = threading.Lock()
-        self._head, self._tail = bytearray(), bytearray()
-        self._is_cut = self._is_closed = False
+        self._is_closed = False
         self.has_ended = False
 
     def __repr__(self) -> str:
@@ -59,15 +83,14 @@ class Output:
                 if not data:
                     self.has_ended = True
                     break
-                self._keep(data)
+                self.add(data)
                 taken_bytes += len(data)
         return taken_bytes
 
     def kept(self) -> bytes:
         """What it has written so far: all of it, or its beginning and its newest part."""
         self.drain()
-        with self._reading:
-            return b"".join([self._head, _CUT if self._is_cut else b"", self._tail])
+        return super().kept()
 
     def close(self) -> None:
         """Read no more."""
@@ -76,14 +99,6 @@ class Output:
             if not self._is_closed:
                 self._is_closed = True
                 os.close(self._read_end)
-
-    def _keep(self, data: bytes) -> None:
-        room = OUTPUT_HEAD_BYTES - len(self._head)
-        self._head += data[:room]
-        self._tail += data[room:]
-        if len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES:  # not for every read: a cut moves all that stays
-            del self._tail[:-OUTPUT_TAIL_BYTES]
-            self._is_cut = True
 
 
 class OutputReader:

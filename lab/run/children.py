@@ -3,7 +3,6 @@
 import os
 import selectors
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,7 +21,7 @@ from core.shape import Misfit, sentence, shown, whole
 from lab.gil.notice import notices
 from lab.output import Output, OutputReader, last_text
 from lab.processes import ending
-from lab.python.interpreters import scrubbed_environment
+from lab.run.process import Here, Place, Process
 from lab.run.sandbox import Sandbox
 
 STDERR_TAIL_BYTES = 2000
@@ -40,33 +39,14 @@ class Child:
     """
 
     def __init__(
-        self,
-        name: Message,
-        runtime: str,
-        command: Sequence[str],
-        sandbox: Sandbox,
-        cwd: str,
-        variables: Mapping[str, str] = MappingProxyType({}),
+        self, name: Message, runtime: str, command: Sequence[str], place: Place, variables: Mapping[str, str]
     ) -> None:
-        self.stderr = Output()
         try:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.stderr.write_end,
-                process_group=sandbox.process_group,
-                cwd=cwd,
-                env=scrubbed_environment() | dict(variables),
-                bufsize=0,
-            )
+            self.process: Process = place.start(command, variables)
         except OSError as error:
-            self.stderr.close()
             failed = message("could not be started: {program}: {error}", program=command[0], error=error.strerror)
             raise ChildFailed("{child} ({runtime}) {failed}.", child=name, runtime=runtime, failed=failed) from error
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self._stdin, self._stdout = self.process.stdin, self.process.stdout
+        self.place = place
         self._name = name
         self._runtime = runtime
         self._unread = bytearray()
@@ -80,12 +60,20 @@ class Child:
 
     @property
     def label(self) -> Message:
-        """Which child this is: 'Service 2 of 4 (3.14t, pid 812)'."""
+        """Which child this is: 'Service 2 of 4 (3.14t, pid 812)', or '(3.14t, pid 812 on host b)'."""
+        if self.place.name:
+            return message(
+                "{child} ({runtime}, pid {pid} on host {host})",
+                child=self._name,
+                runtime=self._runtime,
+                pid=self.process.pid,
+                host=self.place.name,
+            )
         return message("{child} ({runtime}, pid {pid})", child=self._name, runtime=self._runtime, pid=self.process.pid)
 
     def fileno(self) -> int:
         """Its stdout: a child can be waited for by a selector."""
-        return self._stdout.fileno()
+        return self.process.fileno()
 
     def tell(self, line: Mapping[str, Any] | str) -> None:
         """Write one line to its stdin: JSON, with secrets as they are, or a word.
@@ -93,16 +81,15 @@ class Child:
         A child that is gone is noticed when it is listened to.
         """
         line = line if isinstance(line, str) else line_for_child(line)
-        with suppress(BrokenPipeError):
-            self._stdin.write(line.encode() + b"\n")
+        self.process.write(line.encode() + b"\n")
 
     def end_of_file(self) -> None:
         """Close its stdin: it is to stop."""
-        self._stdin.close()
+        self.process.close_stdin()
 
     def hear(self) -> None:
         """Read what it has written; call it when the selector says so."""
-        data = os.read(self.fileno(), _READ_BYTES)
+        data = self.process.read()
         self._unread += data
         self.at_end = not data
         if len(self._unread) > MAX_LINE_BYTES:
@@ -135,15 +122,19 @@ class Child:
 
     def stderr_tail(self) -> str:
         """The last lines of its stderr, without control codes."""
-        return last_text(self.stderr.kept(), STDERR_TAIL_BYTES)
+        return last_text(self.process.stderr.kept(), STDERR_TAIL_BYTES)
 
     def notices(self) -> list[str]:
         """What its stderr says of its threads or its GIL (lab.gil.notice), of what is kept of it."""
-        return notices(self.stderr.kept().decode(errors="replace"))
+        return notices(self.process.stderr.kept().decode(errors="replace"))
 
     def exit_report(self, when: Message) -> Message:
         """How it ended too early, and why as far as it said so. The code is that of *when*."""
-        how = message("{child} {ending} {when}.", child=self.label, ending=ending(self.process.wait()), when=when)
+        if self.process.lost:
+            return replace(self.process.lost, code=when.code)
+        status = self.process.wait()
+        assert status is not None, "it waits"
+        how = message("{child} {ending} {when}.", child=self.label, ending=ending(status), when=when)
         with suppress(ChildFailed):
             while self.line():
                 pass
@@ -157,18 +148,12 @@ class Child:
 
     def let_end(self, deadline_s: float) -> None:
         """Wait for its end after its last line, if it comes in time: CPU time that it waited for is ours only then."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(deadline_s)
+        self.process.wait(deadline_s)
 
     def kill(self) -> None:
         """End it at once and forget it."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self._stdin.close()
-        self._stdout.close()
-        self.stderr.drain()
-        self.stderr.close_write_end()
+        self.process.kill()
+        self.process.close()
 
 
 def _failure(told: Any, size_bytes: int) -> Message:
@@ -202,8 +187,7 @@ class Children:
 
     def __init__(self, sandbox: Sandbox, cwd: str) -> None:
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
-        self._sandbox = sandbox
-        self._cwd = cwd
+        self.here: Place = Here(sandbox, cwd, self.folder)
         self._children: list[Child] = []
         self._outputs = OutputReader()
 
@@ -212,20 +196,28 @@ class Children:
 
     def __exit__(self, *error: object) -> None:
         for child in self._children:
-            if child.process.poll() is None:
-                child.process.kill()
+            child.process.kill()
         for child in self._children:
             child.kill()
         self._outputs.close()
         shutil.rmtree(self.folder, ignore_errors=True)  # a process that a child left behind may be writing there
 
     def start(
-        self, name: Message, runtime: str, command: Sequence[str], variables: Mapping[str, str] = MappingProxyType({})
+        self,
+        name: Message,
+        runtime: str,
+        command: Sequence[str],
+        variables: Mapping[str, str] = MappingProxyType({}),
+        place: Place | None = None,
     ) -> Child:
-        """A new child, with *variables* in its environment. Raises ChildFailed if its program cannot be started."""
-        child = Child(name, runtime, command, self._sandbox, self._cwd, variables)
+        """A new child at *place* (this machine), with *variables* in its environment.
+
+        Raises ChildFailed if its program cannot be started.
+        """
+        child = Child(name, runtime, command, place or self.here, variables)
         self._children.append(child)
-        self._outputs.watch(child.stderr)
+        if isinstance(child.process.stderr, Output):
+            self._outputs.watch(child.process.stderr)
         return child
 
     def hear_all(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:

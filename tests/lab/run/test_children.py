@@ -210,7 +210,7 @@ def deaf_children(children: Children) -> list[Child]:
 def test_no_child_is_left_when_the_block_ends(sandbox: Sandbox, tmp_path: Path) -> None:
     with Children(sandbox, str(tmp_path)) as children:
         deaf = deaf_children(children)
-    assert [child.process.returncode for child in deaf] == [-signal.SIGKILL] * 3
+    assert [child.process.wait() for child in deaf] == [-signal.SIGKILL] * 3
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
@@ -226,7 +226,7 @@ def test_no_child_is_left_when_the_block_ends_with_an_error(
 
     with pytest.raises(error):
         fail()
-    assert [child.process.returncode for child in deaf] == [-signal.SIGKILL] * 3
+    assert [child.process.wait() for child in deaf] == [-signal.SIGKILL] * 3
 
 
 # ---- what a child is given -----------------------------------------------------------------------------------------
