@@ -77,8 +77,8 @@ native-libraries: ## Install what the C and C++ programs need from the system's 
 browser: ## Install the Chromium that the tests of report.html need
 	@sh tests/browser/install.sh
 
-pins: $(RUN_STAMP) ## Write requirements*.txt and requirements/*.txt from *.in; newer versions: make pins ARGS=--upgrade
-	@$(compile) requirements.in -o requirements.txt
+pins: $(RUN_STAMP) ## Write requirements*.txt and requirements/*.txt from pyproject.toml and *.in; newer versions: make pins ARGS=--upgrade
+	@$(compile) pyproject.toml -o requirements.txt
 	@for one in requirements/*.in; do $(compile) --no-annotate --emit-build-options $$one -o $${one%.in}.txt; done
 	@$(compile) requirements-dev.in -o requirements-dev.txt
 

@@ -21,7 +21,7 @@ LIBRARIES = ("babel", "jinja2", "matplotlib", "numpy", "rich", "scipy", "yaml")
 def enter_environment() -> None:
     """Go on in .venv, where the libraries are, if this interpreter is not the one in it."""
     _expect_output()
-    if str(ROOT) not in sys.path:  # PYTHONSAFEPATH
+    if str(ROOT) not in sys.path[:1]:  # PYTHONSAFEPATH
         sys.path.insert(0, str(ROOT))
     inside = Path(sys.prefix).resolve() == VENV.resolve()
     python = VENV / "bin" / "python"
@@ -33,8 +33,10 @@ def enter_environment() -> None:
     missing = [name for name in LIBRARIES if not find_spec(name)]
     if inside and missing:
         _give_up(f"{VENV} is not whole, it has no {missing[0]}. Make it again with: make setup")
-    if missing or sys.version_info < (3, 11):
+    if (ROOT / "Makefile").exists() and (missing or sys.version_info < (3, 11)):
         _give_up(f"there is no {VENV} to run in. Make it with: make setup")
+    if missing:
+        _give_up(f"the installation is not whole, it has no {missing[0]}. Install gilscope anew")
 
 
 def _expect_output() -> None:
@@ -65,8 +67,9 @@ try:
     from commands.run import main as run
     from core.errors import BadInput, GilscopeError
     from core.messages import Message, listed, message
+    from core.program import PROGRAM
 except ImportError as error:  # a library is there, but not all of it
-    _give_up(f"the set-up is not whole: {error}. Make it again with: make setup")
+    _give_up(f"the set-up is not whole: {error}. Install gilscope anew; in a checkout: make setup")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -137,7 +140,7 @@ def _bug(error: Exception, arguments: Sequence[str]) -> Message:
     import traceback
 
     cause = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    trace = f"runner.py {without_secrets(arguments)!r}\n{''.join(traceback.format_exception(error))}"
+    trace = f"{PROGRAM} {without_secrets(arguments)!r}\n{''.join(traceback.format_exception(error))}"
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="gilscope-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"

@@ -17,6 +17,7 @@ from config.user_service.template import plan_text, requests_from, start_from
 from core.errors import BadInput
 from core.files import write
 from core.messages import Arg, message
+from core.program import PROGRAM
 
 SUMMARY = message("Write a commented plan for a service of your own, after three questions or from flags.")
 DEFAULT_FILE = "my-service.yaml"
@@ -48,7 +49,8 @@ def main(arguments: Sequence[str]) -> int:
     _write(path, text)
     output.note(
         message(
-            "Look at it:  python runner.py plan --plan {file}\nMeasure it:  python runner.py --plan {file}",
+            "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}",
+            program=PROGRAM,
             file=str(short(path)),
         )
     )

@@ -8,7 +8,8 @@ from commands.output import output_for, short
 from config.flags import Parser
 from config.plan_options import JSON
 from core.messages import message
-from lab.run.runs import RUNS
+from core.program import RUNS_FOLDER
+from lab.run.runs import RUNS, no_run_in
 
 SUMMARY = message("Show the saved runs, newest first, with the verdict of each.")
 
@@ -20,17 +21,15 @@ def main(arguments: Sequence[str]) -> int:
 
     output = output_for(arguments)
     parser = Parser("list", SUMMARY, output.language)
-    parser.add_names("folder", message("where runs are saved (default: reports/out)"), "?")
+    parser.add_names("folder", message("where runs are saved (default: {folder})", folder=RUNS_FOLDER), "?")
     parser.add(message("what to print"), JSON)
     flags = parser.parse(arguments)
-    if flags["folder"] is None:
-        RUNS.mkdir(parents=True, exist_ok=True)
     folder = short(Path(flags["folder"]) if flags["folder"] is not None else RUNS)
-    runs = saved_runs(folder)
+    runs = saved_runs(folder) if flags["folder"] is not None or folder.is_dir() else []
     if flags["json"]:
         print(json.dumps([run.to_json(output.language) for run in runs], indent=2))
     elif runs:
         print_list(runs, terminal(), output.language)
     else:
-        output.note(message("There is no run in {folder} yet; make one with: make run", folder=str(folder)))
+        output.note(no_run_in(str(folder)))
     return 0

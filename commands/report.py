@@ -13,10 +13,11 @@ from config.options import Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
 from core.messages import message
+from core.program import PROGRAM
 from core.result import Run, keep_comparisons, load, to_json
 from lab.folders import PrivateFolder
 from lab.run.held import expect_ours, leftovers
-from lab.run.runs import RUNS, titles
+from lab.run.runs import RUNS, no_run_in, titles
 from reports.names import PAGE, names_in_folder
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
         return
     _print(written)
     output.line(message("The page: {path}", path=str(short(_page(written)))))
-    output.line(message("To make it again: python runner.py report {folder}", folder=str(short(folder))))
+    output.line(message("To make it again: {program} report {folder}", program=PROGRAM, folder=str(short(folder))))
 
 
 def _print(written: Written) -> None:
@@ -147,5 +148,5 @@ def _page(written: Written) -> Path:
 def _newest_run() -> Path:
     files = sorted(RUNS.glob("*/result.json"), key=lambda path: path.stat().st_mtime)
     if not files:
-        raise BadInput("There is no run in {folder} yet; make one with: make run", folder=str(short(RUNS)))
+        raise BadInput(no_run_in(str(short(RUNS))))
     return files[-1].parent

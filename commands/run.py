@@ -19,6 +19,7 @@ from config.plan import Plan
 from config.user_service import again
 from core.errors import BadInput
 from core.messages import listed, message, plural
+from core.program import PROGRAM
 from core.result import Run
 from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
@@ -125,7 +126,7 @@ def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output)
     folder = Path(given["out"]) if given["out"] else run_folder(plan)
     order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=_profiles(given, output))
     preflight(plan)
-    return order, new_run(order, seed, ["runner.py", *arguments], missing)
+    return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
 
 def _profiles(given: Mapping[str, Any], output: Output) -> tuple[str, ...]:
@@ -221,9 +222,10 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
     except KeyboardInterrupt:
         output.note(
             plural(
-                "Stopped. {count} cell is saved; continue with: python runner.py --resume {folder}",
-                "Stopped. {count} cells are saved; continue with: python runner.py --resume {folder}",
+                "Stopped. {count} cell is saved; continue with: {program} --resume {folder}",
+                "Stopped. {count} cells are saved; continue with: {program} --resume {folder}",
                 count=len(run.cells),
+                program=PROGRAM,
                 folder=str(order.folder),
             )
         )

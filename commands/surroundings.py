@@ -49,7 +49,8 @@ def cause(error: Exception) -> Message | None:
         return message("The name {name} is not UTF-8; give it another one.", name=ascii(error.object)[:200])
     if isinstance(error, ImportError) and error.name:
         return message(
-            "The set-up is not whole: {module} cannot be imported ({reason}). Make it again with: make setup",
+            "The set-up is not whole: {module} cannot be imported ({reason}). Install gilscope anew; in a checkout: "
+            "make setup",
             module=error.name,
             reason=str(error),
         )

@@ -18,6 +18,7 @@ from core.cell import NONE, PARAMETERS, Parameter, Value
 from core.errors import BadInput
 from core.languages import ENGLISH, Language
 from core.messages import AND, NOTHING, Message, listed, message, verbatim
+from core.program import PROGRAM
 from systems import built_in
 
 HELP = message("show this help and exit")
@@ -30,7 +31,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, command: str, summary: Message, language: Language = ENGLISH, epilog: str = "") -> None:
         super().__init__(
-            prog=f"runner.py {command}".strip(),
+            prog=f"{PROGRAM.split()[-1]} {command}".strip(),
             description=language.text(summary),
             epilog=epilog,
             allow_abbrev=False,

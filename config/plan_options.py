@@ -9,6 +9,7 @@ from typing import Any
 from config.options import PYTHON, SYSTEMS, Given, Option, applying, choice, whole
 from core.messages import listed, message
 from core.method import SAME, Method, Warmup, parse_cpus, parse_duration
+from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until
 
@@ -137,7 +138,7 @@ PIN = Option(
     "--pin SIDE=CPUS", message("CPUs of services and clients: services=0 clients=1-3"), parse_pins, several=True
 )
 SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
-OUT = Option("--out DIR", message("folder of the run (default: a new one in reports/out)"))
+OUT = Option("--out DIR", message("folder of the run (default: a new one in {folder})", folder=RUNS_FOLDER))
 RESUME = Option("--resume DIR", message("continue the run saved in DIR"))
 ACCEPT_CHANGES = Option(
     "--accept-changes", message("continue with other code, packages or interpreters; no verdict is drawn across them")

@@ -65,5 +65,5 @@ def language(name: str) -> Language:
             return Language(name, gettext.GNUTranslations(file))
     except OSError as error:
         raise BadInput(
-            "{path} cannot be read: {error}. Make it with: make setup", path=str(path), error=str(error)
+            "{path} cannot be read: {error}. In a checkout it is made by: make setup", path=str(path), error=str(error)
         ) from error

@@ -11,7 +11,17 @@ DIGITS = 12
 WHOLE_BYTES = 16 << 20  # of a larger file, its size and its two ends
 END_BYTES = 64 << 10
 MOST_FILES = 5_000
-MADE_FOLDERS = {"__pycache__", "build", "dist", "node_modules", "site-packages", "target", "venv", "wheels"}
+MADE_FOLDERS = {
+    "__pycache__",
+    "build",
+    "dist",
+    "gilscope-runs",
+    "node_modules",
+    "site-packages",
+    "target",
+    "venv",
+    "wheels",
+}
 
 
 class Digests:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
+from core.program import PROGRAM
 from reports.compare.comparable import SURROUNDINGS, conditions
 from reports.document.looks import COUNT
 from reports.document.model import (
@@ -187,7 +188,7 @@ def _apart(members: Sequence[Member]) -> Section:
     how = message(
         "Runs at different times have no block in common, so a difference between two of them may be the state of the "
         "machine at the time. Whether one is faster than another, with an interval, is answered by: {command}",
-        command="python runner.py compare RUN_A RUN_B",
+        command=f"{PROGRAM} compare RUN_A RUN_B",
     )
     sentences = (_comparable(members), *_obstacles(members))
     return Section(

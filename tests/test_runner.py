@@ -194,7 +194,7 @@ def test_an_error_that_nobody_foresaw_is_one_line_with_the_place_of_its_tracebac
     assert line.startswith("error: this is a bug in gilscope, not in your input: ZeroDivisionError: ")
     assert f"The traceback is in {kept}; " in line
     assert "return len(arguments) // 0" in kept.read_text()
-    assert kept.read_text().startswith("runner.py ['doctor', '--json']")
+    assert kept.read_text().startswith("python runner.py ['doctor', '--json']")
 
 
 def test_a_traceback_that_cannot_be_kept_is_printed(

@@ -15,10 +15,11 @@ from config.user_service.service import CLIENTS, CONNECTIONS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.languages import ENGLISH, Language
 from core.messages import Message, listed, message
+from core.program import PROGRAM
 from core.user_service import App, UserService
 
 HEAD = message(
-    "Look at it:  python runner.py plan --plan {file}\nMeasure it:  python runner.py --plan {file}\n"
+    "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}\n"
     "Keys: docs/own-service.md for the service, docs/plans.md for the rest."
 )
 EXAMPLES = {
@@ -60,7 +61,7 @@ def plan_text(
     language: Language = ENGLISH,
 ) -> str:
     """A plan in YAML, with a comment on each key. file: its name. service: what *given* (texts, by KEYS) describes."""
-    head = Message(msgid=HEAD.msgid, args={"file": file})
+    head = Message(msgid=HEAD.msgid, args={"file": file, "program": PROGRAM})
     lines = [
         f"# {file}",
         *_comment(head, language),

@@ -21,7 +21,7 @@ class Throwaway:
     def __init__(self, folder: Path, executable: Path, wanted: Requirements) -> None:
         program = uv.find()
         if program is None:
-            raise EnvironmentFailed("uv was not found, and audit installs with it; `make setup` installs uv.")
+            raise EnvironmentFailed("uv was not found, and audit installs with it; install it with: pip install uv")
         self.folder = folder
         self.python = folder / "env" / "bin" / "python"
         self._uv = program

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
+from core.program import INSTALLED, PROGRAM
 from core.system import Program
 from lab.environments.build import run
 from lab.locks import locked
-from lab.places import NATIVE_SOURCES
+from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 
-BIN = NATIVE_SOURCES / "bin"
+BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 BROKEN = "broken"  # code of why a program was not built though its tools are here
@@ -54,13 +55,18 @@ class Build:
     tools: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
     made: Path
-    folder: Path = NATIVE_SOURCES
+    folder: Path = NATIVE_BUILDS
     host: str = ""
 
     @property
     def place(self) -> Path:
         """Where the program is once it is built."""
         return BIN / self.made.name
+
+    @property
+    def program(self) -> Path:
+        """The program: what was built here, or else what came with the installation."""
+        return self.place if self.place.exists() else SHIPPED_PROGRAMS / self.made.name
 
     @property
     def reason_file(self) -> Path:
@@ -70,7 +76,7 @@ class Build:
 
 def _cargo(name: str) -> Build:
     commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
-    return Build(name=name, tools=("cargo",), commands=commands, made=NATIVE_SOURCES / "target" / "release" / name)
+    return Build(name=name, tools=("cargo",), commands=commands, made=NATIVE_BUILDS / "target" / "release" / name)
 
 
 def _cmake(name: str, host: str = "") -> Build:
@@ -80,7 +86,7 @@ def _cmake(name: str, host: str = "") -> Build:
 
 
 def _maven(name: str, folder: str, host: str = "") -> Build:
-    home = NATIVE_SOURCES / folder
+    home = NATIVE_BUILDS / folder
     made = home / "target" / f"{name}.jar"
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
     return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home, host=host)
@@ -107,7 +113,7 @@ def command(program: Program) -> list[str]:
     if program.name in PEERS:
         return [sys.executable, "-s", "-m", "clients.peers", *program.arguments]
     build = BUILDS[program.name]
-    start = ["java", "-jar", str(build.place)] if build.place.suffix == ".jar" else [str(build.place)]
+    start = ["java", "-jar", str(build.program)] if build.place.suffix == ".jar" else [str(build.program)]
     host = [sys.executable, "-s", "-m", build.host] if build.host else []
     return [*host, *start, *program.arguments]
 
@@ -124,7 +130,11 @@ def missing(name: str) -> Message:
     build = BUILDS[name]
     if build.reason_file.exists():
         return lacking(build.tools) or stored_reason(build.reason_file)
-    return NOTHING if build.place.exists() else lacking(build.tools) or message("not built: try make native")
+    return (
+        NOTHING
+        if build.program.exists()
+        else lacking(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
+    )
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
@@ -138,8 +148,16 @@ def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
             known = ", ".join(BUILDS)
             raise BadInput("{name} is not a native program; accepted are {known}.", name=repr(name), known=known)
     with locked(BIN) as lock:
+        copy_sources()
         for name in wanted:
             yield name, _made(BUILDS[name], lock)
+
+
+def copy_sources() -> None:
+    """Bring the sources to where they are built, if that is another place: an installation may be read-only."""
+    if INSTALLED:
+        built = shutil.ignore_patterns("bin")
+        shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
 
 
 def lacking(tools: Iterable[str]) -> Message:

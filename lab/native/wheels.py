@@ -10,16 +10,17 @@ from pathlib import Path
 
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
+from core.program import PROGRAM
 from lab.environments import build
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import empty
 from lab.locks import locked
-from lab.native.programs import broken, lacking, missing_library, store_reason, stored_reason
-from lab.places import NATIVE_SOURCES
+from lab.native.programs import broken, copy_sources, lacking, missing_library, store_reason, stored_reason
+from lab.places import NATIVE_BUILDS, NATIVE_SOURCES
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
-WHEELS = NATIVE_SOURCES / "wheels"
+WHEELS = NATIVE_BUILDS / "wheels"
 BUILD_TIMEOUT_S = 1800.0
 STAMP_FILE = "gilscope.json"
 REASON_FILE = "not-built"
@@ -124,12 +125,12 @@ def _why_missing(extension: Extension, place: Path) -> Message:
     try:
         return _lacking(extension) or stored_reason(place / REASON_FILE)
     except OSError:
-        return message("not built: try make native")
+        return message("not built; build it with: {program} native", program=PROGRAM)
 
 
 def _lacking(extension: Extension) -> Message:
     has_uv = uv.find() is not None
-    return lacking(extension.tools) or (NOTHING if has_uv else message("not built: needs uv (try: make setup)"))
+    return lacking(extension.tools) or (NOTHING if has_uv else message("not built: needs uv (pip install uv)"))
 
 
 def _made(extension: Extension, interpreter: Interpreter) -> Message:
@@ -147,6 +148,7 @@ def _made(extension: Extension, interpreter: Interpreter) -> Message:
 def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
     """The stamp is written last: what has one is whole."""
     empty(place)
+    copy_sources()
     try:
         done = build.run(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
@@ -161,7 +163,7 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
 
 
 def _command(extension: Extension, interpreter: Interpreter, place: Path) -> list[str]:
-    source = str(NATIVE_SOURCES / extension.name)
+    source = str(NATIVE_BUILDS / extension.name)
     python = ["--python", str(interpreter.executable)]
     return [str(uv.find()), "build", "--wheel", *python, "--out-dir", str(place), source]
 

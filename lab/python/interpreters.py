@@ -12,6 +12,7 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, message
+from core.program import PROGRAM
 from core.runtime import RuntimeName
 from lab.places import REPOSITORY
 from lab.python import uv
@@ -176,11 +177,12 @@ def _checked(name: str, path: Path) -> Interpreter:
 def _unfit(name: str, path: Path, reason: Message) -> BadInput:
     return BadInput(
         "--interpreter {name}={path}: {reason}; it must be the path of a CPython {build}. "
-        "`python runner.py runtimes` lists those found.",
+        "`{program} runtimes` lists those found.",
         name=name,
         path=str(path),
         reason=reason,
         build=_build(name),
+        program=PROGRAM,
     )
 
 
@@ -277,6 +279,6 @@ def _install(name: str, timeout_s: float) -> Message:
     """Why uv could not install it; NOTHING if it did."""
     program = uv.find()
     if program is None:
-        return message("uv was not found, `make setup` installs it")
+        return message("uv was not found; install it with: pip install uv")
     settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
     return uv.run([program, "python", "install", name], timeout_s, settings)

@@ -13,19 +13,19 @@ from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.errors import BadInput
 from core.files import is_there
-from core.messages import SEMICOLON, Message, listed
+from core.messages import SEMICOLON, Message, listed, message
+from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
 from core.redact import Redactor
 from core.result import COMPARISONS, FILE_NAME, Run, RunFile, load
 from core.saved import SavedPlan
 from core.secret import secrets_in
 from lab.machine import host, quiet
-from lab.places import REPOSITORY
 from lab.run.commit import commit
 from lab.run.fingerprints import Fingerprints
 from lab.run.runtimes import AnyRuntime
 from systems import built_in
 
-RUNS = REPOSITORY / "reports" / "out"
+RUNS = Path(RUNS_FOLDER) if INSTALLED else ROOT / RUNS_FOLDER
 QUIET_WINDOW_S = 0.3
 
 
@@ -67,7 +67,7 @@ def expect_no_run(folder: Path) -> None:
 
 
 def run_folder(plan: Plan) -> Path:
-    """A folder for a new run under reports/out; its name says when and what."""
+    """A folder for a new run, whose name says when and what."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     return RUNS / f"{stamp}-{plan.name}-{secrets.token_hex(2)}"
 
@@ -79,6 +79,13 @@ def titles(*runs: Run) -> dict[str, str]:
         titles |= {system.name: system.title for system in plan.outside}
         titles |= {one.key: str(one.title) for one in (service.systems(plan.user_service) if plan.user_service else ())}
     return titles
+
+
+def no_run_in(folder: str) -> Message:
+    """That there is none yet, with the command that makes one."""
+    return message(
+        "There is no run in {folder} yet; make one with: {program} --experiment quick", folder=folder, program=PROGRAM
+    )
 
 
 def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:

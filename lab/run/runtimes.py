@@ -98,7 +98,7 @@ class Native:
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
         return {
-            "executable": str(programs.BIN.relative_to(REPOSITORY)),
+            "executable": "native/bin",
             "implementation": NATIVE,
             "version": "",
             "build": "release",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from core.messages import Message, message
+from core.program import PROGRAM
 from reports.rows.stress import CRASH, NOTICE, WRONG
 
 HOWTO = "https://docs.python.org/3/howto/free-threading-python.html"
@@ -246,7 +247,8 @@ RULES = (
         about=Stressed,
         holds=lambda fact: fact.kind == NOTICE and any("GIL) has been enabled" in line for line in fact.lines),
         advice=message(
-            "An extension that does not declare its support switches the GIL on: `python runner.py audit` finds which."
+            "An extension that does not declare its support switches the GIL on: `{program} audit` finds which.",
+            program=PROGRAM,
         ),
         source="https://docs.python.org/3/howto/free-threading-extensions.html",
     ),

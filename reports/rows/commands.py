@@ -3,11 +3,11 @@
 import shlex
 from itertools import pairwise
 
+from core.program import PROGRAM, RUNS_FOLDER
 from core.result import Run
 from core.runtime import NATIVE
 
 ALL_RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
-FOLDER = "reports/out"
 
 
 def command_line(run: Run, without: str = "--out") -> str:
@@ -19,7 +19,7 @@ def command_line(run: Run, without: str = "--out") -> str:
         for before, argument in pairwise(["", *arguments])
         if before not in dropped and argument.partition("=")[0] not in dropped
     ]
-    return shlex.join(["python", *kept])
+    return shlex.join(["python", *kept] if kept[0].endswith(".py") else kept)
 
 
 def repeat_command(run: Run) -> str:
@@ -30,21 +30,21 @@ def repeat_command(run: Run) -> str:
 
 def resume_command(run: Run) -> str:
     """The command that goes on with the run, in the folder that it was begun in."""
-    return shlex.join(["python", "runner.py", "--resume", folder(run)])
+    return shlex.join([*PROGRAM.split(), "--resume", folder(run)])
 
 
 def all_runtimes_command(run: Run) -> str:
     """The command that measures every step; native programs have no other runtime, so there it is an experiment's."""
     if set(run.plan["runtimes"]) <= {NATIVE}:
-        return "python runner.py --experiment evidence"
+        return f"{PROGRAM} --experiment evidence"
     return f"{command_line(run, '--runtime')} --runtime {ALL_RUNTIMES}"
 
 
 def folder(run: Run) -> str:
-    """Where the run was written: what --out said, else its place under reports/out."""
+    """Where the run was written: what --out said, else its place under the folder of runs."""
     for before, argument in pairwise(["", *run.command]):
         if before == "--out":
             return argument
         if argument.startswith("--out="):
             return argument.removeprefix("--out=")
-    return f"{FOLDER}/{run.run_id}"
+    return f"{RUNS_FOLDER}/{run.run_id}"

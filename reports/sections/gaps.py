@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from core.messages import Message, message, plural
+from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from reports.document.model import Section, Table, plain_table, words
 from reports.rows.commands import command_line, resume_command
@@ -12,6 +13,7 @@ from reports.sections.absent import by_reason, places
 from reports.view import View
 
 Gap = tuple[Message, str]
+BUILD = f"{PROGRAM} native"
 
 
 def missing(view: View) -> Section:
@@ -46,14 +48,14 @@ def _runtimes(view: View) -> list[Gap]:
 
 
 def _installation(runtime: str) -> str:
-    return "make native" if runtime == NATIVE else f"uv python install {RuntimeName.parse(runtime).interpreter}"
+    return BUILD if runtime == NATIVE else f"uv python install {RuntimeName.parse(runtime).interpreter}"
 
 
 def _absent(view: View) -> list[Gap]:
     """One for each reason, with all that it keeps away. Programs are built; packages are tried again by a run."""
     programs = by_reason([absence for absence in view.plan.absent if absence.runtime == NATIVE])
     packages = by_reason([absence for absence in view.plan.absent if absence.runtime != NATIVE])
-    commands = ((programs, "make native"), (packages, command_line(view.run)))
+    commands = ((programs, BUILD), (packages, command_line(view.run)))
     return [
         (message("{systems}: {reason}", systems=places(systems, view), reason=reason), command)
         for reasons, command in commands

@@ -5,6 +5,7 @@ from statistics import median
 from typing import Any
 
 from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
+from core.program import PROGRAM
 from core.result import CellResult
 from reports.document.model import (
     Axis,
@@ -38,7 +39,7 @@ from reports.view import View
 
 PLACE = 110
 WANTED = message("Memory against the number of clients")
-COMMAND = "python runner.py --experiment memory"
+COMMAND = f"{PROGRAM} --experiment memory"
 CURVE_POINTS = 60
 NAMES: Mapping[Side, Message] = {"services": message("services"), "clients": message("clients")}
 RUNTIME, SETTING = message("Runtime"), message("Setting")

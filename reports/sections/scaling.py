@@ -6,6 +6,7 @@ import numpy as np
 
 from core.cell import PARAMETERS
 from core.messages import SEMICOLON, Message, listed, message, plural, verbatim
+from core.program import PROGRAM
 from reports.document.model import (
     ABSENT,
     Axis,
@@ -38,7 +39,7 @@ from reports.view import View
 
 PLACE = 65
 WANTED = message("How throughput grows with workers and clients")
-COMMAND = "python runner.py --experiment scaling"
+COMMAND = f"{PROGRAM} --experiment scaling"
 CURVE_POINTS = 60
 UNITS = {WORKERS: message("worker"), "NUM_CLIENTS": message("client"), "NUM_MULTI_SOCKET": message("socket")}
 COEFFICIENTS = (

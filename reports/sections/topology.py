@@ -5,6 +5,7 @@ from math import isfinite
 
 from core.messages import Message, message, verbatim
 from core.method import SAME
+from core.program import PROGRAM
 from reports.document.model import (
     Axis,
     Column,
@@ -45,7 +46,7 @@ from reports.view import View
 
 PLACE = 100
 WANTED = message("Processes against threads, and where they cross")
-COMMAND = "python runner.py --experiment topology"
+COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
 RUNTIME, SHAPES, RATE = message("Runtime"), message("processes x threads"), message("requests/s")
 

@@ -25,7 +25,10 @@ def test_list_of_an_empty_folder_says_how_to_make_a_run(
 ) -> None:
     monkeypatch.setattr("commands.list.RUNS", tmp_path / "out")
     assert list_runs([]) == 0
-    assert capsys.readouterr() == ("", f"There is no run in {tmp_path / 'out'} yet; make one with: make run\n")
+    assert capsys.readouterr() == (
+        "",
+        f"There is no run in {tmp_path / 'out'} yet; make one with: python runner.py --experiment quick\n",
+    )
 
 
 def test_list_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

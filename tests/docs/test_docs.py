@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -26,6 +25,7 @@ from core.messages import message
 from core.method import Method
 from core.result import CHECKSUM, DISTURBANCES, CellResult, Run, Status
 from core.system import System
+from core.version import VERSION
 from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
@@ -350,5 +350,4 @@ def test_decisions_are_numbered_listed_and_whole() -> None:
 
 
 def test_the_changelog_has_this_version() -> None:
-    version = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
-    assert f"## [{version}]" in (REPOSITORY / "CHANGELOG.md").read_text()
+    assert f"## [{VERSION}]" in (REPOSITORY / "CHANGELOG.md").read_text()

@@ -53,6 +53,7 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     """A workshop in place of the repository's native folder."""
     shop = Workshop(tmp_path)
     monkeypatch.setattr(programs, "BIN", shop.bin)
+    monkeypatch.setattr(programs, "SHIPPED_PROGRAMS", shop.bin)
     monkeypatch.setattr(programs, "BUILDS", {"one": shop.build()})
     monkeypatch.setenv("PATH", f"{shop.tools}{os.pathsep}{os.environ['PATH']}")
     return shop
@@ -64,7 +65,7 @@ def made(*names: str) -> list[tuple[str, str]]:
 
 def test_a_program_is_built_put_into_its_place_and_started_from_there(workshop: Workshop) -> None:
     workshop.has_compiler()
-    assert str(missing("one")) == "not built: try make native"
+    assert str(missing("one")) == "not built; build it with: python runner.py native"
     assert made("one") == [("one", "")]
     assert (workshop.bin / "one").read_text() == "built\n"
     assert str(missing("one")) == ""

@@ -37,6 +37,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (native / "shared" / "client.hpp").write_text("one")
     some = Extension(name="some", tools=("sh",), borrowed=("shared/client.hpp",))
     monkeypatch.setattr(wheels, "NATIVE_SOURCES", native)
+    monkeypatch.setattr(wheels, "NATIVE_BUILDS", native)
     monkeypatch.setattr(wheels, "WHEELS", native / "wheels")
     monkeypatch.setattr(wheels, "EXTENSIONS", {"some": some})
     file = native / "some" / "lib.rs"
@@ -86,7 +87,7 @@ def test_a_wheel_is_built_once_for_an_interpreter_and_then_found(
 def test_other_sources_need_another_wheel(changed: str, source: Path, log: Path, interpreter: Interpreter) -> None:
     made(interpreter)
     (source.parent.parent / changed).write_text("two")
-    with pytest.raises(WheelMissing, match="try make native"):
+    with pytest.raises(WheelMissing, match="build it with: python"):
         wheel("some", interpreter)
     assert (made(interpreter), built(log)) == ("", 2)
 
@@ -182,7 +183,7 @@ def test_a_runtime_says_why_a_wheel_is_missing_and_does_not_look_again(
     monkeypatch.setattr(runtimes, "ENVIRONMENTS", tmp_path / "runtimes")
     runtime = Runtime(name=RuntimeName.parse(interpreter.name), interpreter=interpreter)
     for _ in range(2):
-        with pytest.raises(EnvironmentFailed, match="try make native"):
+        with pytest.raises(EnvironmentFailed, match="build it with: python"):
             runtime.python("", ("some",))
     assert runtime.python("") == interpreter.executable
     assert list(runtime.pythons) == ["some", ""]

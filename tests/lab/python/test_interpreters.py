@@ -347,4 +347,4 @@ def test_install_gives_up_at_its_deadline(tmp_path: Path, monkeypatch: pytest.Mo
 def test_install_without_uv_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uv, "find", lambda: None)
     (line,) = install(["3.14"])
-    assert "uv was not found, `make setup` installs it" in str(line)
+    assert "uv was not found; install it with: pip install uv" in str(line)

@@ -54,7 +54,11 @@ def test_cells_that_are_missing_come_with_resume_and_their_number() -> None:
 
 @pytest.mark.parametrize(
     ("name", "command"),
-    [("3.14", "uv python install 3.14"), ("3.14t+gil", "uv python install 3.14t"), ("native", "make native")],
+    [
+        ("3.14", "uv python install 3.14"),
+        ("3.14t+gil", "uv python install 3.14t"),
+        ("native", "python runner.py native"),
+    ],
 )
 def test_a_runtime_that_was_not_found_comes_with_its_installation_whatever_its_line_says(
     name: str, command: str
@@ -71,7 +75,7 @@ def test_what_this_machine_does_not_have_is_named_with_its_reason_and_a_command(
     }
     run = contest_run(blocks_of("echo-libuv", 20_000), absent=absent)
     run.command = ["runner.py", "--experiment", "echo"]
-    assert lacks(run)["Netty (Java): not built: needs mvn"] == "make native"
+    assert lacks(run)["Netty (Java): not built: needs mvn"] == "python runner.py native"
     python = "uvloop (Python over libuv) under 3.14, 3.14t: uvloop cannot be installed"
     assert lacks(run)[python] == "python runner.py --experiment echo"
 

@@ -1,0 +1,59 @@
+"""What the wheel holds besides the sources: compiled catalogs, and two small native programs where cargo is.
+
+With the programs it is a wheel for this platform, without them for any. GILSCOPE_PURE=1 leaves them out.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.tags import platform_tags
+
+PROGRAMS = ("loadgen", "calc-service")
+
+
+class Hook(BuildHookInterface):
+    """Hatchling calls it for the wheel alone (pyproject.toml)."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make them, and say where they go."""
+        root = Path(self.root)
+        for catalog in root.glob("core/locale/*.po"):
+            compile_catalog(catalog)
+        programs = [] if os.environ.get("GILSCOPE_PURE") else built_programs(root / "native")
+        for program in programs:
+            build_data["force_include"][str(program)] = f"native/bin/{program.name}"
+        if programs:
+            build_data["pure_python"] = False
+            build_data["tag"] = f"py3-none-{platform()}"
+
+
+def platform() -> str:
+    """Where the programs run: this system, with its C library or a newer one."""
+    tags = list(platform_tags())
+    return next((tag for tag in tags if tag.startswith("manylinux")), tags[0])
+
+
+def compile_catalog(catalog: Path) -> None:
+    """Write the .mo file beside it."""
+    with catalog.open("rb") as source, catalog.with_suffix(".mo").open("wb") as compiled:
+        write_mo(compiled, read_po(source, locale=catalog.stem))
+
+
+def built_programs(native: Path) -> list[Path]:
+    """The programs; none where cargo is missing or cannot build them, which is said."""
+    if shutil.which("cargo") is None:
+        print("gilscope: no cargo, so the wheel has no native programs", file=sys.stderr)
+        return []
+    binaries = [word for name in PROGRAMS for word in ("--bin", name)]
+    done = subprocess.run(["cargo", "build", "--quiet", "--release", *binaries], cwd=native, check=False)
+    if done.returncode:
+        print("gilscope: cargo failed, so the wheel has no native programs", file=sys.stderr)
+        return []
+    return [native / "target" / "release" / name for name in PROGRAMS]
