@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from clients.channel import CallFailed
+from clients.schedule import Schedule, at_rate, due_within
 from clients.slowest import MOST, shared
 from clients.tally import Tally
 from clients.workers import GIVE_UP_AFTER, NEVER_NS, numbers
@@ -88,16 +89,19 @@ class Task:
     tally: CallTally
 
 
-def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
+def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: Schedule | None = None) -> None:
     """Send *requests* requests one after the other (None: any number, until *until_ns*), count and time every answer.
 
+    Where there is a schedule, each when it is due, and its latency begins then, however late it is sent.
     Gives up after GIVE_UP_AFTER failures in a row; the requests that were not sent are missing from answered.
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
     message, probe, expected, slowest = task.message, task.probe, task.expected, task.tally.slowest
-    number = failures = 0
+    number, failures, due_ns = -1, 0, 0
     for number in numbers(requests):
+        if schedule:
+            due_ns = schedule.wait(number)
         channel = None
         try:
             channel = take()
@@ -112,10 +116,11 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS) -> None:
             if failures == GIVE_UP_AFTER:
                 break
             continue
-        latency_ns = end - start
+        begun_ns = due_ns or start
+        latency_ns = end - begun_ns
         record(latency_ns)
         if latency_ns > slowest.floor_ns:
-            slowest.note(latency_ns, start)
+            slowest.note(latency_ns, begun_ns)
         failures = 0
         if check(body, expected, start):
             give(channel)
@@ -130,14 +135,17 @@ class WorkerThreads:
     """Threads that wait to be released and then take one task after the other until none is left.
 
     requests: how many each task sends; None for as many as fit into slice_ns.
+    rate: requests per second of all tasks together, each on a thread of its own; 0 for one after the other.
     run_queue_ns: of each thread that has ended, how long it was ready to run without a core.
     """
 
-    def __init__(self, tasks: Sequence[Task], threads: int, requests: int | None, slice_ns: int) -> None:
+    def __init__(self, tasks: Sequence[Task], threads: int, requests: int | None, slice_ns: int, rate: int = 0) -> None:
         self._tasks = tasks
-        self._waiting = deque(tasks)
+        self._waiting = deque(enumerate(tasks))
         self._requests = requests
         self._slice_ns = slice_ns
+        self._rate = rate
+        self._started_ns = 0
         self.run_queue_ns: list[int] = []
         self._released = threading.Event()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
@@ -149,6 +157,7 @@ class WorkerThreads:
 
     def run(self, deadline_s: float) -> int:
         """Release the threads and wait for them; how many have not ended when no answer has come for *deadline_s*."""
+        self._started_ns = perf_counter_ns()
         self._released.set()
         answered, quiet_since = 0, perf_counter_ns()
         while alive := [thread for thread in self._threads if thread.is_alive()]:
@@ -164,11 +173,22 @@ class WorkerThreads:
         self._released.wait()
         while True:
             try:
-                task = self._waiting.popleft()
+                place, task = self._waiting.popleft()
             except IndexError:
                 self.run_queue_ns.append(thread_run_queue_ns())
                 return
-            call(task, self._requests, perf_counter_ns() + self._slice_ns if self._slice_ns else NEVER_NS)
+            until_ns = perf_counter_ns() + self._slice_ns if self._slice_ns else NEVER_NS
+            if self._rate:
+                schedule = at_rate(self._rate, place, len(self._tasks), self._started_ns)
+                call(task, self.due(place), until_ns, schedule)
+            else:
+                call(task, self._requests, until_ns)
+
+    def due(self, place: int) -> int:
+        """How many requests task *place* is to send at a rate."""
+        if self._requests is not None:
+            return self._requests
+        return due_within(self._slice_ns, self._rate, place, len(self._tasks))
 
 
 class CallerClient:
@@ -194,6 +214,7 @@ class CallerClient:
         ]
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
         self._requests = None if method.duration_s else cell.num_requests_per_client
+        self._rate = cell.rate
         self._running = self._gather(self._requests, method.duration_s)
 
     def __repr__(self) -> str:
@@ -218,8 +239,11 @@ class CallerClient:
         for task in self._tasks:
             total.merge(task.tally)
         total.errors += Counter(timeout=stuck)
-        total.sent = len(self._tasks) * self._requests if self._requests else total.sent + stuck
-        return total.to_result(started_ns, finished_ns) | {"run_queue_ns": sum(self._running.run_queue_ns)}
+        sent = total.sent + stuck
+        total.sent = len(self._tasks) * self._requests if self._requests else sent
+        overdue = {"overdue": sum(map(self._running.due, range(len(self._tasks)))) - sent} if self._rate else {}
+        queued = {"run_queue_ns": sum(self._running.run_queue_ns)}
+        return total.to_result(started_ns, finished_ns) | queued | overdue
 
     def close(self) -> None:
         """Close the kept connections; a process that ends need not."""
@@ -228,7 +252,7 @@ class CallerClient:
 
     def _gather(self, requests: int | None, seconds: float) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread with several tasks divides the time among them
-        return WorkerThreads(self._tasks, self._threads, requests, round(seconds / rounds * 1e9))
+        return WorkerThreads(self._tasks, self._threads, requests, round(seconds / rounds * 1e9), self._rate)
 
 
 def _task(system: System, cell: Cell, client_id: int, sockets: list[str], tally: CallTally) -> Task:

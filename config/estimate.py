@@ -15,7 +15,7 @@ def cell_seconds(cell: Cell, system: System, cores: int, duration_s: float = 0.0
         return duration_s + _starting_s(cell, cores)
     request_us = system.request_cpu_us + cell.calc_target * COUNT_US
     processes = cell.num_api_services + cell.num_clients
-    return cell.requests * request_us * 1e-6 / min(cores, processes) + _starting_s(cell, cores)
+    return max(cell.requests * request_us * 1e-6 / min(cores, processes), cell.paced_s) + _starting_s(cell, cores)
 
 
 def _starting_s(cell: Cell, cores: int) -> float:

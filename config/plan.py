@@ -22,6 +22,7 @@ from core.user_service import UserService
 from systems import readers
 
 MOST_CELLS = 100_000
+THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 STORED_AS_IT_IS = (
     "name", "description", "runtimes", "blocks", "aa", "until", "margin", "extended", "method", "view", "user_service"
 )  # fmt: skip
@@ -98,6 +99,8 @@ class Plan:
             RuntimeName.parse(runtime)
         _check_count(self.rows, self.runtimes)
         _check_names(row.system for row in self.rows)
+        for row in self.rows:
+            _check_rate(row)
         if self.user_service:
             service.check_runtimes(self.user_service, self.runtimes)
             for row in self.rows:
@@ -261,6 +264,27 @@ def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
             count=count,
             most=MOST_CELLS,
         )
+
+
+def _check_rate(row: Row) -> None:
+    """Raises BadInput where a service would have to wait for a client's thread, so that requests come when they can."""
+    if THREADS not in row.system.parameters or not max(_numbers(row, "RATE")):
+        return
+    threads, services = min(_numbers(row, THREADS)), max(_numbers(row, SERVICES))
+    if threads < services:
+        raise BadInput(
+            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}: at a rate, each service "
+            "must have a thread of each client. Give {threads_name} at least {services}.",
+            rate=max(_numbers(row, "RATE")),
+            threads_name=THREADS,
+            threads=threads,
+            services_name=SERVICES,
+            services=services,
+        )
+
+
+def _numbers(row: Row, name: str) -> list[int]:
+    return [int(value or 0) for value in row.values.get(name, (parameter(name).default,))]
 
 
 def _check_names(systems: Iterable[System]) -> None:

@@ -207,6 +207,11 @@ class Cell:
         """Requests of the whole cell."""
         return self.num_clients * self.num_api_services * self.num_requests_per_client
 
+    @property
+    def paced_s(self) -> float:
+        """Seconds until a client's last request is due, where it sends at a rate; else 0."""
+        return self.num_api_services * self.num_requests_per_client / self.rate if self.rate else 0.0
+
     def to_json(self) -> dict[str, Any]:
         """The cell as a child reads it from its standard input."""
         return {

@@ -8,9 +8,10 @@ from time import perf_counter_ns
 from typing import Any, Protocol
 
 from clients.channel import CallFailed
+from clients.schedule import Schedule, at_rate, due_within
 from clients.slowest import shared
 from clients.user_service import framed, http
-from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, Schedule
+from clients.user_service.plan import Bursts, PlanTally, PreparedRequest
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, turns
 from core.cell import Cell
 from core.child import thread_run_queue_ns
@@ -146,7 +147,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         plan = RequestPlan.from_json(service["requests"])
         self._think_s = plan.think_time_s
         self._bursts = bool(service.get("bursts"))
-        self._rate = cell.rate if "RATE" in cell.reads else 0
+        self._rate = cell.rate
         places = turns(cell, client_id, len(addresses))
         workers = [
             _worker(service, plan, addresses[turn][0], f"{client_id} {number}", PlanTally(turn, shared(len(places))))
@@ -170,11 +171,9 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         return [self._schedule(number, started_ns) for number in range(workers)]
 
     def _schedule(self, number: int, started_ns: int) -> Schedule:
-        """The workers of a client take turns, so that together they send RATE requests a second, evenly."""
         if not self._rate:
             return Schedule(self._think_s)
-        first_ns = started_ns + round(number * 1e9 / self._rate)
-        return Schedule(0.0, first_ns, round(len(self._workers) * 1e9 / self._rate))
+        return at_rate(self._rate, number, len(self._workers), started_ns)
 
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         self.close()  # a server that ends waits for connections that are open: gunicorn two seconds
@@ -184,8 +183,16 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         return {
             **total.to_result(started_ns, finished_ns),
             "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
+            **({"overdue": self._due() - total.sent} if self._rate else {}),
             **({"first_wrong": total.first_wrong} if total.first_wrong else {}),
         }
+
+    def _due(self) -> int:
+        """How many requests were due in the timed window."""
+        workers = len(self._workers)
+        if not self._timed.slice_ns:
+            return sum(requests or 0 for requests in self._timed.requests)
+        return sum(due_within(self._timed.slice_ns, self._rate, number, workers) for number in range(workers))
 
 
 def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: str, tally: PlanTally) -> PlanWorker:

@@ -2,7 +2,7 @@
 
 import threading
 from contextlib import suppress
-from time import perf_counter_ns, sleep
+from time import perf_counter_ns
 
 from clients.slowest import MOST
 from clients.tally import Tally
@@ -83,32 +83,3 @@ class Bursts:
             with suppress(threading.BrokenBarrierError):
                 self._barrier.wait(max(0.0, (self._until_ns - perf_counter_ns()) / 1e9))
         return 0
-
-
-class Schedule:
-    """When a connection sends: after a think time, or at fixed times, every *every_ns* from *first_ns* on."""
-
-    __slots__ = ("_every_ns", "_next_ns", "_think_s")
-
-    def __init__(self, think_s: float, first_ns: int = 0, every_ns: int = 0) -> None:
-        self._think_s = think_s
-        self._next_ns = first_ns
-        self._every_ns = every_ns
-
-    @property
-    def waits(self) -> bool:
-        """Whether there is a wait before a request."""
-        return bool(self._think_s or self._every_ns)
-
-    def wait(self, number: int) -> int:
-        """Wait until request *number* is due; the time it was due, ns on the monotonic clock, or 0 for now."""
-        if not self._every_ns:
-            if number and self._think_s:
-                sleep(self._think_s)
-            return 0
-        intended_ns = self._next_ns
-        self._next_ns += self._every_ns
-        late_ns = perf_counter_ns() - intended_ns
-        if late_ns < 0:
-            sleep(-late_ns / 1e9)
-        return intended_ns

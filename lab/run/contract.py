@@ -101,7 +101,7 @@ CLIENT_KINDS = {  # which it must send
 }
 MORE_CLIENT_KINDS = {  # which it may send
     **USAGE_KINDS,
-    **dict.fromkeys(("calc_ns", "started_ns", "bench_ns"), COUNT),
+    **dict.fromkeys(("calc_ns", "started_ns", "bench_ns", "overdue"), COUNT),
     **dict.fromkeys(("connect", "waiting"), OBJECT),
     "workers_ns": COUNTS,
     "worker": TEXT,
@@ -226,7 +226,7 @@ def check_latencies(
     begins when it is due. Nothing is known of other load generators, and of a client that calls in its own way.
     """
     shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
-    if ("RATE" in cell.reads and cell.rate) or (system.client and not shares):
+    if cell.rate or (system.client and not shares):
         return
     workers = cell.num_connections_per_client if shares else services
     for result, child in zip(results, clients, strict=True):

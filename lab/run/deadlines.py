@@ -26,6 +26,7 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
     timed_s = FLOOR_S + method.duration_s + method.warmup.seconds
     if system.hosted:
         return timed_s + _user_service_s(cell, system.told["own"], counted=not method.duration_s)
+    timed_s += 0.0 if method.duration_s else cell.paced_s
     return timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
 
 
@@ -36,6 +37,5 @@ def _user_service_s(cell: Cell, own: Mapping[str, Any], *, counted: bool) -> flo
     """
     connections = cell.num_connections_per_client
     requests = cell.num_requests_per_client * cell.num_api_services if counted else connections
-    rate = cell.rate if "RATE" in cell.reads else 0
     each_s = ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"])
-    return ceil(requests / connections) * each_s + (requests / rate if rate else 0.0)
+    return ceil(requests / connections) * each_s + (cell.paced_s if counted else 0.0)

@@ -11,6 +11,7 @@ from core.saved import Until
 from reports.rows.arms import addresses
 from reports.rows.factors import factors
 from reports.rows.gates import cores_in_use, disturbances, full, median_saturation, saturated
+from reports.rows.loops import is_open
 from reports.rows.pairs import OVER_ALL, Pair, pairs
 from reports.rows.steps import NAMES, confounds
 from reports.rows.tails import tails
@@ -19,6 +20,8 @@ from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import Verdict, judge_family
+
+AT_RATE = message("requests came at a rate, so throughput says only that they were answered: compare latency")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +167,14 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floor: float | None, of_
         blocks=len(pair.ratios),
         noise_floor=floor,
         confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
-        notes=[*saturated(used), *full(in_use), *disturbances(pair.cells), *_far_slower(pair), *depends(of_blocks)],
+        notes=[
+            *([AT_RATE] if is_open(pair.params) else []),
+            *saturated(used),
+            *full(in_use),
+            *disturbances(pair.cells),
+            *_far_slower(pair),
+            *depends(of_blocks),
+        ],
         saturation=used,
         cores_in_use=in_use,
         disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,

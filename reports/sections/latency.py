@@ -23,6 +23,7 @@ from reports.document.values import microseconds, ratio, whole
 from reports.render.figures import tip
 from reports.rows.comparisons import Comparison
 from reports.rows.curves import curve, percentiles
+from reports.rows.loops import loop_words
 from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row
 from reports.rows.traces import of_rows
@@ -44,19 +45,11 @@ def section(view: View) -> Section:
     if not any(curves.values()):
         return Section(key="latency", title=TITLE)
     return Section(
-        key="latency", title=TITLE, figures=(_figure(view, curves),), tables=(_tails(view),), notes=_loop(view)
-    )
-
-
-def _loop(view: View) -> tuple[Message, ...]:
-    """That clients which wait for answers hide what a user would have waited, unless they sent at a rate."""
-    if all(row.params.get("RATE") for row in view.rows):
-        return ()
-    return (
-        message(
-            "Closed loop: a client sends its next request when it has the answer, so a service that stalls is asked "
-            "less. Percentiles leave out those who would have come meanwhile."
-        ),
+        key="latency",
+        title=TITLE,
+        figures=(_figure(view, curves),),
+        tables=(_tails(view),),
+        notes=tuple(loop_words(view.rows)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural
+from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from core.method import SAME, Method
 from reports.document.looks import COUNT
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, words
@@ -10,6 +10,7 @@ from reports.render.strips import round_values
 from reports.rows.arrangement import alike, has_same_work
 from reports.rows.columns import RowColumn, columns
 from reports.rows.comparisons import confounds_of
+from reports.rows.loops import brief_loop_words
 from reports.rows.measures import Measure, measure
 from reports.rows.summary import STATES, Row, as_message, reference
 from reports.rows.traces import of_rows
@@ -63,7 +64,10 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         groups=tuple(groups),
         kind="bars",
         key="rows",
-        caption=message("Bars: {label}. {better}", label=how.label, better=how.better)
+        caption=listed(
+            [message("Bars: {label}. {better}", label=how.label, better=how.better), *brief_loop_words(view.rows)],
+            SENTENCES,
+        )
         if is_brief
         else message(
             "Bars: {label}, median over the blocks. Marks: each block. {better}", label=how.label, better=how.better

@@ -69,7 +69,7 @@ def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values:
         return callers[-1]
 
     few = {"NUM_API_SERVICES": len(addresses), "NUM_REQUESTS_PER_CLIENT": 5}
-    cell = Cell.build(system="1", runtime="3.14t", reads=COMMON, values=few | values)
+    cell = Cell.build(system="1", runtime="3.14t", reads=(*COMMON, "RATE"), values=few | values)
     try:
         yield CallerClient(replace(find("1"), caller=caller), cell, client_id, addresses)
     finally:

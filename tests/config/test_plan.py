@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from config.plan import Plan, Row, parse_values
 from config.plan_options import MAX_BLOCKS
-from core.cell import PARAMETERS, Cell
+from core.cell import PARAMETERS, Cell, Value
 from core.errors import BadInput
 from core.messages import message
 from core.method import SAME, Method, Warmup
@@ -163,6 +163,14 @@ def test_a_scale_outside_its_bounds_is_refused(scale: float) -> None:
 def test_a_number_of_blocks_outside_its_bounds_is_refused(blocks: int) -> None:
     with pytest.raises(BadInput, match=f"blocks is {blocks}; it must be a whole number from 1 to {MAX_BLOCKS}"):
         plan(Row(system=find("1"), values={}), blocks=blocks)
+
+
+@pytest.mark.parametrize("number", ["1", "2", "3", "4"])
+def test_a_rate_is_refused_where_services_wait_for_a_clients_thread(number: str) -> None:
+    values: dict[str, tuple[Value, ...]] = {"RATE": (0, 100), "NUM_API_SERVICES": (1, 4)}
+    assert plan(Row(system=find(number), values=values)).cells()
+    with pytest.raises(BadInput, match=r"RATE is 100, NUM_THREADS_PER_CLIENT is 3 .* Give NUM_THREADS_PER_CLIENT at l"):
+        plan(Row(system=find(number), values={**values, "NUM_THREADS_PER_CLIENT": (3, 9)}))
 
 
 def test_an_unknown_runtime_is_refused() -> None:

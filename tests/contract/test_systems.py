@@ -13,13 +13,14 @@ import pytest
 from core.cell import Cell
 from core.method import Method, Warmup
 from core.result import CellResult
+from core.runtime import NATIVE
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.python.interpreters import scrubbed_environment
 from lab.run.measure import Bench, measure
-from lab.run.runtimes import Runtime
+from lab.run.runtimes import Native, Runtime
 from systems import find
-from tests.conftest import runtime_or_skip
+from tests.conftest import native_or_skip, runtime_or_skip
 from tests.contract.serving import command_or_skip, prefixed, small_cell
 
 TWO_CLIENTS = {"NUM_CLIENTS": 2, "NUM_WORKERS_PER_API_SERVICE": 3}
@@ -50,6 +51,14 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "4 with room for all": ("4", {"NUM_MAX_CONNS": 4}),
 }
 PAYLOAD = {"PAYLOAD_BYTES": 110_000, "NUM_REQUESTS_PER_CLIENT": 5}
+
+
+@pytest.fixture
+def native_client(bench: Bench) -> Bench:
+    """A bench whose clients are the native load generator."""
+    native_or_skip("loadgen")
+    method = replace(bench.method, client_runtime=NATIVE)
+    return replace(bench, runtimes={**bench.runtimes, NATIVE: Native()}, method=method)
 
 
 def measured(number: str, runtime: Runtime, bench: Bench, **params: Any) -> tuple[Cell, CellResult]:
@@ -90,6 +99,18 @@ def test_after_a_warm_up_only_what_is_timed_is_counted(runtime: Runtime, bench: 
     warm = replace(bench, method=Method(warmup=Warmup(share=1.0)))
     cell, result = measured(number, runtime, warm, **TWO_CLIENTS, **params)
     check_all_is_well(result, cell, runtime)
+
+
+@pytest.mark.parametrize("number", ["1", "2", "3", "4"])
+def test_at_a_rate_both_clients_send_no_request_before_it_is_due(
+    runtime: Runtime, bench: Bench, native_client: Bench, number: str
+) -> None:
+    for each in (bench, native_client):
+        cell, result = measured(number, runtime, each, RATE=200, NUM_REQUESTS_PER_CLIENT=20)
+        assert (result.status, str(result.reason), result.answered) == ("ok", "", cell.requests)
+        (client,) = result.clients
+        assert client["overdue"] == 0
+        assert client["completion_ns"] >= 19 / 200 * 1e9  # when the last one was due
 
 
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])

@@ -13,12 +13,12 @@ from core.system import CLIENT, COMMON, SERVICE, Program, System
 from systems import built_in, find, readers
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-POOLED = {"NUM_WORKERS_PER_API_SERVICE"}
+POOLED = {"NUM_WORKERS_PER_API_SERVICE", "RATE"}
 CACHED = POOLED | {"NUM_MAX_CONNS", "SELECTOR", "DISPATCH", "TRANSPORT"}
 READ = {
     "1": POOLED | {"TRANSPORT"},
     "2": CACHED | {"REUSE_CLIENT"},
-    "3": set(),
+    "3": {"RATE"},
     "4": CACHED | {"NUM_MULTI_SOCKET", "SELECT_MODE", "CLIENT_BINDING"},
 }
 

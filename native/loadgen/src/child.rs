@@ -123,7 +123,13 @@ impl Client {
         put("calc_ns", json!(tally.calc_ns));
         put("sent_bytes", json!(tally.sent_bytes));
         put("received_bytes", json!(tally.received_bytes));
-        put("latency", tally.latency.to_json());
+        // At a rate the time of a request begins when it was due, so a service that stalls cannot be spared any.
+        let latency = if self.rate.is_some() {
+            &tally.corrected
+        } else {
+            &tally.latency
+        };
+        put("latency", latency.to_json());
         for (name, histogram) in [("connect", &tally.connect), ("waiting", &tally.waiting)] {
             if histogram.count() > 0 {
                 put(name, histogram.to_json());
@@ -133,7 +139,6 @@ impl Client {
             put("rate", json!(rate));
             put("offered_rate", json!(open_loop.offered_per_s));
             put("overdue", json!(open_loop.overdue));
-            put("latency_corrected", tally.corrected.to_json());
         }
         result
     }

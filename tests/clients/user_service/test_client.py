@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from clients.schedule import Schedule
 from clients.user_service import client as user_service
 from clients.user_service.client import UserServiceClient
-from clients.user_service.plan import BURST, Bursts, Schedule
+from clients.user_service.plan import BURST, Bursts
 from core.cell import Cell
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan

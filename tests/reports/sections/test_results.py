@@ -71,7 +71,7 @@ System 1: Single socket, no connection cache
 System 3: Tornado
   3.11    invalid
   3.14t    failed
-Bars: completion time [s]. Less is better.
+Bars: completion time [s]. Less is better. Latency of a closed loop.
 System 3: Tornado, 3.11: 1 of 1 block invalid: the GIL was off at the end
 System 3: Tornado, 3.14t: 1 of 1 block failed: Service 1 of 1 (3.14t, pid 7)
 exited with status 1 before it was ready. Its last lines: Traceback: [...]
