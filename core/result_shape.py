@@ -63,7 +63,14 @@ PAUSES = record(
         **dict.fromkeys(("collections", "total_ns"), array(COUNT)),
     }
 )
-SLOW = record({**dict.fromkeys(("threshold_ns", "requests", "overlapping", "mostly"), COUNT), "by_chance": number})
+SLOW = record(
+    dict.fromkeys(("threshold_ns", "requests"), COUNT),
+    {
+        **dict.fromkeys(("overlapping", "mostly"), COUNT),
+        "by_chance": number,
+        "causes": by_name(record(dict.fromkeys(("share", "window"), number))),
+    },
+)
 SERVICE = record(
     may={
         **USAGE,

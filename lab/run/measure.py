@@ -14,6 +14,7 @@ from core.errors import ChildFailed, GilscopeError
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.method import Method
+from core.processtree import tree
 from core.redact import Redactor
 from core.request_plan import RequestPlan
 from core.result import CellResult, Status
@@ -36,13 +37,14 @@ from lab.run.contract import (
     expect_distinct,
     service_results,
 )
+from lab.run.cores import CoreWatch, Timeline
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, expect_all_asked, service_faults
 from lab.run.inside import Inside, Window, opened
 from lab.run.pauses import Pauses
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
-from lab.run.slow import slow_requests
+from lab.run.slow import slow_requests, watched
 
 NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -78,6 +80,7 @@ class Observed:
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
     collected: list[Pauses]
+    waits: Mapping[str, Timeline]
     faults: list[Message]
 
 
@@ -123,7 +126,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         _do(children, clients, WARM, message("during the warm-up"), calling_s(cell, system, method))
         _do(children, services, RESET, message("after the warm-up"), END_DEADLINE_S)
     marks = pauses.marks(insides)
-    with bench.watch(services[0].process.pid):
+    with bench.watch(services[0].process.pid), CoreWatch(_watched(services, clients, system)) as cores:
         released_ns = perf_counter_ns()
         for client in clients:
             client.tell("go")
@@ -158,8 +161,20 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         clients=by_client,
         services=by_service,
         collected=collected,
+        waits=cores.timelines,
         faults=faults,
     )
+
+
+def _watched(services: Sequence[Child], clients: Sequence[Child], system: System) -> dict[str, list[int]]:
+    """The processes whose waits for a core are noted: of a service that already runs, none is ours."""
+    is_tree = system.hosted or system.forks
+    is_away = system.user_service is not None and system.user_service.already_runs
+    pids = [child.process.pid for child in services if not is_away]
+    return {
+        **{watched(SERVICE, number): tree(pid) if is_tree else [pid] for number, pid in enumerate(pids)},
+        **{watched(CLIENT, number): [client.process.pid] for number, client in enumerate(clients)},
+    }
 
 
 def redactor_of(system: System) -> Redactor:
@@ -264,7 +279,7 @@ def _summed(observed: Observed) -> dict[str, Any]:
         "status": status,
         "reason": reason,
         **histograms,
-        "slow": slow_requests(slow, observed.collected, histograms["latency"], observed.window),
+        "slow": slow_requests(slow, observed.collected, observed.waits, histograms["latency"], observed.window),
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
         "clients": [{"client_id": number, **_without_bulk(client)} for number, client in enumerate(clients)],
         "services": [

@@ -1,4 +1,4 @@
-"""Garbage collections of services, and the slow requests that they held up: of each row, and between arms. Pure."""
+"""Garbage collections of services, and what slow requests wait for in time: of each row, and between arms. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,22 +11,44 @@ from reports.rows.summary import Row, setting_key
 from reports.statistics.stats import Estimate, effect
 
 PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # the first that all cells of a setting have
-LEAST_HELD_UP = 0.05  # of the slow requests: fewer are worth no sentence
+LEAST_HELD_UP = 0.05  # of the slow requests, or of their time: less is worth no sentence
+CAUSES = ("collection", "service", "client", "steal")  # collections; threads ready without a core, whose; the host
+WITHOUT_A_CORE = CAUSES[1:]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """What took *share* of the time of slow requests. window: of all time, median over the blocks
+
+    excess: share less window
+    """
+
+    share: Estimate
+    window: float
+    excess: Estimate
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether it took so much of their time, and more than of any other."""
+        return self.share.low >= LEAST_HELD_UP and self.excess.low > 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slow:
-    """Of one row's requests slower than *percentile*: shares, medians over the blocks.
+    """Of one row's requests slower than *percentile* (*key* in result.json): shares, medians over the blocks.
 
     overlapping: during which their service collected; by_chance: which would be at other times
     excess: overlapping beyond chance; held_up: which spent at least half of their time under collections
+    causes: of CAUSES, those that are known in all blocks
     """
 
+    key: str
     percentile: str
     overlapping: float
     by_chance: float
     excess: Estimate
     held_up: Estimate
+    causes: Mapping[str, Cause]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +58,6 @@ class Pauses:
     per_s: of all services together; share: of the time of a process, mean over the processes; longest_ns: of all blocks
     processes: how many a service had at most
     unkept: share of the collections whose times are not known, so that slow requests may overlap more of them
-    waiting: how many threads of all services were ready to run without a core, on average; None where it is not known
     slow: None where not every slow request of every block is known
     """
 
@@ -46,7 +67,6 @@ class Pauses:
     longest_ns: int
     processes: int
     unkept: float
-    waiting: float | None
     slow: Slow | None
 
     @property
@@ -60,6 +80,12 @@ class Pauses:
             return False
         return self.processes == 1 or self.slow.excess.low > 0
 
+    @property
+    def lacks_cores(self) -> bool:
+        """Whether slow requests waited for a core, or the host, more than at any time."""
+        causes = self.slow.causes if self.slow else {}
+        return any(causes[name].is_finding for name in WITHOUT_A_CORE if name in causes)
+
 
 def pauses(rows: Sequence[Row]) -> list[Pauses]:
     """Of each of *rows*, which differ in the arm alone, whose services' collections are known."""
@@ -67,22 +93,33 @@ def pauses(rows: Sequence[Row]) -> list[Pauses]:
     return [_pauses(row, cells, percentile) for row in rows if (cells := _known(row))]
 
 
-def held_up_between(comparison: Comparison, rows: Sequence[Pauses]) -> Estimate | None:
-    """By how much the share of slow requests that were held up grew from one arm to the other, over the blocks.
+Share = Callable[[CellResult], float]
+
+
+def held_up(slow: Slow) -> Share:
+    """Reads of a cell the share of its slow requests that were held up by collections."""
+    return _share("mostly", slow.key)
+
+
+def taken_by(cause: str) -> Callable[[Slow], Share]:
+    """Reads of a cell the share of its slow requests' time that *cause* took."""
+    return lambda slow: lambda cell: float(cell.slow[slow.key]["causes"][cause]["share"])
+
+
+def change(comparison: Comparison, rows: Sequence[Pauses], share_of: Callable[[Slow], Share]) -> Estimate | None:
+    """By how much a share of slow requests grew from one arm to the other, over the blocks.
 
     None where one arm has none of them, or the percentiles differ.
     """
     setting = setting_key(comparison.system, comparison.params)
     arms = {
-        each.row.runtime: (each, {cell.block: cell for cell in _known(each.row)})
+        each.row.runtime: (share_of(each.slow), {cell.block: cell for cell in _known(each.row)})
         for each in rows
         if setting_key(each.row.system, each.row.params) == setting and each.slow
     }
     if not {comparison.denominator, comparison.numerator} <= arms.keys():
         return None
-    (before, earlier), (_, later) = (arms[name] for name in (comparison.denominator, comparison.numerator))
-    assert before.slow
-    share = _share("mostly", before.slow.percentile)
+    (share, earlier), (_, later) = (arms[name] for name in (comparison.denominator, comparison.numerator))
     differences = [share(later[block]) - share(earlier[block]) for block in sorted(earlier.keys() & later.keys())]
     return effect(differences) if differences else None
 
@@ -100,7 +137,7 @@ def _has(percentile: str) -> Callable[[Row], bool]:
     return lambda row: all(cell.slow.get(percentile, {}).get("requests") for cell in _known(row))
 
 
-def _share(key: str, percentile: str) -> Callable[[CellResult], float]:
+def _share(key: str, percentile: str) -> Share:
     """Reads of a cell the share of its slow requests that are counted under *key*."""
     return lambda cell: cell.slow[percentile][key] / cell.slow[percentile]["requests"]
 
@@ -115,7 +152,6 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
         longest_ns=max(each["longest_ns"] for each in services),
         processes=max(each["processes"] for each in services),
         unkept=sum(each["unkept"] for each in services) / max(1, collections),
-        waiting=_waiting(cells),
         slow=_slow(cells, percentile) if percentile else None,
     )
 
@@ -128,23 +164,29 @@ def _processes(cell: CellResult) -> int:
     return sum(service["pauses"]["processes"] for service in cell.services)
 
 
-def _waiting(cells: Sequence[CellResult]) -> float | None:
-    if any("run_queue_ns" not in service for cell in cells for service in cell.services):
-        return None
-    waiting_ns = ((sum(int(service["run_queue_ns"]) for service in cell.services), cell.wall_ns) for cell in cells)
-    return median(total_ns / wall_ns for total_ns, wall_ns in waiting_ns)
-
-
 def _slow(cells: Sequence[CellResult], percentile: str) -> Slow:
     overlapping, by_chance, held_up = (
         [_share(key, percentile)(cell) for cell in cells] for key in ("overlapping", "by_chance", "mostly")
     )
     return Slow(
+        key=percentile,
         percentile=PERCENTILES[percentile],
         overlapping=median(overlapping),
         by_chance=median(by_chance),
         excess=effect([actual - chance for actual, chance in zip(overlapping, by_chance, strict=True)]),
         held_up=_within_bounds(effect(held_up)),
+        causes={cause: known for cause in CAUSES if (known := _cause(cells, percentile, cause))},
+    )
+
+
+def _cause(cells: Sequence[CellResult], percentile: str, cause: str) -> Cause | None:
+    known = [of_one[cause] for cell in cells if cause in (of_one := cell.slow[percentile].get("causes", {}))]
+    if len(known) < len(cells):
+        return None
+    return Cause(
+        share=_within_bounds(effect([of_one["share"] for of_one in known])),
+        window=median(of_one["window"] for of_one in known),
+        excess=effect([of_one["share"] - of_one["window"] for of_one in known]),
     )
 
 

@@ -1,6 +1,7 @@
-"""Pauses: garbage collections of the services, and how many of the slow requests they held up."""
+"""Pauses: garbage collections of the services, and what the slow requests waited for: these, a core, or the host."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from core.messages import NOTHING, Message, message
 from reports.document.model import (
@@ -17,30 +18,43 @@ from reports.document.model import (
     traced,
     words,
 )
-from reports.document.values import hundredths, milliseconds, percent, tenths, whole_percent
-from reports.rows.pauses import Pauses, held_up_between, pauses
+from reports.document.values import milliseconds, percent, tenths, whole_percent
+from reports.rows.comparisons import Comparison
+from reports.rows.pauses import CAUSES, WITHOUT_A_CORE, Pauses, change, held_up, pauses, taken_by
 from reports.rows.traces import of_rows
+from reports.statistics.stats import Estimate
 from reports.view import View
 
 PLACE = 82
 UNKEPT = 0.01
 HEADS = (
     *(message("collections/s"), message("share of time"), message("longest [ms]")),
-    *(message("overlap one"), message("by chance"), message("held up"), message("threads waiting for a core")),
+    *(message("overlap one"), message("by chance"), message("held up")),
+    *(message("no core: service"), message("any time"), message("no core: client"), message("steal")),
 )
+UNKNOWN = message("not known")
+OF_THEIR_TIME = {
+    "service": message("the time of slow requests in which threads of their service had no core"),
+    "client": message("the time of slow requests in which threads of their client had no core"),
+    "steal": message("the time of slow requests in which the host had taken the cores"),
+}
 
 
 def section(view: View) -> Section:
     """A sentence for each arm whose slow requests collections held up, and the figures of all."""
     groups = [pauses(rows) for rows in view.groups]
-    findings = tuple(_finding(each, view) for group in groups for each in group if each.is_finding)
-    changes = tuple(_changes([each for group in groups for each in group], view))
+    every = [each for group in groups for each in group]
+    findings = (
+        *(_finding(each, view) for each in every if each.is_finding),
+        *(_causes(each, view) for each in every if each.lacks_cores),
+    )
+    changes = tuple(_changes(every, view))
     return Section(
         key="pauses",
         title=message("Pauses"),
         sentences=(*findings, *changes),
         tables=(_table(groups, view),),
-        notes=_notes([each for group in groups for each in group]),
+        notes=_notes(every),
         terminal=(*findings, *changes),
     )
 
@@ -62,26 +76,59 @@ def _finding(each: Pauses, view: View) -> Message:
     )
 
 
-def _changes(every: Sequence[Pauses], view: View) -> list[Message]:
-    """Steps at which collections began, or ceased, to hold up slow requests."""
-    changes = []
+def _causes(each: Pauses, view: View) -> Message:
+    assert each.slow
+    causes = each.slow.causes
+    shares: dict[str, Any] = dict.fromkeys(CAUSES, UNKNOWN)
+    shares |= {name: estimate(cause.share, whole_percent) for name, cause in causes.items()}
+    return traced(
+        message(
+            "{runtime}, {setting}: requests slower than {percentile} spent {collection} of their time under "
+            "collections. Without a core were those threads of their service that could run in {service} of it, those "
+            "of their client in {client}; the host had taken the cores (steal) in {steal}. At any time that is "
+            "{usual}.",
+            runtime=each.row.runtime,
+            setting=view.settings.name(each.row.system, each.row.params),
+            percentile=each.slow.percentile,
+            usual=", ".join(whole_percent(causes[name].window) if name in causes else "-" for name in CAUSES),
+            **shares,
+        ),
+        of_rows([each.row]),
+    )
+
+
+def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
+    """Steps at which something began, or ceased, to hold up slow requests."""
     for comparison in view.compared:
-        found = {comparison.denominator, comparison.numerator} & {
-            each.row.runtime for each in every if each.is_finding and each.row.params == comparison.params
-        }
-        change = held_up_between(comparison, every) if found and comparison.step != "aa" else None
-        if change and (change.low > 0 or change.high < 0):
-            sentence = message(
-                "{denominator} → {numerator}, {setting}: the share of slow requests that collections held up changes "
-                "by {change} {interval}.",
-                denominator=comparison.denominator,
-                numerator=comparison.numerator,
-                setting=view.settings.name(comparison.system, comparison.params),
-                change=_points(change.value),
-                interval=bounds(change.low, change.high, _points),
-            )
-            changes.append(traced(sentence, view.traces.of(comparison)))
-    return changes
+        arms = [
+            each
+            for each in every
+            if each.row.params == comparison.params
+            and each.row.runtime in (comparison.denominator, comparison.numerator)
+            and comparison.step != "aa"
+        ]
+        for what, by in _changed(comparison, arms):
+            if by and (by.low > 0 or by.high < 0):
+                sentence = message(
+                    "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}.",
+                    denominator=comparison.denominator,
+                    numerator=comparison.numerator,
+                    setting=view.settings.name(comparison.system, comparison.params),
+                    what=what,
+                    change=_points(by.value),
+                    interval=bounds(by.low, by.high, _points),
+                )
+                yield traced(sentence, view.traces.of(comparison))
+
+
+def _changed(comparison: Comparison, arms: Sequence[Pauses]) -> Iterator[tuple[Message, Estimate | None]]:
+    """What is a finding under one of the runtimes, and its change."""
+    if any(each.is_finding for each in arms):
+        yield message("slow requests that collections held up"), change(comparison, arms, held_up)
+    for cause, what in OF_THEIR_TIME.items():
+        known = [each.slow.causes[cause] for each in arms if each.slow and cause in each.slow.causes]
+        if len(known) == len(arms) and any(each.is_finding for each in known):
+            yield what, change(comparison, arms, taken_by(cause))
 
 
 def _points(share: float) -> str:
@@ -105,13 +152,16 @@ def _table(groups: Sequence[Sequence[Pauses]], view: View) -> Table:
         caption=message(
             "Of all services in the timed window, medians over the blocks; the longest of all. Share of time: of a "
             "process. Of the requests slower than the percentile: those during which their service collected, how many "
-            "would be at other times, and those that spent at least half of their time under collections."
+            "would be at other times, and those that spent at least half of their time under collections. No core: "
+            "share of their time in which a thread that could run had none, and of all time at their service."
         ),
     )
 
 
 def _line(each: Pauses, view: View) -> Line:
     cells, slow = of_rows([each.row]), each.slow
+    causes = slow.causes if slow else {}
+    service, client, steal = (causes.get(cause) for cause in WITHOUT_A_CORE)
     shares = (slow.overlapping, slow.by_chance) if slow else (None, None)
     return (
         arm(each.row.runtime, view.looks[each.row.runtime], cells),
@@ -121,7 +171,10 @@ def _line(each: Pauses, view: View) -> Line:
         number(each.longest_ns, milliseconds, cells, "longest collection"),
         *(number(share, whole_percent, cells, "slow requests") for share in shares),
         estimated(slow.held_up if slow else None, whole_percent, cells, "slow requests held up"),
-        number(each.waiting, hundredths, cells, "threads waiting for a core"),
+        estimated(service.share if service else None, whole_percent, cells, "time without a core, service"),
+        number(service.window if service else None, whole_percent, cells, "time without a core, any"),
+        estimated(client.share if client else None, whole_percent, cells, "time without a core, client"),
+        estimated(steal.share if steal else None, whole_percent, cells, "time stolen"),
     )
 
 
@@ -131,7 +184,8 @@ def _notes(every: Sequence[Pauses]) -> tuple[Message, ...]:
         return ()
     how = message(
         "A collection is timed from callback to callback (gc.callbacks): without a GIL that includes waiting until "
-        "every thread has stopped. Requests of native load generators and services without Python are not known."
+        "every thread has stopped. Waits for a core are the scheduler's, read while the clients call (docs/why.md). "
+        "Services without Python, and clients that keep no times of requests, are not known."
     )
     unkept = max(each.unkept for each in every)
     if unkept <= UNKEPT:

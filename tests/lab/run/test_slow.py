@@ -2,9 +2,10 @@
 
 import random
 
+from lab.run.cores import Timeline
 from lab.run.inside import Window
 from lab.run.pauses import UNKNOWN, Pauses, Span
-from lab.run.slow import SHIFTS, Timeline, slow_requests
+from lab.run.slow import SHIFTS, slow_requests
 
 SECOND = Window(start_ns=0, end_ns=1_000_000)
 LATENCY = {"p99_ns": 100, "p999_ns": 1000}
@@ -15,11 +16,11 @@ def service(*spans: tuple[int, int]) -> Pauses:
 
 
 def test_a_timeline_adds_up_what_it_covers() -> None:
-    timeline = Timeline([Span(30, 40), Span(10, 20), Span(15, 25), Span(16, 18)])
-    assert [timeline.overlap_ns(*span) for span in ((0, 10), (0, 12), (12, 35), (25, 30), (0, 99), (40, 50))] == [
+    timeline = Timeline.of_spans([(30, 40), (10, 20), (15, 25), (16, 18)])
+    assert [timeline.within_ns(*span) for span in ((0, 10), (0, 12), (12, 35), (25, 30), (0, 99), (40, 50))] == [
         *(0, 2, 18, 0, 25, 0),
     ]
-    assert Timeline([]).overlap_ns(0, 9) == 0
+    assert Timeline.of_spans([]).within_ns(0, 9) == 0
 
 
 def test_requests_slower_than_a_percentile_are_laid_over_the_collections_of_their_own_service() -> None:
@@ -33,8 +34,8 @@ def test_requests_slower_than_a_percentile_are_laid_over_the_collections_of_thei
             (500, 95, 0),  # not slower than p99
         ],
     }
-    slow = slow_requests([said], [service((500, 2400)), service()], LATENCY, SECOND)
-    assert {name: value for name, value in slow["p999"].items() if name != "by_chance"} == {
+    slow = slow_requests([said], [service((500, 2400)), service()], {}, LATENCY, SECOND)
+    assert {name: value for name, value in slow["p999"].items() if name not in ("by_chance", "causes")} == {
         "threshold_ns": 1000,
         "requests": 1,
         "overlapping": 1,
@@ -45,15 +46,16 @@ def test_requests_slower_than_a_percentile_are_laid_over_the_collections_of_thei
 
 def test_a_percentile_is_left_out_where_slower_requests_were_not_kept() -> None:
     said = {"above_ns": 500, "requests": [(500, 2000, 0)]}
-    assert list(slow_requests([said], [service()], LATENCY, SECOND)) == ["p999"]
-    assert list(slow_requests([said], [service()], {"p99_ns": 100}, SECOND)) == []
+    assert list(slow_requests([said], [service()], {}, LATENCY, SECOND)) == ["p999"]
+    assert list(slow_requests([said], [service()], {}, {"p99_ns": 100}, SECOND)) == []
 
 
 def test_nothing_is_said_where_a_side_is_not_known() -> None:
     said = {"above_ns": 0, "requests": [(500, 2000, 0)]}
-    assert slow_requests([said, None], [service()], LATENCY, SECOND) == {}
-    assert slow_requests([said], [service(), UNKNOWN], LATENCY, SECOND) == {}
-    assert slow_requests([], [service()], LATENCY, SECOND) == {}
+    assert slow_requests([said, None], [service()], {}, LATENCY, SECOND) == {}
+    slow = slow_requests([said], [service(), UNKNOWN], {}, LATENCY, SECOND)
+    assert slow["p999"] == {"threshold_ns": 1000, "requests": 1, "causes": {}}
+    assert slow_requests([], [service()], {}, LATENCY, SECOND) == {}
 
 
 def test_by_chance_requests_overlap_as_often_as_their_length_and_the_collections_make_it() -> None:
@@ -61,7 +63,7 @@ def test_by_chance_requests_overlap_as_often_as_their_length_and_the_collections
     spans = [(place, place + 10_000) for place in range(50_000, 1_000_000, 100_000)]
     pick = random.Random(7)
     requests = [(pick.randrange(900_000), 40_000, 0) for _ in range(400)]
-    slow = slow_requests([{"above_ns": 0, "requests": requests}], [service(*spans)], LATENCY, SECOND)["p99"]
+    slow = slow_requests([{"above_ns": 0, "requests": requests}], [service(*spans)], {}, LATENCY, SECOND)["p99"]
     assert 0.44 < slow["overlapping"] / 400 < 0.56
     assert 0.44 < slow["by_chance"] / 400 < 0.52  # a little less: time under collections is not theirs
     assert slow["mostly"] == 0
@@ -72,6 +74,25 @@ def test_requests_that_collections_held_up_overlap_them_far_more_often_than_by_c
     """Each of 5 collections of 2 % holds up 8 requests: at other times, 1 in 10 would have met one."""
     spans = [(place, place + 20_000) for place in range(90_000, 1_000_000, 200_000)]
     requests = [(start - 40 * number, 20_300, 0) for start, _ in spans for number in range(8)]
-    slow = slow_requests([{"above_ns": 0, "requests": requests}], [service(*spans)], LATENCY, SECOND)["p99"]
+    slow = slow_requests([{"above_ns": 0, "requests": requests}], [service(*spans)], {}, LATENCY, SECOND)["p99"]
     assert (slow["requests"], slow["overlapping"], slow["mostly"]) == (40, 40, 40)
     assert 2 < slow["by_chance"] < 8
+
+
+def test_the_time_of_slow_requests_is_laid_over_what_their_own_service_and_client_and_the_machine_waited_for() -> None:
+    said = [
+        {"above_ns": 0, "requests": [(0, 2000, 0), (10_000, 2000, 1)]},
+        {"above_ns": 0, "requests": [(20_000, 4000, 0)]},
+    ]
+    waits = {
+        "service 0": Timeline([0, 10_000, 1_000_000], [0, 5000, 5000]),  # half of the first 1 %
+        "service 1": Timeline([0, 1_000_000], [0, 0]),
+        "client 0": Timeline([0, 1_000_000], [0, 250_000]),
+        "client 1": Timeline([0, 1_000_000], [0, 0]),
+    }
+    slow = slow_requests(said, [service((20_000, 21_000)), service()], waits, LATENCY, SECOND)["p999"]
+    assert slow["causes"] == {
+        "collection": {"share": 0.125, "window": 0.0008},
+        "service": {"share": 0.125, "window": 0.0037},
+        "client": {"share": 0.125, "window": 0.125},
+    }

@@ -1,4 +1,4 @@
-"""What a report says of collections: only where they held up slow requests, and by how much that changes."""
+"""What a report says of slow requests: only what held them up, and by how much that changes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,9 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 BLOCKS = 5
 
 
-def cell(runtime: str, block: int, held_up: int, by_chance: float = 4.0, **service: Any) -> CellResult:
+def cell(
+    runtime: str, block: int, held_up: int, by_chance: float = 4.0, causes: dict[str, Any] | None = None, **service: Any
+) -> CellResult:
     """A cell of a second, with 50 collections of 2 ms in one process; *held_up* of its 100 slow requests by them."""
     result = measured(cell_of("2", runtime), block, [1000 * MS - MS])
     pauses = {
@@ -24,8 +26,8 @@ def cell(runtime: str, block: int, held_up: int, by_chance: float = 4.0, **servi
         "unkept": 0,
     }
     counts = {"requests": 100, "overlapping": held_up + 4, "by_chance": by_chance, "mostly": held_up}
-    slow = {"p99": {"threshold_ns": 9 * MS, **counts}}
-    services = [{**result.services[0], "run_queue_ns": 2500 * MS, "pauses": pauses | service}]
+    slow = {"p99": {"threshold_ns": 9 * MS, **counts, "causes": causes or {}}}
+    services = [{**result.services[0], "pauses": pauses | service}]
     return replace(result, services=services, slow=slow)
 
 
@@ -71,7 +73,7 @@ def test_collections_that_are_always_under_way_are_named_though_chance_would_mee
 def test_the_table_has_rate_share_and_longest_of_each_arm() -> None:
     (line, _) = section(View(both([0] * 5, [90] * 5))).tables[0].lines
     values = [datum.value for datum in line[2:]]
-    assert values == [50.0, 0.1, 25 * MS, 0.04, 0.04, 0.0, 2.5]
+    assert values == [50.0, 0.1, 25 * MS, 0.04, 0.04, 0.0, None, None, None, None]
 
 
 def test_a_run_from_before_collections_were_measured_has_no_such_section() -> None:
@@ -89,3 +91,31 @@ def test_collections_are_listed_where_slow_requests_are_not_known() -> None:
 def test_times_that_were_overwritten_are_said() -> None:
     notes = section(View(both([0] * 5, [0] * 5, unkept=25))).notes
     assert "The times of up to 50% of an arm's collections were overwritten" in str(notes[1])
+
+
+def without_a_core(service: Sequence[float], window: float = 0.05) -> list[dict[str, Any]]:
+    """Of each block: the slow requests' services had no core for such a share of their time, and none of the rest."""
+    none = {"share": 0.0, "window": 0.0}
+    return [{"collection": none, "service": {"share": share, "window": window}, "steal": none} for share in service]
+
+
+def test_slow_requests_that_waited_for_a_core_are_named_with_the_change_from_the_other_runtime() -> None:
+    arms = {"3.14": without_a_core([0.02] * 5), "3.14t": without_a_core([0.3, 0.31, 0.28, 0.35, 0.3])}
+    cells = [cell(name, block, 0, causes=of) for name, blocks in arms.items() for block, of in enumerate(blocks, 1)]
+    finding, change = map(str, section(View(run(*cells))).sentences)
+    assert finding == (
+        "3.14t, System 2: requests slower than p99 spent 0% (0% - 0%) of their time under collections. Without a core "
+        "were those threads of their service that could run in 30% (28% - 35%) of it, those of their client in not "
+        "known; the host had taken the cores (steal) in 0% (0% - 0%). At any time that is 0%, 5%, -, 0%."
+    )
+    assert change.startswith(
+        "3.14 → 3.14t, System 2: the share of the time of slow requests in which threads of their service had no core "
+        "changes by +28% [+2"
+    )
+
+
+def test_nothing_is_claimed_where_slow_requests_wait_for_a_core_no_more_than_others() -> None:
+    everywhere = without_a_core([0.6, 0.62, 0.58, 0.61, 0.6], window=0.6)
+    said = section(View(run(*(cell("3.14t", block, 0, causes=of) for block, of in enumerate(everywhere, 1)))))
+    assert said.sentences == ()
+    assert [datum.value for datum in said.tables[0].lines[0][8:]] == [0.6, 0.6, None, 0.0]

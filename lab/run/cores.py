@@ -1,0 +1,179 @@
+"""Who waits for a core, in time: the scheduler's account of the threads of a cell, and what the host steals.
+
+A thread of the runner reads it while the clients call, as often as it may at COST of one core: nothing is paid per
+request. Source: sched-stats.rst (/proc/PID/task/TID/schedstat: ns on a core, ns ready without one), proc_stat(5).
+"""
+
+import os
+import threading
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from time import perf_counter_ns, thread_time_ns
+
+SHORTEST_S = 0.01
+COST = 0.002
+LOOKS = 2000  # from then on they come more seldom: so many again for each 2.7 times of the length
+MOST_THREADS = 512  # of all processes of a cell: their files stay open
+STEAL = "steal"
+_TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
+_BUSY, _STOLEN = (0, 1, 2, 5, 6), 7  # columns of /proc/stat: user, nice, system, irq, softirq; steal
+
+
+class Timeline:
+    """How much time something took, until each of *moments_ns*, which are in order: in between, evenly."""
+
+    def __init__(self, moments_ns: Sequence[int], until_ns: Sequence[float]) -> None:
+        self._moments_ns, self._until_ns = moments_ns, until_ns
+
+    @classmethod
+    def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "Timeline":
+        """The time under at least one of *spans*: (start, end)."""
+        moments_ns, until_ns = [0], [0]
+        for start_ns, end_ns in sorted(spans):
+            if end_ns > (start_ns := max(start_ns, moments_ns[-1])):
+                moments_ns += start_ns, end_ns
+                until_ns += until_ns[-1], until_ns[-1] + end_ns - start_ns
+        return cls(moments_ns, until_ns)
+
+    def within_ns(self, start_ns: int, end_ns: int) -> float:
+        """How much of the time from *start_ns* to *end_ns* it took."""
+        return self._at(end_ns) - self._at(start_ns)
+
+    def _at(self, moment_ns: int) -> float:
+        after = bisect_right(self._moments_ns, moment_ns)
+        if not 0 < after < len(self._moments_ns):
+            return self._until_ns[min(after, len(self._moments_ns) - 1)]
+        (left, right), (low, high) = (of[after - 1 : after + 1] for of in (self._moments_ns, self._until_ns))
+        return low + (high - low) * (moment_ns - left) / (right - left)
+
+
+class _Threads:
+    """The threads of some processes: for how long all of them ran, and were ready without a core."""
+
+    def __init__(self, pids: Sequence[int]) -> None:
+        self._pids = pids
+        self._files: dict[int, int] = {}
+        self._last: dict[int, tuple[int, int]] = {}
+        self._is_new = True
+
+    def look(self) -> tuple[int, int]:
+        """(ran, waited) since the last look; of threads that have ended since, nothing. Raises OSError if too many."""
+        self._follow()
+        ran_ns = waited_ns = 0
+        for tid, file in list(self._files.items()):
+            try:
+                ran, waited, _ = map(int, os.pread(file, 64, 0).split())
+            except (OSError, ValueError):
+                self._forget(tid)
+                continue
+            before = self._last.get(tid, (ran, waited) if self._is_new else (0, 0))
+            ran_ns, waited_ns = ran_ns + ran - before[0], waited_ns + waited - before[1]
+            self._last[tid] = ran, waited
+        self._is_new = False
+        return ran_ns, waited_ns
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._files)
+
+    def close(self) -> None:
+        """Let go of all files."""
+        for tid in list(self._files):
+            self._forget(tid)
+
+    def _follow(self) -> None:
+        tids: dict[int, int] = {}
+        for pid in self._pids:
+            with suppress(OSError):
+                tids |= dict.fromkeys(map(int, os.listdir(f"/proc/{pid}/task")), pid)
+        for tid in self._files.keys() - tids.keys():
+            self._forget(tid)
+        if len(tids) > MOST_THREADS:
+            raise OSError("too many threads")
+        for tid in tids.keys() - self._files.keys():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                self._files[tid] = os.open(f"/proc/{tids[tid]}/task/{tid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+
+    def _forget(self, tid: int) -> None:
+        os.close(self._files.pop(tid))
+        self._last.pop(tid, None)
+
+
+class _Machine:
+    """All its cores: for how long they were busy, and stolen by the host."""
+
+    def __init__(self) -> None:
+        self._last = (0, 0)
+
+    def look(self) -> tuple[int, int]:
+        """(busy, stolen) since the last look."""
+        with open("/proc/stat", "rb") as file:
+            ticks = [int(word) for word in file.readline().split()[1:]]
+        now = sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
+        since = now[0] - self._last[0], now[1] - self._last[1]
+        self._last = now
+        return since
+
+
+class CoreWatch:
+    """Watches processes from the start of the `with` block to its end, under names; STEAL is the machine's.
+
+    timelines: afterwards, by name, how much of the time a thread that wanted a core had none; empty where that is not
+    known. It is no more than any thread waited, and no more than the share of those that ran or waited.
+    """
+
+    def __init__(self, pids: Mapping[str, Sequence[int]]) -> None:
+        self._threads = {name: _Threads(of_one) for name, of_one in pids.items()}
+        self._sources: dict[str, _Threads | _Machine] = {STEAL: _Machine(), **self._threads}
+        self._moments_ns: list[int] = []
+        self._until_ns: dict[str, list[float]] = {name: [0.0] for name in self._sources}
+        self._ran_ns = dict.fromkeys(self._sources, 0)
+        self._is_whole = False
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
+        self.timelines: Mapping[str, Timeline] = {}
+
+    def __repr__(self) -> str:
+        return f"CoreWatch({', '.join(self._sources)}: {len(self._moments_ns)} looks)"
+
+    def __enter__(self) -> "CoreWatch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ending.set()
+        self._thread.join()
+        for threads in self._threads.values():
+            threads.close()
+        if self._is_whole:  # a kernel that does not count says that nothing ever ran
+            known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)
+            self.timelines = {name: Timeline(self._moments_ns, self._until_ns[name]) for name in known}
+
+    def _watch(self) -> None:
+        with suppress(OSError, ValueError, IndexError):
+            self._look()
+            began_ns = thread_time_ns()
+            while not self._ending.wait(self._pause_s(thread_time_ns() - began_ns)):
+                self._look()
+            self._look()
+            self._is_whole = True
+
+    def _pause_s(self, spent_ns: int) -> float:
+        """So that all looks take COST of the time, and a long run does not have many more of them than LOOKS."""
+        elapsed_ns = perf_counter_ns() - self._moments_ns[0]
+        return max(SHORTEST_S, (spent_ns / COST - elapsed_ns) / 1e9, elapsed_ns / LOOKS / 1e9)
+
+    def _look(self) -> None:
+        since = {name: source.look() for name, source in self._sources.items()}
+        if sum(threads.count for threads in self._threads.values()) > MOST_THREADS:
+            raise OSError("too many threads")
+        now_ns = perf_counter_ns()
+        if self._moments_ns:
+            passed_ns = max(1, now_ns - self._moments_ns[-1])
+            for name, (ran_ns, waited_ns) in since.items():
+                share = min(waited_ns / passed_ns, waited_ns / max(1, ran_ns + waited_ns))
+                self._until_ns[name].append(self._until_ns[name][-1] + share * passed_ns)
+                self._ran_ns[name] += ran_ns
+        self._moments_ns.append(now_ns)
