@@ -42,6 +42,7 @@ from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, expect_all_asked, service_faults
 from lab.run.inside import Inside, Window, opened
 from lab.run.pauses import Pauses
+from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 from lab.run.slow import slow_requests, watched
@@ -167,14 +168,18 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
 
 
 def _watched(services: Sequence[Child], clients: Sequence[Child], system: System) -> dict[str, list[int]]:
-    """The processes whose waits for a core are noted: of a service that already runs, none is ours."""
+    """The processes whose waits for a core are noted: none of a service that already runs, or of another host."""
     is_tree = system.hosted or system.forks
     is_away = system.user_service is not None and system.user_service.already_runs
-    pids = [child.process.pid for child in services if not is_away]
-    return {
-        **{watched(SERVICE, number): tree(pid) if is_tree else [pid] for number, pid in enumerate(pids)},
-        **{watched(CLIENT, number): [client.process.pid] for number, client in enumerate(clients)},
+    pids = {
+        **{watched(SERVICE, number): None if is_away else _pid(child) for number, child in enumerate(services)},
+        **{watched(CLIENT, number): _pid(child) for number, child in enumerate(clients)},
     }
+    return {name: tree(pid) if is_tree and SERVICE in name else [pid] for name, pid in pids.items() if pid}
+
+
+def _pid(child: Child) -> int | None:
+    return child.process.pid if isinstance(child.process, LocalProcess) else None
 
 
 def redactor_of(system: System) -> Redactor:
