@@ -181,6 +181,7 @@ RUNTIME = record(
 VERDICT = choice("faster", "slower", "equivalent", "inconclusive", "invalid")
 RATIO = dict.fromkeys(("ratio", "low", "high"), nullable(number))
 FACTORS = dict.fromkeys(("cores_used", "cpu_per_request"), record(may=RATIO))
+CAPACITY = record(may={"cores": COUNT, **dict.fromkeys(("requests_per_s", "low", "high"), nullable(number))})
 COMPARISON = record(
     may={
         **dict.fromkeys(("system", "numerator", "denominator"), text),
@@ -197,6 +198,7 @@ COMPARISON = record(
         "settings": array(record({"system": text, "params": parameters})),
         "between_services": flag,
         "factors": record(may={**FACTORS, "service": record(may=FACTORS), "client": record(may=FACTORS)}),
+        "capacity": record(may={"measured": flag, "denominator": CAPACITY, "numerator": CAPACITY, **RATIO}),
         "tails": by_name(record(may={**RATIO, "p": nullable(number), "verdict": VERDICT})),
         "far_slower": by_name(COUNT),
         "dependence": by_name(number),

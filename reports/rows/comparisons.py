@@ -9,6 +9,7 @@ from core.messages import NOTHING, Message, listed, message, plural
 from core.result import Run
 from core.saved import Until
 from reports.rows.arms import addresses
+from reports.rows.capacity import capacity
 from reports.rows.factors import factors
 from reports.rows.gates import cores_in_use, disturbances, full, median_saturation, saturated
 from reports.rows.loops import is_open
@@ -40,6 +41,7 @@ class Comparison:
     settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did
     between_services: its arms are services that already ran, not runtimes
     factors, tails: what the ratio is made of, and percentiles of latency; reports.rows.factors and .tails
+    capacity: what the services of each arm could serve by themselves; reports.rows.capacity
     far_slower: of each side, how many cells were far slower than its others
     dependence: p of ways in which its blocks depend on each other; reports.statistics.dependence
     """
@@ -67,6 +69,7 @@ class Comparison:
     settings: list[dict[str, Any]] = field(default_factory=list)
     between_services: bool = False
     factors: dict[str, Any] = field(default_factory=dict)
+    capacity: dict[str, Any] = field(default_factory=dict)
     tails: dict[str, Any] = field(default_factory=dict)
     far_slower: dict[str, int] = field(default_factory=dict)
     dependence: dict[str, float] = field(default_factory=dict)
@@ -181,6 +184,7 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floor: float | None, of_
         settings=[{"system": one.setting[0], "params": dict(one.params)} for one in pair.over],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},
+        capacity=capacity(pair, run) if verdict.ratio is not None else {},
         tails=of_tail,
         far_slower=pair.far_slower,
         dependence=of_blocks,

@@ -9,7 +9,7 @@ from reports.rows.summary import Row
 NOTABLE = 0.001
 CLOSED = message(
     "Closed loop: a client sends its next request when it has the answer, so a service that stalls is asked less. "
-    "Percentiles leave out those who would have come meanwhile (RATE sends at fixed times)."
+    "Percentiles leave out those who would have come meanwhile."
 )
 OPEN = message(
     "Open loop (RATE): latency counts from the time a request was due, so those that a stall held up are in it, and so "

@@ -1,26 +1,42 @@
-"""What the ratio of a step is made of: how many cores were in use, and how much CPU time a request took."""
+"""What a step's ratio is made of: cores in use and CPU time per request; and what the services could do alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.messages import Message, message
-from reports.document.model import Column, Datum, Group, Line, Section, Table, number, words
-from reports.document.values import ratio
+from core.languages import ENGLISH
+from core.messages import SENTENCES, Message, listed, message
+from reports.document.model import Column, Datum, Form, Group, Line, Section, Table, columns, number, traced, words
+from reports.document.values import ratio, whole
 from reports.rows.comparisons import Comparison
 from reports.rows.pairs import OVER_ALL
+from reports.rows.summary import setting_key
 from reports.view import View
 
 PLACE = 45
+MOST_SENTENCES = 5  # on a terminal
+STEPS = ("lock", "other", "whole", "build", "version")  # those that a setting's sentence is on: the first there is
 FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("CPU per request")}
 SIDES: Mapping[str, Message] = {"": message("both sides"), "service": message("service"), "client": message("client")}
 
 
+HOW = {
+    True: message("Measured: native clients on cores of their own, which had room."),
+    False: message(
+        "Estimated, as if a request took this CPU time on every core that the services can use: one a process under a "
+        "GIL, else one a worker thread (--pin and --client-runtime native measure it)."
+    ),
+}
+
+
 def section(view: View) -> Section:
     """A line for each step of each setting, those over all settings first."""
+    alone = tuple(_alone(view))
     return Section(
         key="factors",
         title=message("What the ratio is made of"),
-        tables=(_table(view),),
+        sentences=alone,
+        terminal=alone if len(alone) <= MOST_SENTENCES else (),
+        tables=(_table(view), _capacities(view)),
         notes=(
             message(
                 "Throughput = cores used / CPU time per request, so the ratio of a step is the product of two: above 1 "
@@ -28,6 +44,65 @@ def section(view: View) -> Section:
             ),
         ),
     )
+
+
+def _known(view: View) -> list[Comparison]:
+    return [one for one in view.compared if one.step != "aa" and one.capacity]
+
+
+def _alone(view: View) -> list[Message]:
+    """Of each setting one step: what both services would serve by themselves; then how that is known."""
+    ranked = sorted(_known(view), key=lambda one: STEPS.index(one.step))
+    first = {setting_key(one.system, one.params): one for one in reversed(ranked)}
+    shown = [one for one in view.compared if one in first.values()]
+    return [*(_sentence(one, view) for one in shown), *_how(shown)]
+
+
+def _sentence(one: Comparison, view: View) -> Message:
+    before, after = (one.capacity[side] for side in ("denominator", "numerator"))
+    sentence = message(
+        "{setting}: the services alone could serve {after} requests/s on {numerator} and {before} on {denominator}, "
+        "{ratio} x.",
+        setting=view.settings.short(one.system, one.params),
+        after=whole(after["requests_per_s"]),
+        before=whole(before["requests_per_s"]),
+        numerator=one.numerator,
+        denominator=one.denominator,
+        ratio=_datum(one.capacity, one, "", "").text(ENGLISH),
+    )
+    return traced(sentence, view.traces.of(one), "capacity")
+
+
+def _how(known: Sequence[Comparison]) -> list[Message]:
+    return [HOW[measured] for measured in dict.fromkeys(one.capacity["measured"] for one in known)]
+
+
+def _capacities(view: View) -> Table:
+    """What the services of each arm could serve by themselves, beside the ratio that this makes."""
+    groups: dict[Message, list[Line]] = {}
+    for one in _known(view):
+        groups.setdefault(view.settings.name(one.system, one.params), []).append(_capacity_line(one, view))
+    heads = (message("before [requests/s]"), message("cores"), message("after [requests/s]"), message("cores"))
+    return Table(
+        name=message("What the services could serve alone"),
+        columns=columns((message("Step"),), (*heads, message("Ratio [95 %]"))),
+        groups=tuple(Group(head=head, lines=tuple(lines)) for head, lines in groups.items()),
+        caption=listed(_how(_known(view)), SENTENCES),
+    )
+
+
+def _capacity_line(one: Comparison, view: View) -> Line:
+    cells = view.traces.of(one)
+    sides = [one.capacity[side] for side in ("denominator", "numerator")]
+    numbers = [
+        datum
+        for side in sides
+        for datum in (
+            _datum(side, one, cells, "capacity", "requests_per_s", whole),
+            number(side["cores"], whole, cells, "cores of the services"),
+        )
+    ]
+    return words(one.label, cells=cells, leads=True), *numbers, _datum(one.capacity, one, cells, "capacity")
 
 
 def _table(view: View) -> Table:
@@ -54,6 +129,8 @@ def _line(comparison: Comparison, view: View) -> Line:
     return words(comparison.label, cells=cells, leads=True), *numbers
 
 
-def _datum(factor: Mapping[str, Any], comparison: Comparison, cells: str, figure: str) -> Datum:
-    low, high = factor["low"], factor["high"]
-    return number(factor["ratio"], ratio, cells, figure.strip(), low=low, high=high, is_range=comparison.is_range)
+def _datum(
+    known: Mapping[str, Any], comparison: Comparison, cells: str, figure: str, name: str = "ratio", form: Form = ratio
+) -> Datum:
+    low, high = known["low"], known["high"]
+    return number(known[name], form, cells, figure.strip(), low=low, high=high, is_range=comparison.is_range)

@@ -51,7 +51,7 @@ def test_factors_of_medians_that_do_not_add_up_multiply_to_the_ratio_all_the_sam
 
 
 def test_a_step_is_a_line_with_both_factors_of_each_side() -> None:
-    (line,) = (line for table in section(View(two_arms())).tables for group in table.groups for line in group.lines)
+    (line,) = (line for group in section(View(two_arms())).tables[0].groups for line in group.lines)
     assert [datum.text(ENGLISH) for datum in line[1:]] == ["1.60 [1.60, 1.60]", "1.25 [1.25, 1.25]"] * 3
 
 
@@ -72,3 +72,51 @@ def test_a_factor_that_reads_as_one_is_said_in_words() -> None:
     wall_ns = run.cells[0].wall_ns * 4 // 5
     run.cells = [replace(cell, wall_ns=wall_ns) if cell.runtime == AFTER else cell for cell in run.cells]
     assert str(verdict.section(View(run)).answer[0]).endswith("1.25 x less CPU per request, as many cores.")
+
+
+def with_states(run: Run, **before: int) -> Run:
+    """On four cores, with the state of each service's GIL, and other figures of those that have it on."""
+    run.machine["cores_usable"] = 4
+    run.cells = [
+        replace(
+            cell,
+            services=[
+                {**service, "gil_enabled_end": cell.runtime == BEFORE, **(before if cell.runtime == BEFORE else {})}
+                for service in cell.services
+            ],
+        )
+        for cell in run.cells
+    ]
+    return run
+
+
+def capacity_of(run: Run) -> dict[str, Any]:
+    (lock,) = (comparison for comparison in View(run).compared if comparison.step == "lock")
+    return lock.capacity
+
+
+def test_what_services_could_serve_alone_is_estimated_from_their_cpu_time() -> None:
+    # 200 and 160 ms of CPU time for 100 requests: one core under the GIL, four of 25 worker threads without it
+    run = with_states(two_arms())
+    known = capacity_of(run)
+    assert (known["measured"], known["denominator"]["cores"], known["numerator"]["cores"]) == (False, 1, 4)
+    assert known["denominator"]["requests_per_s"] == pytest.approx(500)
+    assert known["numerator"]["requests_per_s"] == pytest.approx(2500)
+    assert known["ratio"] == pytest.approx(5)
+    sentences = [str(sentence) for sentence in section(View(run)).sentences]
+    assert sentences[0].endswith("could serve 2,500 requests/s on 3.14t and 500 on 3.14t+gil, 5.00 [5.00, 5.00] x.")
+    assert sentences[1].startswith("Estimated, as if a request took this CPU time on every core")
+
+
+def test_with_native_clients_on_cores_of_their_own_it_is_measured() -> None:
+    run = with_states(two_arms(client_runtime="native"))
+    run.plan["method"] = {"pin_services": [0, 1], "pin_clients": [2, 3]}
+    known = capacity_of(run)
+    assert (known["measured"], known["numerator"]["requests_per_s"]) == (True, pytest.approx(100))
+    run.plan["method"] |= {"pin_clients": [1, 2]}
+    assert not capacity_of(run)["measured"]
+
+
+def test_a_service_is_said_to_be_able_to_do_at_least_what_it_did() -> None:
+    run = with_states(two_arms(), cpu_user_ns=2200 * MS)  # 1.2 of 2 s: more than the one core of a GIL
+    assert capacity_of(run)["denominator"]["requests_per_s"] == pytest.approx(50)
