@@ -97,8 +97,9 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
-    message, probe, expected, slowest = task.message, task.probe, task.expected, task.tally.slowest
-    number, failures, due_ns = -1, 0, 0
+    message, probe, expected, tally = task.message, task.probe, task.expected, task.tally
+    slowest, turn = tally.slowest, tally.slices.turn
+    number, failures, due_ns, slice_end_ns = -1, 0, 0, 0
     for number in numbers(requests):
         if schedule:
             due_ns = schedule.wait(number)
@@ -121,6 +122,8 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
         record(latency_ns)
         if latency_ns > slowest.floor_ns:
             slowest.note(latency_ns, begun_ns)
+        if end >= slice_end_ns:
+            slice_end_ns = turn(end, tally.answered)
         failures = 0
         if check(body, expected, start):
             give(channel)

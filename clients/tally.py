@@ -5,15 +5,16 @@ from typing import Any
 
 from clients.slowest import MOST, Slowest
 from core.histogram import Histogram
+from core.slices import Slices
 
 
 class Tally:
-    """What one connection or one (client, service) pair has counted, and the times of so many of its *slowest*.
+    """What one connection or one (client, service) pair has counted, when, and the times of so many of its *slowest*.
 
     Threads share nothing while timed: each writes to a tally of its own, and merge() adds them up afterwards.
     """
 
-    __slots__ = ("answered", "connect", "errors", "latency", "sent", "slowest", "wrong")
+    __slots__ = ("answered", "connect", "errors", "latency", "sent", "slices", "slowest", "wrong")
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         self.sent = self.answered = self.wrong = 0
@@ -21,6 +22,7 @@ class Tally:
         self.latency = Histogram()
         self.connect = Histogram()
         self.slowest = Slowest(slowest, service_id)
+        self.slices = Slices()
 
     def clear(self) -> None:
         """Count from zero. Connects before the timed window stay; the histograms stay the same objects."""
@@ -28,6 +30,7 @@ class Tally:
         self.errors.clear()
         self.latency.clear()
         self.slowest.clear()
+        self.slices.clear()
 
     def merge(self, other: "Tally") -> None:
         """Add what *other* has counted."""
@@ -38,13 +41,15 @@ class Tally:
         self.latency.merge(other.latency)
         self.connect.merge(other.connect)
         self.slowest.merge(other.slowest)
+        other.slices.close(other.answered)
+        self.slices.merge(other.slices)
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         """As a client's last line has it, for a window on this host's monotonic clock.
 
-        connect and slow where there is any.
+        connect, slow and slices where there is any.
         """
-        slow = self.slowest.to_json()
+        slow, slices = self.slowest.to_json(), self.slices.to_json()
         return {
             "started_ns": started_ns,
             "finished_ns": finished_ns,
@@ -56,4 +61,5 @@ class Tally:
             "latency": self.latency.to_json(),
             **({"connect": self.connect.to_json()} if self.connect.count else {}),
             **({"slow": slow} if slow else {}),
+            **({"slices": slices} if slices else {}),
         }

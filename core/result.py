@@ -48,6 +48,8 @@ class CellResult:
     """What one cell gave in one block. errors counts by code; latency, connect and waiting are Histogram.to_json().
 
     waiting: from sending a request until its handler began, of one request in 64. calc_ns: sum over the requests.
+    slices: answers by time, {width_ns, start_ns, counts}: successive slices; the first began start_ns after the release,
+    or before it. Empty where a client does not say. machine: quiet.between() of the whole cell
     slow: {percentile: its slower requests, and how many overlap a collection of their service}, where both are known
     reason: why its status is not ok. disturbances: what on the machine disturbed it; each has a code.
     client_runtime: the clients' runtime, empty in files from before there was a choice: the service's.
@@ -79,6 +81,8 @@ class CellResult:
     connect: dict[str, Any] = field(default_factory=dict)
     waiting: dict[str, Any] = field(default_factory=dict)
     slow: dict[str, dict[str, Any]] = field(default_factory=dict)
+    slices: dict[str, Any] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
     calc_ns: int = 0
     client_runtime: str = ""
     disturbances: list[Message] = field(default_factory=list)

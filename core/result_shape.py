@@ -9,6 +9,7 @@ from typing import Any
 from core.messages import message
 from core.saved import SavedPlan
 from core.shape import (
+    LARGEST,
     Misfit,
     array,
     by_name,
@@ -97,6 +98,8 @@ CELL = record(
         **dict.fromkeys(("latency", "connect", "waiting"), histogram),
         "errors": by_name(COUNT),
         "slow": by_name(SLOW),
+        "slices": record(may={"width_ns": whole(1), "start_ns": whole(-LARGEST), "counts": array(COUNT)}),
+        "machine": by_name(nullable(number)),
         "reason": sentence,
         **dict.fromkeys(("client_runtime", "code", "environment", "checksum"), text),
         "disturbances": array(sentence),

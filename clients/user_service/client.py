@@ -60,7 +60,7 @@ class PlanWorker:
         self._address = address
         self._requests = [requests[pick] for pick in picks]
         self._connection: ServiceConnection | None = None
-        self.run_queue_ns = 0
+        self.run_queue_ns = self._slice_end_ns = 0
         self.tally = tally
 
     def open(self) -> None:
@@ -82,7 +82,7 @@ class PlanWorker:
         Latency counts from the time at which a request was due, if the schedule has such times. Gives up after
         GIVE_UP_AFTER failures in a row, or one timeout; what was not sent is missing from answered.
         """
-        upcoming, failures = cycle(self._requests), 0
+        upcoming, failures, self._slice_end_ns = cycle(self._requests), 0, 0
         self._refresh()
         for number in numbers(requests):
             intended_ns = schedule.wait(number)
@@ -115,6 +115,8 @@ class PlanWorker:
         tally.latency.record(latency_ns)
         if latency_ns > tally.slowest.floor_ns:
             tally.slowest.note(latency_ns, start)
+        if end >= self._slice_end_ns:
+            self._slice_end_ns = tally.slices.turn(end, tally.answered)
         tally.check(prepared, status, body)
         if not connection.usable:
             self.drop()

@@ -16,13 +16,17 @@ from core.errors import ChildFailed
 from core.histogram import Histogram
 from core.messages import Arg, Message, message
 from core.shape import LARGEST, shown, shown_key
+from core.slices import WIDTH_NS
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.runtimes import AnyRuntime
 
 DEEPEST = 16
+SLOW, SLICES = "slow", "slices"
 MOST_CHARACTERS = 4096
 MOST_SLOW = 4096
+MOST_SLICES = 4096
+MOST_WIDTH_NS = 10**12
 CLOCK_SLACK_NS = 10_000_000  # other load generators round their seconds
 
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
@@ -44,6 +48,14 @@ class Slow(TypedDict):
 
     above_ns: Count
     requests: Annotated[list[tuple[Count, Count, Count]], Meta(max_length=MOST_SLOW)]
+
+
+class Sliced(TypedDict):
+    """How many answers came in each of successive slices of time, the first of which began at start_ns."""
+
+    width_ns: Annotated[int, Meta(ge=WIDTH_NS, le=MOST_WIDTH_NS)]
+    start_ns: Count
+    counts: Annotated[list[Count], Meta(min_length=1, max_length=MOST_SLICES)]
 
 
 class Said(TypedDict, total=False):
@@ -111,6 +123,10 @@ MORE_CLIENT_KINDS = {  # which it may send
         type=Slow,
         accepted=message("an object of above_ns and at most {count} requests, three numbers each", count=MOST_SLOW),
     ),
+    SLICES: Kind(
+        type=Sliced,
+        accepted=message("an object of width_ns, start_ns and at most {count} counts", count=MOST_SLICES),
+    ),
     "said": Kind(type=Said, accepted=message("an object of seconds and percentiles_ms, numbers")),
 }
 SERVICE_KINDS = {"requests": COUNT, **GIL_KINDS}
@@ -123,7 +139,6 @@ MORE_SERVICE_KINDS = {
 }
 OURS = ("client_id", "service_id", "program", "notices", "pauses")  # what the orchestrator puts beside a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting")
-SLOW = "slow"
 HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
 
 
@@ -215,6 +230,21 @@ def check_slow(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], s
             start_ns, latency_ns, service_id = request
             if service_id >= services or start_ns + latency_ns > end_ns + CLOCK_SLACK_NS:
                 raise _unlike(child, SLOW, request, accepted)
+
+
+def check_slices(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], start_ns: int, end_ns: int) -> None:
+    """Raises ChildFailed for a client whose answers by time do not lie in the window, or are more than it had."""
+    for result, child in zip(results, clients, strict=True):
+        if SLICES in result:
+            said = result[SLICES]
+            width_ns, count = said["width_ns"], result["latency"]["count"]
+            least_ns, most_ns = start_ns - width_ns, end_ns + CLOCK_SLACK_NS
+            last_ns = said["start_ns"] + (len(said["counts"]) - 1) * width_ns
+            if not least_ns <= said["start_ns"] <= last_ns <= most_ns or sum(said["counts"]) > count:
+                accepted = message(
+                    "at most {count} answers in slices from {low} to {high}", count=count, low=least_ns, high=most_ns
+                )
+                raise _unlike(child, SLICES, said, accepted)
 
 
 def check_latencies(

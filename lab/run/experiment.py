@@ -108,4 +108,4 @@ def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
     before = quiet.snapshot()
     result = measure(entry.cell, entry.system, block, bench, entry.arm)
     window = quiet.between(before, quiet.snapshot())
-    return replace(result, disturbances=doctor.disturbances(window, os.cpu_count()))
+    return replace(result, machine=window, disturbances=doctor.disturbances(window, os.cpu_count()))

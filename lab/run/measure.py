@@ -19,17 +19,20 @@ from core.redact import Redactor
 from core.request_plan import RequestPlan
 from core.result import CellResult, Status
 from core.secret import secrets_in
+from core.slices import Slices
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
 from lab.run import pauses
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     HISTOGRAMS,
+    SLICES,
     SLOW,
     addresses,
     check_done,
     check_latencies,
     check_runtime,
+    check_slices,
     check_slow,
     check_sums,
     check_window,
@@ -147,6 +150,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
             result["notices"] = noticed
     check_window(clients, by_client, released_ns, heard_ns)
     check_slow(clients, by_client, len(services), heard_ns)
+    check_slices(clients, by_client, released_ns, heard_ns)
     check_latencies(cell, system, clients, by_client, len(services))
     expect_all_asked(cell, system, services, by_client, by_service)
     check_sums(by_client, by_service)
@@ -285,6 +289,7 @@ def _summed(observed: Observed) -> dict[str, Any]:
         "reason": reason,
         **histograms,
         "slow": slow_requests(slow, observed.collected, observed.waits, histograms["latency"], observed.window),
+        "slices": _sliced([client.get(SLICES) for client in clients], observed.window),
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
         "clients": [{"client_id": number, **_without_bulk(client)} for number, client in enumerate(clients)],
         "services": [
@@ -328,6 +333,17 @@ def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return total.to_json() if total.count else {}
 
 
+def _sliced(said: Sequence[Mapping[str, Any] | None], window: Window) -> dict[str, Any]:
+    """Answers of all clients by time, from the window's start on; empty where one does not say."""
+    if not said or not all(said):
+        return {}
+    total = Slices()
+    for slices in said:
+        total.merge(Slices.from_json(slices or {}))
+    sliced = total.to_json()
+    return {**sliced, "start_ns": sliced["start_ns"] - window.start_ns}
+
+
 def _without_bulk(client: Mapping[str, Any]) -> dict[str, Any]:
     """Without what the cell has together."""
-    return {name: value for name, value in client.items() if name not in (*HISTOGRAMS, SLOW)}
+    return {name: value for name, value in client.items() if name not in (*HISTOGRAMS, SLOW, SLICES)}

@@ -135,6 +135,9 @@ impl Client {
                 put(name, histogram.to_json());
             }
         }
+        if let Some(slices) = tally.slices.to_json() {
+            put("slices", slices);
+        }
         if let (Some(rate), Some(open_loop)) = (self.rate, outcome.open_loop) {
             put("rate", json!(rate));
             put("offered_rate", json!(open_loop.offered_per_s));

@@ -8,7 +8,15 @@ import pytest
 from core.errors import ChildFailed
 from core.histogram import Histogram
 from lab.run.children import Child
-from lab.run.contract import addresses, check_runtime, check_sums, check_window, client_results, service_results
+from lab.run.contract import (
+    addresses,
+    check_runtime,
+    check_slices,
+    check_sums,
+    check_window,
+    client_results,
+    service_results,
+)
 from lab.run.runtimes import Runtime
 
 CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)", program={}))
@@ -157,3 +165,31 @@ def test_a_native_child_may_say_less_of_itself_but_nothing_of_another_type() -> 
     assert child.program == {"program": "mine"}
     with pytest.raises(ChildFailed, match="sent 3 as version; the child contract requires text"):
         check_runtime(native, [child], [{"runtime": {"program": "mine", "version": 3}}])
+
+
+@pytest.mark.parametrize(
+    "slices",
+    [
+        {"width_ns": 50_000_000, "start_ns": 899_999_999, "counts": [1]},  # before the window
+        {"width_ns": 50_000_000, "start_ns": 1_000_000_000, "counts": [1, *[0] * 40]},  # after it
+        {"width_ns": 50_000_000, "start_ns": 1_000_000_000, "counts": [2]},  # more than it had
+    ],
+)
+def test_answers_by_time_are_those_of_the_window(slices: dict[str, Any]) -> None:
+    right = client(slices={"width_ns": 50_000_000, "start_ns": 950_000_000, "counts": [0, 1]})
+    check_slices([CHILD], client_results([right], [CHILD]), 10**9, 2 * 10**9)
+    with pytest.raises(ChildFailed, match="at most 1 answers in slices from 950000000 to 2010000000"):
+        check_slices([CHILD], client_results([client(slices=slices)], [CHILD]), 10**9, 2 * 10**9)
+
+
+@pytest.mark.parametrize(
+    "slices",
+    [
+        {"width_ns": 0, "start_ns": 0, "counts": [1]},
+        {"width_ns": 50_000_000, "start_ns": 0, "counts": []},
+        {"width_ns": 50_000_000, "start_ns": 0, "counts": [1] * 5000},
+        {"width_ns": 50_000_000, "counts": [1]},
+    ],
+)
+def test_answers_by_time_are_bounded(slices: dict[str, Any]) -> None:
+    assert "requires an object of width_ns, start_ns and at most 4096 counts" in complaint(client(slices=slices))

@@ -239,6 +239,7 @@ impl Worker {
             self.tally.total.record(end_ns - connection.opened_ns);
         }
         self.tally.last_ns = end_ns;
+        self.tally.slices.record(end_ns);
         self.tally.judge(&answer, started_ns);
         connection.state = State::Idle;
         if answer.keep && whole && !self.job.fresh {

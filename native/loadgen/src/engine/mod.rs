@@ -5,6 +5,7 @@ mod exchange;
 pub mod job;
 mod opening;
 pub mod request_pool;
+mod slices;
 pub mod tally;
 pub mod virtual_user;
 mod worker;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::slices::Slices;
 use crate::response::answer::{Answer, Fault, Verdict};
 use contract::FineHistogram;
 
@@ -40,6 +41,7 @@ pub struct Tally {
     pub total: FineHistogram,
     /// From sending until the handler began, for the requests that asked for it.
     pub waiting: FineHistogram,
+    pub slices: Slices,
 }
 
 impl Tally {
@@ -103,6 +105,7 @@ impl Tally {
         self.connect.merge(&other.connect);
         self.total.merge(&other.total);
         self.waiting.merge(&other.waiting);
+        self.slices.merge(&other.slices);
         other
             .errors
             .iter()
