@@ -48,7 +48,7 @@ class CellResult:
     """What one cell gave in one block. errors counts by code; latency, connect and waiting are Histogram.to_json().
 
     waiting: from sending a request until its handler began, of one request in 64. calc_ns: sum over the requests.
-    slices: answers by time, {width_ns, start_ns, counts}: successive slices; the first began start_ns after the release,
+    slices: answers by time, {width_ns, start_ns, counts}: slices in turn; the first began start_ns after the release,
     or before it. Empty where a client does not say. machine: quiet.between() of the whole cell
     slow: {percentile: its slower requests, and how many overlap a collection of their service}, where both are known
     reason: why its status is not ok. disturbances: what on the machine disturbed it; each has a code.
