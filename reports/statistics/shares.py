@@ -7,7 +7,7 @@ sums, with the variance by linearisation and Student's t. Source: docs/statistic
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from reports.statistics.bootstrap import CONFIDENCE
 from reports.statistics.stats import Estimate
@@ -50,5 +50,5 @@ def _estimate(terms: Sequence[Parts], tests: int) -> Estimate:
     degrees = min(term[2] for term in terms)
     half = np.inf
     if degrees:
-        half = float(stats.t.ppf(1 - (1 - CONFIDENCE) / 2 / max(1, tests), degrees)) * variance**0.5
+        half = float(special.stdtrit(degrees, 1 - (1 - CONFIDENCE) / 2 / max(1, tests))) * variance**0.5
     return Estimate(value=value, low=value - half, high=value + half, count=degrees + 1)

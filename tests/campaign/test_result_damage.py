@@ -20,8 +20,8 @@ from tests.campaign.sizes import SEED, size
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "docs" / "example-run" / FILE_NAME
-CASES = size(2_000, 100_000)
-REPORTED = size(60, 2_000)
+CASES = size(600, 100_000)
+REPORTED = size(20, 2_000)
 
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2**63, 10**400, 0.5, -0.5, 1e308, "", "x", "1", "NaN", [], [1], {}, {"a": 1}),
@@ -121,7 +121,7 @@ def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
     run = load(EXAMPLE)
     RunFile(tmp_path).save(replace(run, cells=run.cells[:1], comparisons=[]))
     content = (tmp_path / FILE_NAME).read_bytes()
-    for place in range(0, len(content), size(97, 1)):
+    for place in range(0, len(content), size(197, 1)):
         for bit in range(8):
             (tmp_path / FILE_NAME).write_bytes(
                 content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
