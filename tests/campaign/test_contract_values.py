@@ -79,6 +79,7 @@ def good() -> Lines:
         "connect": latency(7),
         "waiting": latency(1, 2),
         "worker": "thread",
+        "overdue": 0,
         "timeline": [[[1, 2], [3, 4]]],
         "slow": {"above_ns": 5, "requests": [[1, 9, 0]]},
         "overdue": 0,
@@ -124,6 +125,7 @@ class Speaker(Child):
 
     def __init__(self, name: Message, lines: Iterator[bytes]) -> None:
         self.process = cast(Any, SimpleNamespace(pid=812))
+        self.place = cast(Any, SimpleNamespace(name=""))
         self._name, self._runtime, self._unread, self._failure = name, "3.14", bytearray(), Message(msgid="")
         self.program = {}
         self.lines = lines
@@ -302,7 +304,7 @@ def test_a_line_without_an_end_is_not_kept() -> None:
     child = Speaker(Message(msgid="Client 1 of 1"), iter(()))
     read, write = os.pipe()
     os.set_blocking(write, False)
-    child.fileno = lambda: read  # type: ignore[method-assign]
+    child.process = cast(Any, SimpleNamespace(pid=812, read=lambda: os.read(read, 1 << 20)))
     try:
         with pytest.raises(ChildFailed, match=r"Client 1 of 1 .* wrote more than 16 MiB in one line"):
             hear_without_end(child, write)
