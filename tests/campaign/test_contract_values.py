@@ -79,7 +79,6 @@ def good() -> Lines:
         "connect": latency(7),
         "waiting": latency(1, 2),
         "worker": "thread",
-        "overdue": 0,
         "timeline": [[[1, 2], [3, 4]]],
         "slow": {"above_ns": 5, "requests": [[1, 9, 0]]},
         "overdue": 0,
