@@ -76,9 +76,11 @@ def test_a_python_service_is_called_by_the_native_client(native_bench: Bench, ru
     system, name = find(number), str(runtime.name)
     command_or_skip(runtime, system, "service")
     bench = replace(native_bench, method=replace(native_bench.method, client_runtime=NATIVE))
-    cell = cell_of(number, name, NUM_CLIENTS=2)
+    cell = cell_of(number, name, NUM_CLIENTS=2, NUM_REQUESTS_PER_CLIENT=60)
     result = measure(cell, system, 1, bench)
     check_all_is_well(result, cell)
+    assert result.slow["p99"]["threshold_ns"] == result.latency["p99_ns"]
+    assert result.slow["p99"]["requests"] <= 2  # of 120 in all, or one service's 240
     assert (result.runtime, result.client_runtime) == (name, NATIVE)
     assert {service["gil_enabled_end"] for service in result.services} == {runtime.name.gil_enabled}
     assert {client["gil_enabled_end"] for client in result.clients} == {False}

@@ -130,6 +130,9 @@ impl Client {
             &tally.latency
         };
         put("latency", latency.to_json());
+        if let Some(slowest) = tally.slowest.to_json() {
+            put("slow", slowest);
+        }
         for (name, histogram) in [("connect", &tally.connect), ("waiting", &tally.waiting)] {
             if histogram.count() > 0 {
                 put(name, histogram.to_json());
@@ -170,6 +173,7 @@ fn virtual_users(cell: &Cell, connections: u64) -> Result<Vec<VirtualUserSpec>, 
             rank,
             of: connections,
             seed: (client_id * services + number) * connections + rank + 1,
+            service: service as u64,
         }));
     }
     Ok(users)

@@ -37,6 +37,7 @@ pub fn run(flags: &Flags) -> Result<Finished, String> {
         rank,
         of: connections,
         seed: rank + 1,
+        service: 0,
     };
     let users: Vec<VirtualUserSpec> = (0..connections).map(user).collect();
     let workers = WorkerThreads::start(&job, &users, threads, users.len())?;

@@ -226,10 +226,14 @@ impl Worker {
         let whole = self.connections[at].written == self.message(at).len();
         let connection = &mut self.connections[at];
         let started_ns = connection.started_ns;
+        let service = self.users[connection.user].spec.service;
         self.tally.latency.record(end_ns - started_ns);
+        let mut due_ns = started_ns;
         if connection.intended_ns > 0 {
-            self.tally.corrected.record(end_ns - connection.intended_ns);
+            due_ns = connection.intended_ns;
+            self.tally.corrected.record(end_ns - due_ns);
         }
+        self.tally.slowest.note(end_ns - due_ns, due_ns, service);
         if self.job.times_first_byte {
             self.tally
                 .first_byte

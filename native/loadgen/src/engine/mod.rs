@@ -6,6 +6,7 @@ pub mod job;
 mod opening;
 pub mod request_pool;
 mod slices;
+mod slowest;
 pub mod tally;
 pub mod virtual_user;
 mod worker;

@@ -58,7 +58,10 @@ mod tests {
     fn latencies(slowest: &Slowest) -> Vec<u64> {
         let value = slowest.to_json().expect("some were noted");
         let requests = value["requests"].as_array().expect("a list");
-        let mut latencies: Vec<u64> = requests.iter().filter_map(|request| request[1].as_u64()).collect();
+        let mut latencies: Vec<u64> = requests
+            .iter()
+            .filter_map(|request| request[1].as_u64())
+            .collect();
         latencies.sort_unstable();
         latencies
     }
@@ -67,7 +70,10 @@ mod tests {
     fn of_many_requests_the_slowest_are_kept_and_all_that_took_longer_than_above_are_among_them() {
         let mut slowest = Slowest::default();
         (0..2000_u64).for_each(|number| slowest.note(number * 7 % 2000 + 1, number, 3));
-        assert_eq!(latencies(&slowest), (2001 - MOST as u64..=2000).collect::<Vec<_>>());
+        assert_eq!(
+            latencies(&slowest),
+            (2001 - MOST as u64..=2000).collect::<Vec<_>>()
+        );
         assert_eq!(slowest.to_json().expect("some")["above_ns"], 2001 - MOST as u64);
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::slices::Slices;
+use crate::engine::slowest::Slowest;
 use crate::response::answer::{Answer, Fault, Verdict};
 use contract::FineHistogram;
 
@@ -32,6 +33,7 @@ pub struct Tally {
     pub unanswered: u64,
     /// From the first byte sent to the last byte of the answer.
     pub latency: FineHistogram,
+    pub slowest: Slowest,
     /// From the intended send to the last byte of the answer, or until the request failed; closed loop: empty.
     pub corrected: FineHistogram,
     /// From the first byte sent to the first byte of the answer.
@@ -100,6 +102,7 @@ impl Tally {
         self.ended_ns = self.ended_ns.max(other.ended_ns).max(other.last_ns);
         self.last_sent_ns = self.last_sent_ns.max(other.last_sent_ns);
         self.latency.merge(&other.latency);
+        self.slowest.merge(&other.slowest);
         self.corrected.merge(&other.corrected);
         self.first_byte.merge(&other.first_byte);
         self.connect.merge(&other.connect);

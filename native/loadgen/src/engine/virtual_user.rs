@@ -11,6 +11,8 @@ pub struct VirtualUserSpec {
     pub rank: u64,
     pub of: u64,
     pub seed: u64,
+    /// Number of the service that it calls.
+    pub service: u64,
 }
 
 impl VirtualUserSpec {
@@ -82,6 +84,7 @@ mod tests {
             rank,
             of,
             seed: 5,
+            service: 0,
         }
     }
 
