@@ -1,15 +1,15 @@
-"""Python stacks and owners of mutexes, read out of the memory of a running CPython 3.14: it runs nothing, none stops.
+"""Python stacks and owners of mutexes, read out of a running CPython 3.14 or 3.15: it runs nothing, none stops.
 
 Where things lie says the table of offsets for debuggers at the beginning of the interpreter's section .PyRuntime. What
 is read may change meanwhile: who reads must know by other means that the thread stood still (lab.profile.waits).
-Source: CPython 3.14, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets), pycore_interpframe_structs.h,
+Source: CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets), pycore_interpframe_structs.h,
 Include/object.h (a free-threaded object's mutex lies 14 bytes before its type), Modules/_threadmodule.c; proc(5).
 """
 
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +17,12 @@ from time import monotonic_ns
 from typing import NamedTuple
 
 from lab.gil.elf import COOKIE, symbols
-from lab.gil.memory import VERSION, Interpreter, interpreters
+from lab.gil.memory import Interpreter, interpreters
 
 DEEPEST = 24  # frames of a stack that are read
 MOST_THREADS = 4096
 _WINDOW_BYTES = 3072  # before a frame: callers mostly lie there
-_LAYOUT = {
+_LAYOUT = {  # of 3.14
     "": "free_threaded",
     "runtime": "size finalizing interpreters_head",
     "interpreter": "size id next threads_head threads_main gc modules sysdict builtins ceval_gil gil enabled locked "
@@ -41,8 +41,20 @@ _LAYOUT = {
     "bytes": "size ob_size ob_sval",
     "str": "size state length asciiobject_size",
 }
-_FIELDS = [f"{group}.{field}" for group, fields in _LAYOUT.items() for field in fields.split()]
-_TABLE = struct.Struct(f"<8sQ{len(_FIELDS)}Q")
+_NEWER = {  # what 3.15 has otherwise
+    "thread": "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id "
+    "native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state exc_value",
+    "type": "size tp_name tp_repr tp_flags tp_basicsize tp_dictoffset ht_size ht_cached_keys",
+}
+
+
+def _fields(layout: Mapping[str, str]) -> list[str]:
+    return [f"{group}.{field}" for group, fields in layout.items() for field in fields.split()]
+
+
+_TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # by version; of another it may be another
+KNOWN = "3.14", "3.15"
+_HEAD = struct.Struct("<8sQ")  # cookie, version
 _MUTEX_BEFORE_TYPE = 14
 _LONGEST_TEXT = 4096
 _ENCODINGS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
@@ -52,7 +64,7 @@ _NAME = re.compile(rb"[A-Za-z_][\w.]*\0", re.ASCII)
 
 
 class NotReadable(Exception):
-    """The process is no CPython 3.14, or its memory may not be read."""
+    """The process is no CPython that is known here, or its memory may not be read."""
 
 
 class RawFrame(NamedTuple):
@@ -111,10 +123,12 @@ class PythonProcess:
 
     def _found(self, pid: int) -> tuple[Interpreter, dict[str, int]]:
         for interpreter in interpreters(pid):
-            cookie, version, *offsets = _TABLE.unpack(self._read(interpreter.runtime, _TABLE.size))
-            if cookie == COOKIE and version >> 16 == VERSION:
-                return interpreter, dict(zip(_FIELDS, offsets, strict=True))
-        raise ValueError("no CPython 3.14")
+            cookie, version = _HEAD.unpack(self._read(interpreter.runtime, _HEAD.size))
+            fields = _TABLES.get(version >> 16)
+            if cookie == COOKIE and fields:
+                table = self._read(interpreter.runtime + _HEAD.size, 8 * len(fields))
+                return interpreter, dict(zip(fields, struct.unpack(f"<{len(fields)}Q", table), strict=True))
+        raise ValueError(f"no CPython {' or '.join(KNOWN)}")
 
     def stacks(self) -> Iterator[Stack]:
         """Of every thread that has a Python stack now."""

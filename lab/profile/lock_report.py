@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, sqrt
+from statistics import mean, stdev
 from typing import Any
 
 from core.messages import NOTHING, Message, chained, message, plural
@@ -11,7 +13,8 @@ from lab.profile.locks import LockFacts, Waiting
 from lab.profile.waits import UNREAD
 
 LEAST_SHARE = 0.02
-LEAST_SAMPLES = 20
+LEAST_SAMPLES = 20  # of stops, which are counted themselves
+STUDENT_95 = 2.093  # of the t distribution with PARTS - 1 degrees of freedom
 MOST_LINES = 20
 _LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3\.\d+t?)/")
 _NOWHERE = Place(file="", line=0, function="")
@@ -68,12 +71,18 @@ class LockReport:
         )
 
     def _waits(self) -> Message:
+        if not self.facts.waits:
+            return NOTHING
         share = self.facts.waiting_ns / max(1.0, self.in_flight_ns)
-        if share < LEAST_SHARE or not _enough(self.facts.waits):
+        margin = share * _relative_margin(self.facts.waits)
+        if share - margin < LEAST_SHARE:
             return NOTHING
         return message(
-            "requests wait for contended locks in {share} of their time; {of_these} of it for {owner} {place}",
+            "requests wait for contended locks in {share} [{low}, {high}] of their time; {of_these} of it for {owner} "
+            "{place}",
             share=_percent(min(1.0, share)),
+            low=_percent(min(1.0, share - margin)),
+            high=_percent(min(1.0, share + margin)),
             of_these=_percent_of_first(self.facts.waits),
             owner=owner(self.facts.waits[0].owner),
             place=_at(self.facts.waits[0]),
@@ -111,6 +120,14 @@ def caller(stack: Sequence[Place]) -> Place:
 
 def _enough(lines: Sequence[Waiting]) -> bool:
     return sum(line.samples for line in lines) >= LEAST_SAMPLES
+
+
+def _relative_margin(lines: Sequence[Waiting]) -> float:
+    """Half of the 95 % interval of how often there was a wait, of its mean: what successive times differ by."""
+    times = [sum(of_one) for of_one in zip(*(line.by_time for line in lines), strict=True)]
+    if len(times) < 2 or not any(times):
+        return inf
+    return STUDENT_95 * float(stdev(times)) / sqrt(len(times)) / float(mean(times))
 
 
 def _percent_of_first(lines: Sequence[Waiting]) -> str:

@@ -19,20 +19,20 @@ from pathlib import Path
 from time import monotonic_ns
 
 from core.errors import GilscopeError
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Message, listed, message
 from core.processtree import tree
 from lab.gil.elf import Symbol, symbols
 from lab.processes import guarded
-from lab.profile.frames import NotReadable, Place, PythonProcess, Stack
+from lab.profile.frames import KNOWN, NotReadable, Place, PythonProcess, Stack
 from lab.profile.uprobes import CLOCK, MACHINES, Hit, Probe, Probes
 from lab.profile.waits import LOCK, LOCKED, STARTED, STOP, STOPPED, UNREAD, Held, Owner, Timeline, of_stops, of_waits
 
-KNOWN = "3.14"  # the version whose memory lab.profile.frames reads
 TRIAL = Path(__file__).with_name("known.py")
 EXPECTED = {("copy_list", "list"), ("copy_dict", "dict")}
 TRIAL_ROUNDS, TRIAL_S, MOST_TRIALS = 40, 2.0, 15
 SAMPLES_HZ = 200
 LONGEST_S = 60.0
+PARTS = 20
 NEW_PROCESSES_S = 0.5
 TAKE_MUTEX = ("_PyMutex_LockTimed", "PyMutex_Lock", "_PyRecursiveMutex_LockTimed")
 STOP_ALL = (("stop_the_world", "start_the_world"), ("_PyEval_StopTheWorld", "_PyEval_StartTheWorld"))
@@ -48,12 +48,13 @@ class LocksFailed(GilscopeError):
 class Waiting:
     """Waits of threads at a line. owner: whose mutex they wait for, as in lab.profile.waits.
 
-    stack: the line, and what called it; samples: how many, of those in `LockFacts.samples`
+    stack: the line, and what called it; samples: how many; by_time: of them, in each of PARTS successive times
     """
 
     owner: str
     stack: tuple[Place, ...]
     samples: int
+    by_time: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +105,9 @@ class LockRecording:
         """Raises LocksFailed."""
         self._find_processes()
         if not self._processes:
-            raise LocksFailed("no process of the service is a CPython 3.14 whose memory may be read")
+            raise LocksFailed(
+                "no process of the service is a CPython {known} whose memory may be read", known=listed(KNOWN)
+            )
         with ExitStack() as stack:
             stack.callback(self._close)
             programs = {process.interpreter.file.stat().st_ino: process for process in self._pythons()}
@@ -185,7 +188,7 @@ class LockRecording:
         self._take(self._probes.hits())
         line = self._timeline
         line.end(self._ended_ns)
-        waits = self._lines(of_waits(line.waits, self._stacks, self._owners))
+        waits = self._lines(of_waits(line.waits, self._stacks, self._owners, self._part))
         contended = [waiting for waiting in waits if not _is_signal(waiting)]
         watched_ns = self._ended_ns - self._started_ns
         per_sample_ns = watched_ns / max(1, self._rounds)
@@ -202,16 +205,28 @@ class LockRecording:
             lost=self._probes.lost(),
         )
 
+    def _part(self, at_ns: int) -> int:
+        length_ns = max(1, self._ended_ns - self._started_ns)
+        return min(PARTS - 1, max(0, at_ns - self._started_ns) * PARTS // length_ns)
+
     def _lines(self, samples: Counter[Held]) -> list[Waiting]:
         """By owner and innermost line, the most frequent first, with the most frequent of the stacks."""
         lines: dict[tuple[str, Place | None], Counter[tuple[Place, ...]]] = defaultdict(Counter)
+        parts: dict[tuple[str, Place | None], Counter[int]] = defaultdict(Counter)
         for held, count in samples.items():
             places = map(self._processes[held.pid].place, held.frames)
             stack = tuple(place for place in places if place)
-            lines[held.owner, stack[0] if stack else None][stack] += count
+            line = held.owner, stack[0] if stack else None
+            lines[line][stack] += count
+            parts[line][held.part] += count
         waiting = (
-            Waiting(owner=owner, stack=stacks.most_common(1)[0][0], samples=stacks.total())
-            for (owner, _), stacks in lines.items()
+            Waiting(
+                owner=line[0],
+                stack=stacks.most_common(1)[0][0],
+                samples=stacks.total(),
+                by_time=tuple(parts[line][part] for part in range(PARTS)),
+            )
+            for line, stacks in lines.items()
         )
         return sorted(waiting, key=lambda line: -line.samples)
 

@@ -5,7 +5,7 @@ A sample of a thread's stack is one of a wait only if all of it was read while t
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -110,11 +110,15 @@ Read = TypeVar("Read", Stack, Owner)
 
 
 class Held(NamedTuple):
-    """What a sample of a waiting thread is of: whose mutex (PythonProcess.owner, UNREAD; "" of a stop), and where."""
+    """What a sample of a waiting thread is of: whose mutex (PythonProcess.owner, UNREAD; "" of a stop), where and when.
+
+    part: which of the successive times of the same length that all samples are divided into
+    """
 
     pid: int
     owner: str
     frames: tuple[RawFrame, ...]
+    part: int = 0
 
 
 UNREAD = "?"
@@ -126,9 +130,12 @@ def of_stops(stops: Sequence[Span], stacks: Mapping[int, Sequence[Stack]]) -> Co
 
 
 def of_waits(
-    waits: Sequence[Span], stacks: Mapping[int, Sequence[Stack]], owners: Mapping[int, Sequence[Owner]]
+    waits: Sequence[Span],
+    stacks: Mapping[int, Sequence[Stack]],
+    owners: Mapping[int, Sequence[Owner]],
+    part_at: Callable[[int], int] = lambda at_ns: 0,
 ) -> Counter[Held]:
-    """The samples that are of a thread which waits for a mutex. stacks, owners: by process.
+    """The samples that are of a thread which waits for a mutex. stacks, owners: by process; part_at: Held.part
 
     Whose mutex it is was read during this wait, or during most of the others for it; UNREAD where it never was.
     """
@@ -138,7 +145,12 @@ def of_waits(
         names[span.pid, span.mutex][name] += 1
     usual = {mutex: counted.most_common(1)[0][0] for mutex, counted in names.items()}
     return Counter(
-        Held(span.pid, by_wait.get(span, usual.get((span.pid, span.mutex), UNREAD)), stack.frames)
+        Held(
+            span.pid,
+            by_wait.get(span, usual.get((span.pid, span.mutex), UNREAD)),
+            stack.frames,
+            part_at(stack.start_ns),
+        )
         for span, stack in _joined(waits, stacks)
     )
 

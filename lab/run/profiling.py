@@ -10,11 +10,12 @@ from typing import Any
 
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, Message, listed, message, verbatim
 from core.result import PROFILES
 from core.system import SERVICE, System
 from lab.places import REPOSITORY
 from lab.profile import locks, memory, perf, stack_files, stacks
+from lab.profile.frames import KNOWN
 from lab.profile.lock_report import LockReport
 from lab.run.inside import Inside, Window
 from lab.run.measure import Bench, measure
@@ -132,10 +133,10 @@ def _check(runtime: AnyRuntime) -> None:
     """Raises LocksFailed if it is no interpreter whose memory is known, or what is seen of known objects is wrong."""
     python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
     if not isinstance(python, Runtime):
-        raise locks.LocksFailed("locks are known of CPython {known}, started by gilscope, alone", known=locks.KNOWN)
-    if not python.version.startswith(f"{locks.KNOWN}."):
+        raise locks.LocksFailed("locks are known of CPython {known}, started by gilscope, alone", known=listed(KNOWN))
+    if not python.version.startswith(tuple(f"{version}." for version in KNOWN)):
         raise locks.LocksFailed(
-            "locks are known of CPython {known}; this is {version}", known=locks.KNOWN, version=python.version
+            "locks are known of CPython {known}; this is {version}", known=listed(KNOWN), version=python.version
         )
     if python.interpreter.facts["gil_disabled_build"]:
         locks.check_known_objects(python.interpreter.executable)

@@ -24,15 +24,21 @@ def sentence(facts: LockFacts) -> str:
 def test_a_service_without_contention_has_nothing_claimed_of_it() -> None:
     nothing = "no contended lock, stop of all threads or counting of shared references takes 2 %"
     assert sentence(QUIET) == nothing
-    few = (Waiting(owner="dict", stack=PUT, samples=19),)
-    assert sentence(replace(QUIET, waiting_ns=5 * SECOND, waits=few)) == nothing
+    once = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(400,) + (0,) * 19),)
+    assert sentence(replace(QUIET, waiting_ns=5 * SECOND, waits=once)) == nothing
+    little = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(20,) * 20),)
+    assert sentence(replace(QUIET, waiting_ns=SECOND // 6, waits=little)) == nothing
+    assert sentence(replace(QUIET, waiting_ns=SECOND, waits=little)) != nothing
 
 
 def test_the_type_of_the_object_the_line_and_its_caller_are_named() -> None:
-    waits = (Waiting(owner="dict", stack=PUT, samples=62), Waiting(owner=NOBODY, stack=(), samples=38))
+    waits = (
+        Waiting(owner="dict", stack=PUT, samples=62, by_time=(2, 4) * 9 + (4, 4)),
+        Waiting(owner=NOBODY, stack=(), samples=38, by_time=(2,) * 18 + (1, 1)),
+    )
     assert sentence(replace(QUIET, waiting_ns=5 * SECOND, waits=waits)) == (
-        "requests wait for contended locks in 50 % of their time; 62 % of it for a dict at app.py:31 in Cache.put, "
-        "called at flask/app.py:9 in dispatch"
+        "requests wait for contended locks in 50 % [45 %, 55 %] of their time; 62 % of it for a dict at app.py:31 in "
+        "Cache.put, called at flask/app.py:9 in dispatch"
     )
 
 

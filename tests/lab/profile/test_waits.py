@@ -69,6 +69,12 @@ def test_after_a_stop_whose_end_was_lost_waits_count_again() -> None:
     assert line.waits == [wait(2_000_000, 2_000_100)]
 
 
+def test_a_sample_is_of_the_time_at_which_its_reading_began() -> None:
+    stacks = {PID: [stack(10, 20), stack(110, 120), stack(112, 122)]}
+    counts = of_waits([wait(0, 150)], stacks, {}, lambda at_ns: at_ns // (100 * US))
+    assert counts == {Held(PID, UNREAD, PUT, 0): 1, Held(PID, UNREAD, PUT, 1): 2}
+
+
 def test_a_sample_counts_only_if_all_of_it_was_read_while_the_thread_waited() -> None:
     stacks = {PID: [stack(10, 20), stack(45, 55), stack(60, 70), stack(110, 120, GET)]}
     owners = {PID: [Owner(TID, DICT, 30 * US, 31 * US, "dict"), Owner(TID, DICT, 52 * US, 53 * US, "list")]}

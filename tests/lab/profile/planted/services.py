@@ -17,11 +17,13 @@ class Counter:
 
 
 def shared_dict_under_one_key() -> None:
-    shared_dict.copy()  # the dict's mutex is held for as long as that takes
+    shared_dict[0] = None
 
 
 def shared_list_appended() -> None:
-    shared_list.copy()
+    shared_list.append(0)
+    if len(shared_list) > 40_000:
+        shared_list.clear()
 
 
 def function_attributes() -> None:
