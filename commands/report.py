@@ -48,7 +48,7 @@ def write(folder: Path, run: Run, output: Output) -> Written:
     from reports.write import PartsLost, write_all
 
     view = View(run, titles(run))
-    run.comparisons = [comparison.to_json() for comparison in view.comparisons]
+    run.comparisons = [comparison.to_json() for comparison in (*view.comparisons, *view.between_bests)]
     try:
         paths = write_all(view, folder, output.language)
         return Written(folder=folder, view=view, paths=paths, output=output)

@@ -218,7 +218,8 @@ class Plan:
             names = [name for name in self.runtimes if self._has(row.system, name)]
             for values in row.combinations(self.scale):
                 cell = _cell(row.system, "", values)
-                stored = {**title, "system": cell.system, "params": cell.params, "runtimes": names}
+                framed = {"framed": True} if row.system.framed else {}
+                stored = {**title, **framed, "system": cell.system, "params": cell.params, "runtimes": names}
                 combinations.setdefault(cell.cell_id, stored)
         return list(combinations.values())
 

@@ -107,7 +107,7 @@ CELL = record(
         "services": array(SERVICE),
     },
 )
-ROW = record({"system": text, "params": parameters}, {"title": text, "runtimes": nullable(array(text))})
+ROW = record({"system": text, "params": parameters}, {"title": text, "framed": flag, "runtimes": nullable(array(text))})
 METHOD = record(
     {
         "warmup": record({"share": number, "seconds": number}),
@@ -188,7 +188,7 @@ CAPACITY = record(may={"cores": COUNT, **dict.fromkeys(("requests_per_s", "low",
 COMPARISON = record(
     may={
         **dict.fromkeys(("system", "numerator", "denominator"), text),
-        "step": choice("version", "build", "lock", "whole", "aa", "other"),
+        "step": choice("version", "build", "lock", "whole", "aa", "other", "best"),
         "verdict": VERDICT,
         "params": parameters,
         **dict.fromkeys(

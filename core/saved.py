@@ -9,14 +9,20 @@ from core.messages import Message
 from core.method import Method
 from core.user_service import UserService
 
+FRAMED = ("1", "2", "4")  # in files that do not say
+
 
 @dataclass(frozen=True, kw_only=True)
 class SavedRow:
-    """One combination of parameter values. runtimes: under which it has cells; None in files that do not say."""
+    """One combination of parameter values. runtimes: under which it has cells; None in files that do not say.
+
+    framed: whether its clients speak our frames (System.framed)
+    """
 
     system: str
     params: Mapping[str, Value]
     title: str = ""
+    framed: bool = False
     runtimes: tuple[str, ...] | None = None
 
 
@@ -82,6 +88,11 @@ class SavedPlan:
     user_service: UserService | None = None
     absent: tuple[Absent, ...] = ()
     outside: tuple[OutsideSystem, ...] = ()
+
+    @property
+    def framed(self) -> set[str]:
+        """The systems whose clients speak our frames."""
+        return {row.system for row in self.rows if row.framed}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "SavedPlan":
@@ -151,6 +162,7 @@ def _row(stored: Mapping[str, Any]) -> SavedRow:
         system=stored["system"],
         params=stored["params"],
         title=stored.get("title", ""),
+        framed=stored.get("framed", stored["system"] in FRAMED),
         runtimes=None if runtimes is None else tuple(runtimes),
     )
 

@@ -172,6 +172,11 @@ class System:
         return self.native_service if role == SERVICE else self.native_client
 
     @property
+    def framed(self) -> bool:
+        """Whether its clients speak our frames, so that another such service may take the place of its own."""
+        return self.native_client is not None and "framed" in self.native_client.arguments
+
+    @property
     def hosted(self) -> bool:
         """Whether it is a user's service: a child of the orchestrator's Python starts it and speaks for it."""
         return self.user_service is not None

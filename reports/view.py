@@ -7,7 +7,8 @@ from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
 from reports.rows.arrangement import groups
-from reports.rows.comparisons import Comparison, compare
+from reports.rows.best import Best, bests
+from reports.rows.comparisons import Comparison, compare, compare_bests
 from reports.rows.series import arms
 from reports.rows.settings import Settings
 from reports.rows.summary import Row, rows
@@ -42,6 +43,16 @@ class View:
     def comparisons(self) -> tuple[Comparison, ...]:
         """All that the arms allow, those over all settings last."""
         return tuple(compare(self.run))
+
+    @cached_property
+    def bests(self) -> list[Best]:
+        """The best service under each runtime, of each work."""
+        return bests(self.run, self.rows)
+
+    @cached_property
+    def between_bests(self) -> tuple[Comparison, ...]:
+        """The steps between these."""
+        return tuple(compare_bests(self.run, self.bests))
 
     @cached_property
     def compared(self) -> list[Comparison]:

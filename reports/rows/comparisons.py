@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from core.messages import NOTHING, Message, listed, message, plural
 from core.result import Run
 from core.saved import Until
 from reports.rows.arms import addresses
+from reports.rows.best import Best, best_pairs
 from reports.rows.capacity import capacity
 from reports.rows.factors import factors
 from reports.rows.gates import cores_in_use, disturbances, full, median_saturation, saturated
 from reports.rows.loops import is_open
-from reports.rows.pairs import OVER_ALL, Pair, pairs
+from reports.rows.pairs import OVER_ALL, Pair, Setting, pairs
 from reports.rows.steps import NAMES, confounds
+from reports.rows.summary import setting_key
 from reports.rows.tails import tails
 from reports.statistics.dependence import dependence, depends
 from reports.statistics.evidence import MARGIN
@@ -38,7 +40,8 @@ class Comparison:
     saturation: share of the cores they could have had that the clients used, median over the cells; None if not known
     cores_in_use: share of all cores that services and clients of the numerator used together, median over its cells
     disturbed: share of the cells in which the machine was not quiet; None without cells
-    settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did
+    settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did;
+        of a step between bests that of the denominator and that of the numerator
     between_services: its arms are services that already ran, not runtimes
     factors, tails: what the ratio is made of, and percentiles of latency; reports.rows.factors and .tails
     capacity: what the services of each arm could serve by themselves; reports.rows.capacity
@@ -110,18 +113,31 @@ class Comparison:
 
 def compare(run: Run) -> list[Comparison]:
     """Every comparison that the run's arms allow: A/A, a family of its own, then the steps."""
-    made, margin, anytime = pairs(run), run.plan.get("margin", MARGIN), is_anytime(run)
-    judged = partial(_judged, margin=margin, anytime=anytime, seed=run.seed)
-    same = judged([pair for pair in made if pair.step.name == "aa"])
+    made = pairs(run)
+    same = _judged(run, [pair for pair in made if pair.step.name == "aa"])
     family = [pair for pair in made if pair.step.name != "aa"]
-    floors = {pair.setting: floor for pair, verdict in same if (floor := _floor(pair, verdict)) is not None}
-    verdicts = same + [(pair, _unless_aa_differs(verdict, same)) for pair, verdict in judged(family)]
-    of_tails: list[dict[str, Any]] = [{} for _ in same]
-    of_tails += tails(family, margin=margin, anytime=anytime, seed=run.seed)
+    return [_comparison(run, pair, verdict, _floors(same)) for pair, verdict in same] + _steps(run, family, same)
+
+
+def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
+    """The steps between the best services of the runtimes, a family of their own."""
+    family = best_pairs(run, chosen)
+    again = [pair for pair in pairs(run) if pair.step.name == "aa"] if family and run.plan.get("aa") else []
+    return _steps(run, family, _judged(run, again))
+
+
+def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
+    """A comparison for each pair of *family*, where no A/A of *same* differs from itself."""
+    of_tails = tails(family, margin=_margin(run), anytime=is_anytime(run), seed=run.seed)
     return [
-        _comparison(run, pair, verdict, floors.get(pair.setting), of_tail)
-        for (pair, verdict), of_tail in zip(verdicts, of_tails, strict=True)
+        _comparison(run, pair, _unless_aa_differs(verdict, same), _floors(same), of_tail)
+        for (pair, verdict), of_tail in zip(_judged(run, family), of_tails, strict=True)
     ]
+
+
+def _margin(run: Run) -> float:
+    margin: float = run.plan.get("margin", MARGIN)
+    return margin
 
 
 def is_anytime(run: Run) -> bool:
@@ -129,16 +145,20 @@ def is_anytime(run: Run) -> bool:
     return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
 
 
-def _judged(pairs: Sequence[Pair], *, margin: float, anytime: bool, seed: int) -> list[tuple[Pair, Verdict]]:
+def _judged(run: Run, family: Sequence[Pair]) -> list[tuple[Pair, Verdict]]:
     verdicts = judge_family(
-        {number: pair.ratios for number, pair in enumerate(pairs)},
-        totals={number: pair.totals for number, pair in enumerate(pairs)},
-        margin=margin,
-        gates={number: pair.gate for number, pair in enumerate(pairs) if pair.gate},
-        anytime=anytime,
-        seed=seed,
+        {number: pair.ratios for number, pair in enumerate(family)},
+        totals={number: pair.totals for number, pair in enumerate(family)},
+        margin=_margin(run),
+        gates={number: pair.gate for number, pair in enumerate(family) if pair.gate},
+        anytime=is_anytime(run),
+        seed=run.seed,
     )
-    return [(pair, verdicts[number]) for number, pair in enumerate(pairs)]
+    return [(pair, verdicts[number]) for number, pair in enumerate(family)]
+
+
+def _floors(same: Sequence[tuple[Pair, Verdict]]) -> dict[Setting, float]:
+    return {pair.setting: floor for pair, verdict in same if (floor := _floor(pair, verdict)) is not None}
 
 
 def _floor(pair: Pair, verdict: Verdict) -> float | None:
@@ -157,7 +177,14 @@ def _unless_aa_differs(verdict: Verdict, same: Sequence[tuple[Pair, Verdict]]) -
     return replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
 
 
-def _comparison(run: Run, pair: Pair, verdict: Verdict, floor: float | None, of_tail: dict[str, Any]) -> Comparison:
+def _comparison(
+    run: Run,
+    pair: Pair,
+    verdict: Verdict,
+    floors: Mapping[Setting, float],
+    of_tail: Mapping[str, Any] = MappingProxyType({}),
+) -> Comparison:
+    settings = pair.sides or tuple((single.setting[0], single.params) for single in pair.over)
     used, in_use = median_saturation(pair.cells, run), cores_in_use([*pair.numerator.values()], run)
     of_blocks = dependence(pair.ratios, pair.numerator_last)
     return Comparison(
@@ -168,7 +195,7 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floor: float | None, of_
         step=pair.step.name,
         **vars(verdict),
         blocks=len(pair.ratios),
-        noise_floor=floor,
+        noise_floor=floors.get(setting_key(*pair.sides[-1]) if pair.sides else pair.setting),
         confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
         notes=[
             *([AT_RATE] if is_open(pair.params) else []),
@@ -181,11 +208,11 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floor: float | None, of_
         saturation=used,
         cores_in_use=in_use,
         disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
-        settings=[{"system": one.setting[0], "params": dict(one.params)} for one in pair.over],
+        settings=[{"system": system, "params": dict(params)} for system, params in settings],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},
         capacity=capacity(pair, run) if verdict.ratio is not None else {},
-        tails=of_tail,
+        tails=dict(of_tail),
         far_slower=pair.far_slower,
         dependence=of_blocks,
     )

@@ -24,6 +24,7 @@ Setting = tuple[str, str]  # system, parameters as text
 class Pair:
     """A step of one setting: the cells of its two arms by block. over: the pairs it is over, where it is of several.
 
+    sides: where each arm has a setting of its own, the denominator's and the numerator's: system and parameters
     ratios: by block, ln of the ratio of throughputs; totals: what each block says of that of total times
     numerator_last: by block, whether the numerator's cell ran after the denominator's
     """
@@ -37,6 +38,7 @@ class Pair:
     totals: Mapping[int, float]
     gate: Message = NOTHING
     over: tuple["Pair", ...] = ()
+    sides: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     numerator_last: Mapping[int, bool] = field(default_factory=dict)
 
     @property
@@ -75,9 +77,16 @@ def pairs(run: Run) -> list[Pair]:
     found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run))
     settings = arm_settings(run) if between_arms else _settings(run)
     planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
-    places = {id(cell): place for place, cell in enumerate(run.cells)}
+    places = places_of(run)
     made = [
-        _pair(run, setting, params, step, places)
+        pair_of(
+            _cells(run, setting, params, step.denominator),
+            _cells(run, setting, params, step.numerator),
+            places,
+            setting=setting,
+            params=params,
+            step=step,
+        )
         for setting, params in settings.items()
         for step in found
         if between_arms or _is_planned(run, step, planned.get(setting))
@@ -112,14 +121,18 @@ def second_arms(run: Run) -> dict[str, str]:
     return {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}
 
 
-def _pair(run: Run, setting: Setting, params: Mapping[str, Any], step: Step, places: Mapping[int, int]) -> Pair:
-    """places: when each cell ran, by its id()."""
-    before, after = (_cells(run, setting, params, arm) for arm in (step.denominator, step.numerator))
+def places_of(run: Run) -> dict[int, int]:
+    """When each cell ran, by its id()."""
+    return {id(cell): place for place, cell in enumerate(run.cells)}
+
+
+def pair_of(
+    before: Mapping[int, CellResult], after: Mapping[int, CellResult], places: Mapping[int, int], **about: Any
+) -> Pair:
+    """The pair of these cells, by block. about: its setting, params, step and sides."""
     sides = times_ns(before), times_ns(after)
     return Pair(
-        setting=setting,
-        params=params,
-        step=step,
+        **about,
         denominator=before,
         numerator=after,
         ratios=log_ratios(*sides),

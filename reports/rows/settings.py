@@ -21,8 +21,12 @@ class Settings:
     def __init__(self, rows: Sequence[Row], titles: Mapping[str, str]) -> None:
         self._titles = titles
         systems = dict.fromkeys(row.system for row in rows)
-        self._varying = {name: varying([row for row in rows if row.system == name]) for name in systems}
         self._in_all = varying(rows)
+        apart = {name: varying([row for row in rows if row.system == name]) for name in systems}
+        self._varying = {  # DISPATCH is a design: where rows differ in it, each that has one names its own
+            name: [each for each in self._in_all if each in names or each == "DISPATCH"]
+            for name, names in apart.items()
+        }
         self._plan_titles = {setting_key(row.system, row.params): row.title for row in rows if row.title}
 
     def number(self, system: str) -> Message:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from core.messages import AND, COMMA, NOTHING, Arg, Message, listed, message
 from core.runtime import NATIVE, RuntimeName
 
-StepName = Literal["version", "build", "lock", "whole", "aa", "other"]
+StepName = Literal["version", "build", "lock", "whole", "aa", "other", "best"]
 INSTALLERS = {"pip", "setuptools", "wheel"}  # what an environment without uv has besides
 FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")
 NAMES: Mapping[str, Message] = {
@@ -18,6 +18,7 @@ NAMES: Mapping[str, Message] = {
     "whole": message("whole"),
     "aa": message("A/A"),
     "other": message("several"),
+    "best": message("best against best"),
 }
 ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
@@ -53,12 +54,23 @@ def steps(arms: Sequence[str], again: Mapping[str, str]) -> list[Step]:
     A step between neighbours that differ in more than one cause is called other: what is missing between them
     cannot be separated.
     """
-    chain = sorted((RuntimeName.parse(arm) for arm in arms if arm != NATIVE), key=_place)
+    chain = _chain(arms)
     found = [_step(one, next_one) for one, next_one in itertools.pairwise(chain)]
     if len(chain) > 2:
         found.append(_step(chain[0], chain[-1], "whole"))
     same = [Step(name="aa", denominator=runtime, numerator=arm, causes=()) for arm, runtime in again.items()]
     return found + same
+
+
+def steps_to_the_last(arms: Sequence[str]) -> list[Step]:
+    """From each runtime to the last of the order, between the best service of each: designs may differ, too."""
+    chain = _chain(arms)
+    return [_step(name, chain[-1], "best") for name in chain[:-1]]
+
+
+def _chain(arms: Sequence[str]) -> list[RuntimeName]:
+    """Default builds first, by version, then free-threaded ones, with the GIL on before off."""
+    return sorted((RuntimeName.parse(arm) for arm in arms if arm != NATIVE), key=_place)
 
 
 def _place(name: RuntimeName) -> tuple[bool, int, bool]:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from reports.rows.arms import addresses, group_name
+from reports.rows.best import BEST
 from reports.rows.comparisons import Comparison
-from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row, setting_key
 
 
@@ -58,10 +58,10 @@ class Traces:
 
     def of(self, one: Comparison) -> str:
         """The groups of both arms, the denominator's first; of one over all settings, in those that it is over."""
-        return " ".join(filter(None, (self._of_arm(one, arm) for arm in (one.denominator, one.numerator))))
-
-    def _of_arm(self, one: Comparison, arm: str) -> str:
-        settings = [(some["system"], some["params"]) for some in one.settings]
-        over = settings if one.system == OVER_ALL else [(one.system, one.params)]
-        found = (self._groups.get((*setting_key(system, params), arm), "") for system, params in over)
+        settings = [setting_key(some["system"], some["params"]) for some in one.settings]
+        over = [settings or [setting_key(one.system, one.params)]] * 2
+        if one.system == BEST:
+            over = [settings[:1], settings[1:]]
+        arms = zip((one.denominator, one.numerator), over, strict=True)
+        found = (self._groups.get((*setting, arm), "") for arm, some in arms for setting in some)
         return " ".join(filter(None, found))

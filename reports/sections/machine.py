@@ -25,6 +25,7 @@ SIZES: Mapping[str, Message] = {  # what a reader asks first
     "NUM_CONNECTIONS_PER_CLIENT": message("connections of a client: {values}"),
     "NUM_REQUESTS_PER_CLIENT": message("requests of a client to a service: {values}"),
     "CALC_TARGET": message("CALC_TARGET {values}"),
+    "DISPATCH": message("DISPATCH {values}"),
     "MESSAGE_BYTES": message("message: {values} bytes"),
 }
 MOST_VALUES = 4

@@ -17,6 +17,7 @@ from core.messages import Message, message
 from core.printable import for_terminal
 from core.result import FILE_NAME, Run, load
 from reports.render.console import wrapped
+from reports.rows.best import BEST
 from reports.rows.comparisons import Comparison
 from reports.sections.verdict import answered, clause
 
@@ -82,7 +83,7 @@ def summary(run: Run, folder: Path) -> SavedRun:
 def _verdict(run: Run) -> Message:
     """The first sentence of the verdict: on the lock, where the run can tell it apart."""
     try:
-        compared = [Comparison.from_json(stored) for stored in run.comparisons]
+        compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
     except TypeError:  # of a version whose comparisons had other keys
         return NO_VERDICT
     sentences = answered(compared)

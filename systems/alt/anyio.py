@@ -1,5 +1,6 @@
 """Alternative: AnyIO's buffered streams on asyncio, one event loop."""
 
+from clients.native import FRAMED
 from core.messages import message
 from core.system import System
 
@@ -11,6 +12,7 @@ SYSTEM = System(
     service="services.alternatives.anyio_app:anyio_service",
     caller="clients.callers:framed_caller",
     message="clients.channel:framed_message",
+    native_client=FRAMED,
     requirements="requirements/anyio.txt",
     request_cpu_us=150,
 )

@@ -1,5 +1,6 @@
 """Alternative: asyncio streams, one event loop."""
 
+from clients.native import FRAMED
 from core.messages import message
 from core.system import System
 
@@ -11,5 +12,6 @@ SYSTEM = System(
     service="services.alternatives.streams:streams_service",
     caller="clients.callers:framed_caller",
     message="clients.channel:framed_message",
+    native_client=FRAMED,
     request_cpu_us=110,
 )

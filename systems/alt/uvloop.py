@@ -3,6 +3,7 @@
 Source: uvloop.readthedocs.io/user
 """
 
+from clients.native import FRAMED
 from core.messages import message
 from core.system import System
 
@@ -14,6 +15,7 @@ SYSTEM = System(
     service="services.alternatives.protocol:uvloop_service",
     caller="clients.callers:framed_caller",
     message="clients.channel:framed_message",
+    native_client=FRAMED,
     requirements="requirements/uvloop.txt",
     request_cpu_us=80,
 )

@@ -41,7 +41,7 @@ def test_a_plan_of_today_is_read_whole() -> None:
 def test_rows_absences_and_outside_systems_are_values(reason: Any) -> None:
     absent = [{"system": "x", "runtime": "3.14t", "reason": reason}]
     plan = SavedPlan.from_json({**SMALLEST, "absent": absent, "outside": {"x": {"title": "X", "file": "/x.py"}}})
-    assert plan.rows == (SavedRow(system="4", params={"CALC_TARGET": 10}),)
+    assert plan.rows == (SavedRow(system="4", params={"CALC_TARGET": 10}, framed=True),)
     assert plan.outside == (OutsideSystem(name="x", title="X", file="/x.py"),)
     (first,) = plan.absent
     assert isinstance(first, Absent)

@@ -74,7 +74,7 @@ def test_the_plan_has_its_method_seed_and_command() -> None:
 def test_services_clients_and_load_are_in_one_line() -> None:
     assert sizes(swept()) == (
         "services: 4 · clients: 2 · worker threads of a service: 25 · threads of a client: 25 · "
-        "requests of a client to a service: 2,500 · CALC_TARGET 1,000"
+        "requests of a client to a service: 2,500 · CALC_TARGET 1,000 · DISPATCH any"
     )
 
 
