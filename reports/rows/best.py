@@ -12,6 +12,7 @@ from core.cell import Value
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan
+from reports.rows.loops import is_open
 from reports.rows.pairs import Pair, pair_of, places_of, times_ns
 from reports.rows.steps import steps_to_the_last
 from reports.rows.summary import Row, runtimes
@@ -48,7 +49,8 @@ def bests(run: Run, rows: Sequence[Row]) -> list[Best]:
     framed, arms = SavedPlan.from_json(run.plan).framed, set(runtimes(run)) - {NATIVE}
     by_work: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        if row.system in framed and row.runtime in arms and row.params.get("NUM_CLIENTS"):
+        is_timed = row.params.get("NUM_CLIENTS") and not is_open(row.params)
+        if row.system in framed and row.runtime in arms and is_timed:
             by_work.setdefault((json.dumps(_work(row)), row.runtime), []).append(row)
     chosen = [_best(some) for some in by_work.values() if len(some) > 1]
     return [best for best in chosen if best]

@@ -200,7 +200,7 @@ def _comparison(
         notes=[
             *([AT_RATE] if is_open(pair.params) else []),
             *saturated(used),
-            *full(in_use),
+            *full(in_use, pair.cells),
             *disturbances(pair.cells),
             *_far_slower(pair),
             *depends(of_blocks),

@@ -5,6 +5,7 @@ from statistics import median
 
 from core.messages import NOTHING, Message, listed, message
 from core.result import DISTURBANCES, CellResult, Run
+from core.runtime import NATIVE
 from reports.rows.costs import saturation
 from reports.rows.summary import as_message, cpu_ns, reasons
 
@@ -76,15 +77,17 @@ def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
     return median(shares) if shares else None
 
 
-def full(used: float | None) -> list[Message]:
+def full(used: float | None, cells: Sequence[CellResult]) -> list[Message]:
     """That the machine was full, and what follows, where it was."""
     if used is None or used < MOST_IN_USE:
         return []
+    has_native_client = all(cell.client_runtime == NATIVE for cell in cells)
     return [
         message(
             "services and clients together used {used:.0%} of the cores: the ratio is that of the pair, not of the "
-            "service alone (--client-runtime native, or more cores)",
+            "service alone ({remedy})",
             used=used,
+            remedy=message("more cores") if has_native_client else message("--client-runtime native, or more cores"),
         )
     ]
 

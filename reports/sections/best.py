@@ -36,7 +36,7 @@ def section(view: View) -> Section:
     sentences = tuple(_sentence(step, view) for step in view.between_bests)
     works = {str(best.work): best.work for best in view.bests}.values()
     groups = [(_work(work, view), [best for best in view.bests if best.work == work]) for work in works]
-    bests = table_of(TITLE, _bests(view), groups)
+    bests = table_of(TITLE, _bests(view), groups, titled=True)
     steps = table_of(message("Steps between bests"), _steps(view), [(NOTHING, view.between_bests)], folded=True)
     return Section(
         key="best",
