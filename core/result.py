@@ -94,7 +94,7 @@ class CellResult:
 
 @dataclass(kw_only=True)
 class Run:
-    """One execution of a plan, as far as it has come. plan, machine, runtimes and profiles are plain JSON values.
+    """One execution of a plan, as far as it has come. What is no dataclass is plain JSON values.
 
     missing: of each runtime that was asked for and is not here, what to do about it
     fingerprints: what the cells were measured with (core.fingerprint)
@@ -113,6 +113,7 @@ class Run:
     cells: list[CellResult] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     profiles: list[dict[str, Any]] = field(default_factory=list)
+    floors: list[dict[str, Any]] = field(default_factory=list)
     fingerprints: dict[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA
 

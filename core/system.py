@@ -13,7 +13,7 @@ from core.runtime import NATIVE
 if TYPE_CHECKING:
     from core.user_service import Command, Target
 
-SERVICE, CLIENT = "service", "client"
+SERVICE, CLIENT, ALONE = "service", "client", "alone"
 SIZES = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT")
 COMMON = (*SIZES, "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 
@@ -174,7 +174,7 @@ class System:
     @property
     def framed(self) -> bool:
         """Whether its clients speak our frames, so that another such service may take the place of its own."""
-        return self.native_client is not None and "framed" in self.native_client.arguments
+        return not self.hosted and self.native_client is not None and "framed" in self.native_client.arguments
 
     @property
     def hosted(self) -> bool:

@@ -1,4 +1,4 @@
-"""A measured child process: `python -m systems service` or `python -m systems client`. See docs/child-contract.md."""
+"""A measured child process: `python -m systems service`, `client` or `alone`. See docs/child-contract.md."""
 
 import sys
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from core.child import (
 )
 from core.method import Method
 from core.runtime import gil_enabled
-from core.system import ClientFactory, System, loaded
+from core.system import ALONE, CLIENT, SERVICE, ClientFactory, System, loaded
 from core.system_file import TOLD, load_system
 from systems import find
 
@@ -69,6 +69,21 @@ def call() -> None:
     )
 
 
+def repeat() -> None:
+    """Wait for `go`, answer the request that clients would send in a loop, print what that took."""
+    from clients.channel import json_message
+    from services.alone import answer_alone
+
+    first_line = read_cell()
+    stay_on(first_line.get("cpus", ()))
+    request, ready = json_message(Cell.from_json(first_line)), gil_enabled()
+    say_ready([])
+    if next_word() != "go":
+        exit_at_once(STOPPED_EARLY)
+    watch = ParentWatch()
+    watch.say_result_and_stay({**answer_alone(request), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()})
+
+
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
     """The system's own client, or else the common loop around its caller; a user's service has one of its own."""
     if "own" in first_line:
@@ -88,7 +103,7 @@ def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
     return load_system(Path(first_line[TOLD])) if TOLD in first_line else find(cell.system)
 
 
-ROLES = {"service": serve, "client": call}
+ROLES = {SERVICE: serve, CLIENT: call, ALONE: repeat}
 
 if __name__ == "__main__":
     if sys.argv[1:] not in [[role] for role in ROLES]:

@@ -137,6 +137,14 @@ MORE_SERVICE_KINDS = {
     **dict.fromkeys(("requests_by_worker", "requests_by_socket"), COUNTS),
     "connections_by_requests": COUNT_BY_NAME,
 }
+ALONE_KINDS = {
+    "answers": DURATION,
+    "rounds_ns": Kind(
+        type=Annotated[list[Annotated[int, Meta(ge=1, le=LARGEST)]], Meta(min_length=1)],
+        accepted=message("a list of whole numbers, none below 1"),
+    ),
+    **GIL_KINDS,
+}
 OURS = ("client_id", "service_id", "program", "notices", "pauses")  # what the orchestrator puts beside a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting")
 HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
@@ -203,6 +211,11 @@ def service_results(lines: Sequence[Mapping[str, Any]], services: Sequence[Child
     return [
         _result(line, child, SERVICE_KINDS, MORE_SERVICE_KINDS) for line, child in zip(lines, services, strict=True)
     ]
+
+
+def alone_result(line: Mapping[str, Any], child: Child) -> dict[str, Any]:
+    """What the last line of a child says that answered alone. Raises ChildFailed."""
+    return _result(line, child, ALONE_KINDS, {})
 
 
 def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], start_ns: int, end_ns: int) -> None:

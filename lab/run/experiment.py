@@ -13,6 +13,7 @@ from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.machine import doctor, quiet
+from lab.run.alone import floors
 from lab.run.fingerprints import Fingerprint, Fingerprints
 from lab.run.measure import NOT_READY, Bench, measure
 from lab.run.profiling import profiles
@@ -48,6 +49,7 @@ def carry_out(
     fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
+    run.floors += floors(order.plan, bench, run.floors)
     for block in range(1, order.plan.blocks + 1):
         for entry in order.plan.block(block, run.seed):
             if (entry.arm, entry.cell.cell_id, block) in done:

@@ -266,3 +266,9 @@ def test_a_role_that_is_none_is_refused_with_those_there_are(any_runtime: Runtim
         status, said, complaints = child.end()
     assert (status, said) == (1, b"")
     assert "service|client" in complaints
+
+
+def test_a_child_that_answers_alone_ends_when_its_parent_is_killed() -> None:
+    runtime = runtime_or_skip("3.14t")
+    told = json.dumps(cell(runtime, "4"))
+    check_it_ends_with_its_parent(command_or_skip(runtime, find("4"), "alone"), told)
