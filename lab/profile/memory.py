@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
@@ -17,7 +17,7 @@ from time import sleep
 from core.inside.memory import ASK, END
 from core.processtree import tree
 
-MOMENTS = ("before", "after", "idle")  # load: just before, just after, and IDLE_S later
+MOMENTS = ("listening", "before", "after", "idle")  # before any client; of the load, and IDLE_S after it
 IDLE_S = 2.0
 ANSWER_S = 0.3  # for a main thread that may be anywhere; one that does not answer is not known
 KINDS = ("files", "stacks", "c_heap", "objects")
@@ -75,31 +75,37 @@ def heaps(contents: Iterable[str]) -> list[dict[str, int]]:
 
 
 class Moments:
-    """Looks at a process and its descendants before, after and some time after the load: `watch` of a bench.
+    """Looks at a process and its descendants before, after and some time after the load.
 
     skipped: how many of the first processes are ours, and no part of the service
+    sizes: by moment
     """
 
-    def __init__(self, pid: int, skipped: int, sizes: dict[str, dict[str, int]]) -> None:
-        self._pid, self._skipped, self._sizes = pid, skipped, sizes
+    def __init__(self, skipped: int) -> None:
+        self._skipped = skipped
+        self.sizes: dict[str, dict[str, int]] = {}
 
-    def __enter__(self) -> None:
-        self._look("before")
+    def listening(self, pid: int) -> None:
+        """It waits for clients: `listening` of a bench."""
+        self._look("listening", pid)
 
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            self._look("after")
-            sleep(IDLE_S)
-            self._look("idle")
+    @contextmanager
+    def watch(self, pid: int) -> Iterator[None]:
+        """While clients call: `watch` of a bench."""
+        self._look("before", pid)
+        yield
+        self._look("after", pid)
+        sleep(IDLE_S)
+        self._look("idle", pid)
 
-    def _look(self, moment: str) -> None:
-        pids = tree(self._pid)[self._skipped :]
+    def _look(self, moment: str, pid: int) -> None:
+        pids = tree(pid)[self._skipped :]
         sizes = sum((split(_text(Path(f"/proc/{pid}/smaps"))) for pid in pids), Counter[str]())
-        self._sizes[moment] = {**dict.fromkeys(KINDS, 0), **sizes, "processes": len(pids), "threads": _threads(pids)}
-        for pid in pids:
-            if _answers(pid):
-                with suppress(OSError):
-                    os.kill(pid, ASK)
+        counts = {"processes": len(pids), "threads": _threads(pids), "sockets": _sockets(pids)}
+        self.sizes[moment] = {**dict.fromkeys(KINDS, 0), **sizes, **counts}
+        for process in filter(_answers, pids):
+            with suppress(OSError):
+                os.kill(process, ASK)
         sleep(ANSWER_S)
 
 
@@ -159,6 +165,15 @@ def _answers(pid: int) -> bool:
 
 def _threads(pids: Iterable[int]) -> int:
     return sum(len(list(Path(f"/proc/{pid}/task").glob("[0-9]*"))) for pid in pids)
+
+
+def _sockets(pids: Iterable[int]) -> int:
+    """That they have open: of one that is shared, as often as it is."""
+    count = 0
+    for descriptor in (file for pid in pids for file in Path(f"/proc/{pid}/fd").glob("*")):
+        with suppress(OSError):
+            count += os.readlink(descriptor).startswith("socket:")
+    return count
 
 
 def _text(path: Path) -> str:

@@ -60,6 +60,7 @@ class Bench:
 
     inside: parts that run in the services' own processes (core/inside), with their options
     after: after(what was inside each service, the timed window) is called when a cell has ended, also one that failed
+    listening: listening(pid of a service) is called before any client knows of it
     watch: watch(pid of a service) is entered for the timed window
     """
 
@@ -68,6 +69,7 @@ class Bench:
     method: Method = Method()  # noqa: RUF009 - frozen
     inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(pauses.DEFAULT))
     after: Callable[[Sequence[Inside], Window], None] = lambda insides, window: None
+    listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
@@ -121,6 +123,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     services = _start_services(children, runtime, system, insides)
     clients = _start(children, client_runtime, system, CLIENT, [{}] * cell.num_clients)
     sockets = _ready_services(children, runtime, services, cell_line, insides)
+    bench.listening(services[0].process.pid)
     for client_id, client in enumerate(clients):
         place = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
         client.tell({**cell.to_json(), **place, **client_runtime.told(system)})

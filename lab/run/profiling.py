@@ -11,6 +11,7 @@ from typing import Any
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, Message, listed, message, verbatim
+from core.method import Warmup
 from core.result import PROFILES
 from core.system import SERVICE, System
 from lab.places import REPOSITORY
@@ -84,20 +85,20 @@ def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
 
 
 def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """What the memory of its first service is made of, before, after and some time after the load."""
-    moments: dict[str, dict[str, int]] = {}
+    """What the memory of its first service is made of: before any client, and before, after and long after the load."""
+    moments = memory.Moments(OURS_BEFORE_A_COMMAND if system.hosted else 0)
     known: list[dict[str, dict[str, int]]] = []
 
     def after(insides: Sequence[Inside], window: Window) -> None:
         started, answers = ([*map(_as_text, insides[0].files(part).values())] for part in (MEMORY, MALLOCS))
-        known.append(memory.together(moments, started, memory.heaps(answers)))
+        known.append(memory.together(moments.sizes, started, memory.heaps(answers)))
 
-    skipped = OURS_BEFORE_A_COMMAND if system.hosted else 0
-    watch = partial(memory.Moments, skipped=skipped, sizes=moments)
-    result = measure(cell, system, 0, replace(bench, inside={MEMORY: {}}, watch=watch, after=after))
+    cold = replace(bench.method, warmup=Warmup())  # or connections that are idle would have been used
+    watching = replace(bench, listening=moments.listening, watch=moments.watch, method=cold)
+    result = measure(cell, system, 0, replace(watching, inside={MEMORY: {}}, after=after))
     if result.status != "ok":
         return _not_profiled(result.reason)
-    total = sum(moments["after"][kind] for kind in memory.KINDS)
+    total = sum(moments.sizes["after"][kind] for kind in memory.KINDS)
     if not total:
         return _not_profiled(message("the system does not say what its processes have mapped"))
     taken = message("{size:.1f} MiB after the load", size=total / 2**20)

@@ -11,14 +11,15 @@ KINDS = ("objects", "c_heap", "stacks", "files")
 LEAST_BYTES = 2**20  # and LEAST_SHARE of the twin's: less is worth no sentence
 LEAST_SHARE = 0.05
 LEAST_PART_BYTES = 2**17
+FEWEST_CONNECTIONS = 10  # memory comes in pages
 
 
 @dataclass(frozen=True, kw_only=True)
 class Footprint:
     """The first service of one cell.
 
-    moments: `start` of the interpreter, and `before`, `after` and `idle` of the load; of each, bytes by kind, and what
-        else is known then
+    moments: `start` of the interpreter, `listening` before any client, and `before`, `after` and `idle` of the load; of
+        each, bytes by kind, and what else is known then
     """
 
     system: str
@@ -29,6 +30,16 @@ class Footprint:
     def total(self, moment: str) -> int:
         """All its kinds together, in bytes."""
         return sum(self.moments[moment].get(kind, 0) for kind in KINDS)
+
+    @property
+    def connections(self) -> int:
+        """How many were opened before the load, and kept; 0 where they are too few to divide memory by."""
+        listening, before = (self.moments.get(moment, {}).get("sockets", 0) for moment in ("listening", "before"))
+        return before - listening if listening and before - listening >= FEWEST_CONNECTIONS else 0
+
+    def per_connection(self, moment: str) -> float:
+        """What it takes beyond its size before any client, in bytes for each of *connections*."""
+        return (self.total(moment) - self.total("listening")) / self.connections
 
 
 @dataclass(frozen=True, kw_only=True)

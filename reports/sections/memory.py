@@ -51,6 +51,7 @@ PARTS: Mapping[str, Message] = {
 }
 MOMENTS: Mapping[str, Message] = {
     "start": message("interpreter started"),
+    "listening": message("before any client"),
     "before": message("before the load"),
     "after": message("after the load"),
     "idle": message("2 s later"),
@@ -65,7 +66,11 @@ def is_measured(view: View) -> bool:
 def section(view: View) -> Section:
     """Sizes of every row, the slope of each sweep of clients, and what a profile saw the memory to be made of."""
     swept, profiled = growths(view.run), footprints(view.run)
-    sentences = (*_sentences(swept), *(_beyond(pair, view) for of_setting in profiled for pair in beyond(of_setting)))
+    sentences = (
+        *_sentences(swept),
+        *(_beyond(pair, view) for of_setting in profiled for pair in beyond(of_setting)),
+        *(_per_connection(each, view) for of_setting in profiled for each in of_setting if each.connections),
+    )
     return Section(
         key="memory",
         title=message("Memory"),
@@ -236,6 +241,20 @@ def _beyond(pair: Beyond, view: View) -> Message:
     )
 
 
+def _per_connection(each: Footprint, view: View) -> Message:
+    """What connections take, divided among them."""
+    return message(
+        "{setting}, {runtime}: for each of its {count:,} connections the first service takes {open} when they are open "
+        "and idle, {after} after the load and {idle} 2 s later, beyond what it took before any client.",
+        setting=view.settings.name(each.system, each.params),
+        runtime=each.runtime,
+        count=each.connections,
+        open=size(each.per_connection("before")),
+        after=size(each.per_connection("after")),
+        idle=size(each.per_connection("idle")),
+    )
+
+
 def _change(size_bytes: float) -> str:
     return f"{'+' if size_bytes >= 0 else '-'}{size(abs(size_bytes))}"
 
@@ -243,7 +262,7 @@ def _change(size_bytes: float) -> str:
 def _parts(profiled: Sequence[Sequence[Footprint]], view: View) -> Table:
     heads = (
         *(message("together [MiB]"), *PARTS.values()),
-        *(message("in use"), message("free"), message("threads")),
+        *(message("in use"), message("free"), message("threads"), message("sockets")),
     )
     return Table(
         name=message("What the memory of the first service is made of"),
@@ -275,5 +294,5 @@ def _part_line(each: Footprint, moment: str, view: View) -> Line:
         arm(each.runtime, view.looks.get(each.runtime)),
         words(MOMENTS[moment]),
         *(number(value, mib) for value in known),
-        number(sizes.get("threads"), whole),
+        *(number(sizes.get(key), whole) for key in ("threads", "sockets")),
     )

@@ -50,7 +50,7 @@ def test_the_memory_of_a_service_is_that_of_all_its_processes_and_none_of_ours(
     cell, system = planned(folder, str(any_runtime.name), {"command": "{python} family.py {port}"})
     bench = replace(bench, method=Method(client_runtime=ORCHESTRATOR))
     profile = PROFILERS["memory"](cell, system, bench, folder)
-    assert list(profile["moments"]) == ["start", "before", "after", "idle"]
+    assert list(profile["moments"]) == ["start", "listening", "before", "after", "idle"]
     after = profile["moments"]["after"]
     assert after["processes"] == 2
     assert 0 < after["in_use"] < after["objects"]

@@ -65,15 +65,15 @@ def test_pymallocs_statistics_say_what_is_in_use_and_free() -> None:
 
 
 def test_heaps_of_all_processes_are_added_up_only_where_all_have_answered_each_time() -> None:
-    whole = (STATISTICS + END) * 3
-    assert heaps([whole, whole]) == [{"in_use": 2_847_488, "free": 1_346_816}] * 3
-    assert heaps([]) == heaps([whole, STATISTICS + END]) == heaps([END * 3]) == []
+    whole = (STATISTICS + END) * 4
+    assert heaps([whole, whole]) == [{"in_use": 2_847_488, "free": 1_346_816}] * 4
+    assert heaps([]) == heaps([whole, STATISTICS + END]) == heaps([END * 4]) == []
 
 
 def test_moments_have_the_start_and_the_answers_where_they_are_known() -> None:
     moments = {moment: {"files": 1, "objects": 2} for moment in memory.MOMENTS}
-    known = together(moments, [SMAPS], [{"in_use": 1, "free": number} for number in range(3)])
-    assert (known["start"]["files"], known["idle"]["free"]) == (900 * 1024, 2)
+    known = together(moments, [SMAPS], [{"in_use": 1, "free": number} for number in range(4)])
+    assert (known["start"]["files"], known["idle"]["free"]) == (900 * 1024, 3)
     assert together(moments, [], []) == moments
 
 
@@ -85,13 +85,14 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
     python = [str(runtime.interpreter.executable), *runtime.name.options, "-c", GROWS]
     environment = {"PATH": os.environ["PATH"], **inside.variables}
     pipes = subprocess.PIPE
-    sizes: dict[str, dict[str, int]] = {}
+    moments = Moments(skipped=0)
     with subprocess.Popen(python, env=environment, text=True, stdin=pipes, stdout=pipes, stderr=pipes) as process:
         assert process.stdin
         assert process.stdout
         assert process.stderr
         assert process.stdout.readline() == "\n"
-        with Moments(process.pid, 0, sizes):
+        moments.listening(process.pid)
+        with moments.watch(process.pid):
             process.stdin.write("\n")
             process.stdin.flush()
             assert process.stdout.readline() == "\n"
@@ -99,14 +100,15 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
         process.stdin.close()
         assert process.stderr.read() == "mine\n"
     assert process.returncode == 0
+    sizes = moments.sizes
     assert sizes["after"]["objects"] - sizes["before"]["objects"] > 1_000_000
     (answer,) = (content.decode() for content in inside.files("mallocs").values())
-    assert answer.count(END) == 3
+    assert answer.count(END) == 4
     in_use = [each["in_use"] for each in heaps([answer])]
     if runtime.name.free_threaded:
         assert in_use == []
     else:
-        assert in_use[1] - in_use[0] > 1_000_000
+        assert in_use[2] - in_use[1] > 1_000_000
     (start,) = inside.files("memory").values()
     assert 1_000_000 < split(start.decode())["objects"] <= sizes["before"]["objects"]
 
@@ -114,10 +116,10 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
 def test_a_process_without_a_handler_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To it the signal would be the end."""
     monkeypatch.setattr(memory, "IDLE_S", 0.0)
-    sizes: dict[str, dict[str, int]] = {}
+    moments = Moments(skipped=0)
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        with Moments(process.pid, 0, sizes):
+        with moments.watch(process.pid):
             pass
         assert process.stdin
         process.stdin.close()
-    assert (process.returncode, sizes["idle"]["processes"]) == (0, 1)
+    assert (process.returncode, moments.sizes["idle"]["processes"]) == (0, 1)

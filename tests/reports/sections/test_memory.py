@@ -154,8 +154,24 @@ def test_what_a_runtime_takes_beyond_its_twin_is_told_by_kind() -> None:
     assert [str(line[1].words) for line in lines[:4]] == [
         *("interpreter started", "before the load", "after the load", "2 s later"),
     ]
-    assert [datum.value for datum in lines[2][2:]] == [9 * MIB, 6 * MIB, 0, MIB, 2 * MIB, 5 * MIB, MIB, 9]
+    assert [datum.value for datum in lines[2][2:]] == [9 * MIB, 6 * MIB, 0, MIB, 2 * MIB, 5 * MIB, MIB, 9, None]
     assert [datum.value for datum in lines[6][7:9]] == [None, None]
+
+
+@pytest.mark.parametrize(("sockets", "is_divided"), [(17, True), (10, False), (1, False)])
+def test_memory_beyond_that_before_any_client_is_divided_among_connections_that_are_enough(
+    sockets: int, is_divided: bool
+) -> None:
+    of_one, run = profile("3.14", 6), memory_run((25,))
+    of_one["moments"] |= {"listening": {"files": 2 * MIB, "stacks": MIB, "objects": 3 * MIB, "sockets": 1}}
+    of_one["moments"]["before"] |= {"sockets": sockets}
+    run.profiles = [of_one]
+    said = [str(sentence).partition(": ")[2] for sentence in made(run).sentences]
+    divided = (
+        "for each of its 16 connections the first service takes 64.0 KiB when they are open and idle, 192.0 KiB after "
+        "the load and 192.0 KiB 2 s later, beyond what it took before any client."
+    )
+    assert said == ([divided] if is_divided else [])
 
 
 def test_runtimes_that_take_about_the_same_are_worth_no_sentence() -> None:
