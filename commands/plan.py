@@ -11,6 +11,7 @@ from rich.text import Text
 
 from commands.chosen import with_present_runtimes
 from commands.output import Output, output_for
+from commands.project import with_project
 from config import flags
 from config.estimate import cell_seconds, plan_seconds
 from config.plan import Plan
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = flags.Parser("plan", SUMMARY, output.language)
     flags.add_run_flags(parser)
     parser.add(message("what to print"), JSON)
-    given = parser.parse(arguments)
+    given = with_project(parser.parse(arguments), output.note)
     plan, _, _ = with_present_runtimes(flags.plan_from(given), given, output)
     if given["json"]:
         print(json.dumps(plan.to_json(), indent=2))

@@ -10,6 +10,7 @@ import commands
 from commands import stress
 from commands.chosen import with_present_runtimes, without_absent
 from commands.output import Output, output_for
+from commands.project import with_project
 from commands.report import show, write
 from config import flags
 from config import plan_options as options
@@ -116,6 +117,7 @@ def _epilog(output: Output) -> str:
 
 
 def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output) -> tuple[Order, Run]:
+    given = with_project(given, output.note if not given["quiet"] else lambda text: None)
     plan = flags.plan_from(given)
     seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = with_present_runtimes(plan, given, output)

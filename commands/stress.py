@@ -10,6 +10,7 @@ from typing import Any
 
 from commands.chosen import with_present_runtimes, without_absent
 from commands.output import Output, output_for, short
+from commands.project import with_project
 from config import flags
 from config.options import Given, Option
 from config.plan import Plan, Row
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 if nothing was found, 1 if something was."""
     output = output_for(arguments)
     given = _flags(arguments, output)
+    given = with_project(given, output.note if not given["quiet"] else lambda text: None)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
     _expect_started(asked)
     if asked.user_service and not given["plan"]:

@@ -80,7 +80,7 @@ REPORTS = {
 
 LAB = (
     *("places", "guard", "output", "processes", "digests", "locks", "reaper", "folders"),
-    *("python", "environments", "native", "machine", "gil", "profile", "user_service", "run"),
+    *("python", "environments", "project", "native", "machine", "gil", "profile", "user_service", "run"),
 )
 
 

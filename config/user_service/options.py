@@ -139,5 +139,10 @@ SERVICE = (
     ),
     *FILE,
 )
-OPTIONS = (*SERVICE, *(option for option in REQUEST if option.flag))
+EXTRA, GROUP = applying(
+    STARTED,
+    Option("--extra NAME", message("an extra of the project, from its pyproject.toml"), key="", repeated=True),
+    Option("--group NAME", message("a dependency group of the project"), key="", repeated=True),
+)
+OPTIONS = (EXTRA, GROUP, *SERVICE, *(option for option in REQUEST if option.flag))
 KEYS = tuple(by_key(SERVICE))

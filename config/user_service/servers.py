@@ -17,6 +17,7 @@ class Server:
     """interfaces: what it speaks, the default first.
 
     package: installed beside the user's requirements. source: where its options are documented.
+    factory: the option before the name of a function that makes the application; "" where it takes `name()`
     """
 
     name: str
@@ -24,6 +25,7 @@ class Server:
     package: str
     command: str
     source: str
+    factory: str = ""
 
 
 SERVERS: dict[str, Server] = {
@@ -44,6 +46,7 @@ SERVERS: dict[str, Server] = {
             command="{python} -m granian --interface INTERFACE --host {host} --port {port} --workers {workers} "
             "THREADS --no-ws --log-level warning APP",
             source="https://github.com/emmett-framework/granian#workers-and-threads",
+            factory="--factory",
         ),
         Server(
             name="uvicorn",
@@ -52,6 +55,7 @@ SERVERS: dict[str, Server] = {
             command="{python} -m uvicorn --host {host} --port {port} --workers {workers} --no-access-log "
             "--log-level warning APP",
             source="https://www.uvicorn.org/deployment/",
+            factory="--factory",
         ),
         Server(
             name="waitress",
@@ -59,6 +63,7 @@ SERVERS: dict[str, Server] = {
             package="waitress==3.0.2",
             command="{python} -m waitress --listen={host}:{port} --threads={threads} APP",
             source="https://docs.pylonsproject.org/projects/waitress/en/stable/runner.html",
+            factory="--call",
         ),
         Server(
             name="hypercorn",
@@ -69,6 +74,9 @@ SERVERS: dict[str, Server] = {
         ),
     )
 }
+
+
+USUAL = {WSGI: "gunicorn", ASGI: "uvicorn"}  # where nobody says which
 
 
 def app_on(name: str, app: str, interface: str = "") -> App:
@@ -83,5 +91,7 @@ def app_on(name: str, app: str, interface: str = "") -> App:
         )
     interface = interface or server.interfaces[0]
     threads = "--blocking-threads {threads} " if interface == WSGI else ""  # an ASGI worker of Granian is one loop
-    command = server.command.replace("APP", app).replace("INTERFACE", interface).replace("THREADS ", threads)
+    made = app.endswith("()") and server.factory
+    target = f"{server.factory} {app.removesuffix('()')}" if made else app
+    command = server.command.replace("APP", target).replace("INTERFACE", interface).replace("THREADS ", threads)
     return App(command=command, packages=(server.package,), app=app, server=name, interface=interface)

@@ -1,0 +1,140 @@
+"""What flags leave out of a service of the user's own is found in its project, and said with the reason."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from config.flags import value_of
+from config.options import parsed
+from config.plan_options import BLOCKS, INTERPRETER, UNTIL
+from config.user_service.flags import service_from
+from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
+from config.user_service.servers import SERVERS, USUAL
+from core.errors import BadInput
+from core.messages import AND, Arg, Message, listed, message
+from core.program import ROOT
+from core.secret import revealed
+from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
+from lab.places import ENVIRONMENTS
+from lab.project import packages
+from lab.project.application import Application, look_at
+from lab.python import interpreters
+from lab.run.runtimes import Runtime, present
+
+PAIRS = (("3.14", "3.14t"), ("3.15", "3.15t"))
+UNTIL_DECIDED = "verdict,3min"
+Note = Callable[[Arg], None]
+
+
+def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+    """*flags* and what they leave out: packages, runtimes, server, and when it is enough.
+
+    That is where --app or --service-command start a service; a plan says all itself. Raises BadInput.
+    """
+    filled = dict(flags)
+    if not (flags["app"] or flags["service_command"]):
+        return filled
+    filled["requirements"] = flags["requirements"] or _requirements(flags, note)
+    filled["runtime"] = flags["runtime"] or _runtimes(flags, note)
+    if flags["app"] and not (flags["server"] and flags["interface"]):
+        filled |= _served(filled, note)
+    if not flags["request"] and not flags["requests"]:
+        note(message("Request: GET / (--request names another)"))
+    if BLOCKS.name in flags and not (flags[BLOCKS.name] or flags[UNTIL.name]):
+        filled[UNTIL.name] = UNTIL_DECIDED
+        note(message("Blocks: until there is a verdict, for 3 minutes at most (--blocks or --until say otherwise)"))
+    return filled
+
+
+def _folder(flags: Mapping[str, Any]) -> Path:
+    return Path(flags["directory"] or ".").absolute()
+
+
+def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
+    """A file with what the project needs; None where nothing says, and in gilscope's own checkout."""
+    folder = _folder(flags)
+    if ROOT.is_relative_to(folder):
+        return None
+    needed = packages.needs(folder, flags[EXTRA.name], flags[GROUP.name])
+    if needed is None:
+        note(message("Packages: none; {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
+        return None
+    if needed.installs:
+        note(message("Packages: the project itself and what it needs, by {source}", source=needed.source))
+    else:
+        note(message("Packages: by {source}", source=needed.source))
+    return _file(needed.entries)
+
+
+def _file(entries: Sequence[str]) -> str | None:
+    """A requirements file with these entries."""
+    if len(entries) == 1 and entries[0].startswith("-r "):
+        return entries[0].removeprefix("-r ")
+    return requirements_file("", entries, ENVIRONMENTS) or None
+
+
+def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
+    """The default and the free-threaded build of one version: those that are here, or can be installed."""
+    given = value_of(INTERPRETER, flags, {})
+    there = interpreters.find([name for pair in PAIRS for name in pair], given)
+    pair = max(PAIRS, key=lambda names: sum(name in there for name in names))
+    missing = [name for name in pair if name not in there]
+    for line in interpreters.install(missing):
+        note(line)
+    if missing:
+        note(message("Runtimes: {names}; uv installs {missing}", names=listed(pair, AND), missing=listed(missing, AND)))
+    else:
+        note(message("Runtimes: {names}, which are here (--runtime names others)", names=listed(pair, AND)))
+    return ",".join(pair)
+
+
+def _served(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+    """Server and interface, and the application with () where it is a function that makes one."""
+    python = _python(flags)
+    seen = look_at(flags["app"], python, _folder(flags), _variables(flags))
+    if not (flags["interface"] or seen.interface):
+        raise _no_interface(flags["app"], seen)
+    app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"
+    interface = flags["interface"] or seen.interface
+    note(message("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind))
+    server, why = _server(flags["server"], interface, installed_packages(python))
+    if why:
+        note(message("Server: {server}, {why} (--server names another)", server=server, why=why))
+    return {"app": app, "server": server, "interface": interface}
+
+
+def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> tuple[str, Message | None]:
+    """The server, and why; the project's own, if it has one for this interface."""
+    if given:
+        return given, None
+    own = [name for name, server in SERVERS.items() if name in installed and interface in server.interfaces]
+    if own:
+        return own[0], message("which the project has")
+    return USUAL[interface], message("usual for {interface}", interface=interface.upper())
+
+
+def _python(flags: Mapping[str, Any]) -> Path:
+    """Of the first of the runtimes for which the packages can be installed. Raises EnvironmentFailed, BadInput."""
+    names = tuple(str(flags["runtime"]).split(","))
+    runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})))
+    failure: EnvironmentFailed | None = None
+    for runtime in runtimes.values():
+        try:
+            return runtime.python(str(Path(flags["requirements"]).absolute()) if flags["requirements"] else "")
+        except EnvironmentFailed as failed:
+            failure = failure or failed
+    raise failure or BadInput(interpreters.missing(names[0]))
+
+
+def _variables(flags: Mapping[str, Any]) -> dict[str, str]:
+    values = parsed((ENVIRONMENT,), service_from(flags), Path.cwd())
+    return {name: revealed(text) for name, text in values.get(ENVIRONMENT.key, {}).items()}
+
+
+def _no_interface(app: str, seen: Application) -> BadInput:
+    return BadInput(
+        "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: --service-command "
+        "'{{python}} -m ... {{port}}'; or say what it is with --interface.",
+        app=app,
+        kind=seen.kind,
+    )

@@ -1,0 +1,105 @@
+"""What an application is, WSGI or ASGI: looked at in a process of the interpreter that will serve it."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput
+from core.messages import Message, message, verbatim
+from lab.output import last_text
+from lab.processes import ending, run
+from lab.python.interpreters import scrubbed_environment
+
+LOOK_TIMEOUT_S = 60.0
+TAIL_BYTES = 1500
+INTERFACES = ("wsgi", "asgi", "")
+_MARK = "gilscope-application:"
+# (environ, start_response) is WSGI, PEP 3333; (scope, receive, send) is ASGI. A function that needs nothing makes one.
+_LOOK = f"""
+import importlib, inspect, json, sys
+
+def required(call):
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):
+        return -1
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return len([one for one in parameters if one.kind in positional and one.default is one.empty])
+
+def interface(value):
+    call = value if inspect.isroutine(value) else getattr(value, "__call__", None)
+    if inspect.isclass(value) or call is None:
+        return ""
+    if inspect.iscoroutinefunction(call):
+        return "asgi"
+    return {{2: "wsgi", 3: "asgi"}}.get(required(value), "")
+
+def look(module, name):
+    value = importlib.import_module(module)
+    for part in name.removesuffix("()").split("."):
+        value = getattr(value, part)
+    factory = name.endswith("()") or (inspect.isfunction(value) and not interface(value) and not required(value))
+    value = value() if factory else value
+    kind = type(value)
+    return {{"interface": interface(value), "factory": factory, "kind": kind.__module__ + "." + kind.__qualname__}}
+
+sys.path.insert(0, "")
+try:
+    seen = look(*sys.argv[1].split(":"))
+except BaseException as error:
+    seen = {{"error": type(error).__name__ + ": " + str(error)}}
+print("\\n{_MARK}" + json.dumps(seen), flush=True)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Application:
+    """interface: wsgi, asgi, or "" where it is neither. factory: whether the name is a function that makes it.
+
+    kind: its class, such as flask.app.Flask
+    """
+
+    interface: str
+    factory: bool
+    kind: str
+
+
+def look_at(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> Application:
+    """What module:name is, imported by *python* in *folder* with *variables* in its environment. Raises BadInput."""
+    environment = scrubbed_environment() | {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"} | dict(variables)
+    try:
+        done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, folder=folder)
+    except subprocess.TimeoutExpired as late:
+        raise _unusable(name, message("it did not end within {limit_s:g} s", limit_s=late.timeout)) from None
+    seen = _report(done.stdout)
+    if seen is None:
+        tail = last_text((done.stderr or done.stdout).encode(), TAIL_BYTES)
+        how = ending(done.returncode)
+        raise _unusable(name, message("the process {ending}; it wrote: {output}", ending=how, output=tail))
+    if "error" in seen:
+        raise _unusable(name, verbatim(str(seen["error"])[:TAIL_BYTES]))
+    return Application(interface=seen["interface"], factory=seen["factory"], kind=seen["kind"][:200])
+
+
+def _report(output: str) -> dict[str, Any] | None:
+    """What the process says, if it does so in our form: the application may have written there, too."""
+    try:
+        seen = json.loads(output.rpartition("\n" + _MARK)[2].splitlines()[0])
+    except (ValueError, IndexError):
+        return None
+    if not isinstance(seen, dict) or "error" in seen:
+        return seen if isinstance(seen, dict) else None
+    known = seen.get("interface") in INTERFACES and isinstance(seen.get("factory"), bool)
+    return seen if known and isinstance(seen.get("kind"), str) else None
+
+
+def _unusable(name: str, reason: Message) -> BadInput:
+    return BadInput(
+        "{app} cannot be imported: {reason}. It is MODULE:NAME as Python imports it in the folder of the project "
+        "(--directory names another).",
+        app=name,
+        reason=reason,
+    )

@@ -1,0 +1,172 @@
+"""What a project needs installed: pyproject.toml with the versions of its lock file, or requirements.txt.
+
+Source: packaging.python.org - pyproject.toml, dependency groups, pylock.toml; docs.astral.sh/uv - uv export.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput
+from core.messages import Message, listed, message
+from lab.environments.requirements import local_path, normalised
+from lab.processes import run
+from lab.python import uv
+from lab.python.interpreters import scrubbed_environment
+
+MANIFEST, UV_LOCK, PYLOCK, REQUIREMENTS = "pyproject.toml", "uv.lock", "pylock.toml", "requirements.txt"
+EXPORT_TIMEOUT_S = 120.0
+_CHOSEN = re.compile(r"""["']([^"']+)["'] in (?:extras|dependency_groups)""")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """entries: lines of a requirements file. source: the files that say so. installs: whether one is the project."""
+
+    entries: tuple[str, ...]
+    source: Message
+    installs: bool = False
+
+
+def needs(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> Needs | None:
+    """What the project in *folder* needs, with these extras and dependency groups; None where nothing says.
+
+    The project itself is installed where it says how it is built ([build-system]), as uv does; otherwise its modules
+    are found in its folder. Raises BadInput for a file that cannot be read, and for an extra or group it has not.
+    """
+    manifest = _toml(folder / MANIFEST)
+    project = manifest.get("project", {})
+    installs = "build-system" in manifest
+    if not project and not installs:
+        return _without_manifest(folder, (*extras, *groups))
+    _expect(message("extra"), extras, project.get("optional-dependencies", {}))
+    _expect(message("group"), groups, manifest.get("dependency-groups", {}))
+    itself = [f"{folder}{_in_brackets(extras)}"] if installs else []
+    lock, locked = _locked(folder, extras, groups)
+    if lock:
+        source = message("{file}, with the versions of {lock}", file=MANIFEST, lock=lock)
+        return Needs(entries=(*locked, *itself), source=source, installs=installs)
+    listed_there = [] if installs else _dependencies(project, extras)
+    entries = (*listed_there, *itself, *_of_groups(manifest.get("dependency-groups", {}), groups))
+    return Needs(entries=entries, source=message("{file}", file=MANIFEST), installs=installs)
+
+
+def _without_manifest(folder: Path, unknown: Sequence[str]) -> Needs | None:
+    if unknown:
+        raise BadInput(
+            "{folder} has no pyproject.toml with a [project], so it has no extra or group {names}.",
+            folder=str(folder),
+            names=listed(unknown),
+        )
+    lock, locked = _locked(folder, (), ())
+    if lock:
+        return Needs(entries=locked, source=message("{file}", file=lock))
+    if (folder / REQUIREMENTS).is_file():
+        return Needs(entries=(f"-r {folder / REQUIREMENTS}",), source=message("{file}", file=REQUIREMENTS))
+    return None
+
+
+def _locked(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The lock file and what it pins; "" where there is none."""
+    if (folder / UV_LOCK).is_file():
+        return UV_LOCK, _exported(folder, extras, groups)
+    if (folder / PYLOCK).is_file():
+        return PYLOCK, tuple(_pinned(_toml(folder / PYLOCK), folder, {*extras, *groups}))
+    return "", ()
+
+
+def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
+    """The lines that uv makes of uv.lock, which is left as it is. Raises BadInput."""
+    program = uv.find()
+    if program is None:
+        raise BadInput("{file} is read by uv, which was not found; install it with: pip install uv", file=UV_LOCK)
+    chosen = [word for name in extras for word in ("--extra", name)]
+    chosen += [word for name in groups for word in ("--group", name)]
+    form = ["--no-hashes", "--no-header", "--no-annotate", "--no-emit-project", "--no-default-groups", "--offline"]
+    command = [str(program), "export", "--frozen", *form, *chosen, "--project", str(folder)]
+    outcome: list[str] = []
+
+    def exported() -> Any:
+        done = run(command, EXPORT_TIMEOUT_S, scrubbed_environment() | {"NO_COLOR": "1"}, folder=folder)
+        outcome.append(done.stdout)
+        return done
+
+    failure = uv.failure(exported)
+    if failure:
+        raise BadInput("{file} cannot be read: {reason}.", file=str(folder / UV_LOCK), reason=failure)
+    return tuple(_absolute(line.strip(), folder) for line in outcome[0].splitlines() if line.strip())
+
+
+def _absolute(line: str, folder: Path) -> str:
+    """A line of a local folder, relative to the project's, from the root."""
+    option, path = re.match(r"(-e )?(.*)", line).groups("")  # type: ignore[union-attr]
+    return f"{option}{folder / path}" if path.startswith((".", "/")) and local_path(str(folder / path)) else line
+
+
+def _pinned(lock: Mapping[str, Any], folder: Path, chosen: set[str]) -> Iterator[str]:
+    """Of each package in a pylock.toml its version or place, with its marker."""
+    for package in _tables(lock.get("packages")):
+        name, marker = str(package.get("name", "")), str(package.get("marker", ""))
+        marker = _CHOSEN.sub(lambda match: f"python_version {'>' if match[1] in chosen else '<'} '3'", marker)
+        origin = _origin(package, folder)
+        if origin and not (package.get("directory") and (folder / str(package["directory"].get("path"))) == folder):
+            yield f"{name}{origin}{f' ; {marker}' if marker else ''}"
+
+
+def _origin(package: Mapping[str, Any], folder: Path) -> str:
+    if "version" in package and not {"vcs", "directory", "archive"} & package.keys():
+        return f"=={package['version']}"
+    if "vcs" in package:
+        vcs = package["vcs"]
+        return f" @ {vcs.get('type', 'git')}+{vcs.get('url', '')}@{vcs.get('commit-id', '')}"
+    place = package.get("archive") or package.get("directory") or {}
+    return f" @ {place['url']}" if "url" in place else f" @ file://{folder / str(place.get('path', ''))}"
+
+
+def _dependencies(project: Mapping[str, Any], extras: Sequence[str]) -> list[str]:
+    optional = {normalised(name): lines for name, lines in project.get("optional-dependencies", {}).items()}
+    return [*project.get("dependencies", []), *(line for name in extras for line in optional[normalised(name)])]
+
+
+def _of_groups(table: Mapping[str, Any], groups: Sequence[str], outer: tuple[str, ...] = ()) -> list[str]:
+    """The lines of these groups, with those of the groups that they include."""
+    lines: list[str] = []
+    for name in groups:
+        known = {normalised(group): group for group in table}
+        for line in table[known[normalised(name)]] if normalised(name) not in outer else []:
+            inner = [line["include-group"]] if isinstance(line, dict) else []
+            lines += _of_groups(table, inner, (*outer, normalised(name))) if inner else [line]
+    return lines
+
+
+def _expect(kind: Message, names: Sequence[str], table: Mapping[str, Any]) -> None:
+    known = {normalised(name) for name in table}
+    for name in names:
+        if normalised(name) not in known:
+            raise BadInput(
+                "pyproject.toml has no {kind} {name}; it has {known}.",
+                kind=kind,
+                name=name,
+                known=listed(table) if table else message("none"),
+            )
+
+
+def _in_brackets(extras: Sequence[str]) -> str:
+    return f"[{','.join(extras)}]" if extras else ""
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    """What the file holds; nothing where there is none. Raises BadInput."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BadInput("{path} cannot be read: {reason}.", path=str(path), reason=str(error)) from None

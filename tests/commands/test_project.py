@@ -1,0 +1,102 @@
+"""What is found in a project takes the place of flags that were left out, and is said."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import project
+from commands.project import with_project
+from config import flags
+from core.errors import BadInput
+from core.messages import Arg, Message, message, verbatim
+from lab.python import interpreters
+
+MODULE = "def wsgi(environ, start_response): ...\n\nclass Other: ...\n\nother = Other()\n"
+
+
+@pytest.fixture(autouse=True)
+def in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder has an application and no packages; every runtime is the Python of the tests."""
+    (tmp_path / "shop.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(project, "_python", lambda flags: Path(sys.executable))
+
+
+def found(*words: str) -> tuple[dict[str, Any], list[str]]:
+    """The flags, filled in, and what was said."""
+    parser = flags.Parser("", verbatim("x"))
+    flags.add_run_flags(parser)
+    notes: list[Arg] = []
+    return with_project(parser.parse(words), notes.append), list(map(str, notes))
+
+
+def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """As if these were installed; what is asked of uv goes into the list, and cannot be had."""
+    asked: list[str] = []
+
+    def install(names: Iterable[str]) -> list[Message]:
+        asked.extend(names)
+        return [message("no network") for _ in asked]
+
+    monkeypatch.setattr(interpreters, "find", lambda wanted, given: dict.fromkeys(names))
+    monkeypatch.setattr(interpreters, "install", install)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen", "missing"),
+    [
+        (("3.14", "3.14t"), "3.14,3.14t", []),
+        (("3.14", "3.14t", "3.15", "3.15t"), "3.14,3.14t", []),
+        (("3.14", "3.15", "3.15t"), "3.15,3.15t", []),
+        (("3.15t",), "3.15,3.15t", ["3.15"]),
+        (("3.11",), "3.14,3.14t", ["3.14", "3.14t"]),
+    ],
+)
+def test_both_builds_of_one_version_are_compared_and_a_missing_one_is_installed(
+    names: tuple[str, ...], chosen: str, missing: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = with_runtimes(names, monkeypatch)
+    filled, notes = found("--service-command", "{python} {port}")
+    assert (filled["runtime"], asked) == (chosen, missing)
+    assert any("uv installs" in note for note in notes) == bool(missing)
+
+
+def test_a_server_that_fits_the_application_is_chosen_and_a_plan_can_be_made_of_it() -> None:
+    filled, notes = found("--app", "shop:wsgi", "--runtime", "3.14")
+    assert (filled["app"], filled["server"], filled["interface"]) == ("shop:wsgi", "gunicorn", "wsgi")
+    assert "Application: shop:wsgi is WSGI (builtins.function)" in notes
+    assert "Server: gunicorn, usual for WSGI (--server names another)" in notes
+    assert flags.plan_from(filled).until.verdict
+
+
+def test_what_a_flag_says_is_left_as_it_is() -> None:
+    words = ("--app", "shop:other", "--interface", "asgi", "--server", "granian", "--runtime", "3.11", "--blocks", "2")
+    filled, _ = found(*words, "--request", "GET /x")
+    assert (filled["server"], filled["interface"], filled["runtime"]) == ("granian", "asgi", "3.11")
+    assert (filled["until"], filled["blocks"], filled["requirements"]) == (None, "2", None)
+
+
+def test_the_projects_own_server_is_preferred() -> None:
+    assert project._server(None, "wsgi", {"waitress": "3.0"})[0] == "waitress"
+    assert project._server(None, "asgi", {"waitress": "3.0"})[0] == "uvicorn"
+
+
+def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
+    with pytest.raises(BadInput, match=r"shop:other is shop\.Other, which is neither WSGI nor ASGI.*--service-command"):
+        found("--app", "shop:other", "--runtime", "3.14")
+
+
+def test_nothing_is_looked_for_where_a_plan_or_a_system_is_measured() -> None:
+    filled, notes = found("--system", "4")
+    assert (filled["runtime"], notes) == (None, [])
+
+
+def test_the_packages_of_the_project_become_a_file(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("")
+    filled, notes = found("--app", "shop:wsgi", "--runtime", "3.14")
+    assert filled["requirements"] == str(tmp_path / "requirements.txt")
+    assert "Packages: by requirements.txt" in notes

@@ -1,0 +1,92 @@
+"""What applications are, of the forms that frameworks give them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from lab.project.application import Application, look_at
+
+MODULE = """
+import os, sys
+print("noise", flush=True)
+
+def over_wsgi(environ, start_response):
+    pass
+
+async def over_asgi(scope, receive, send):
+    pass
+
+class Flask:  # and Django, whitenoise
+    def __call__(self, environ, start_response):
+        pass
+
+class Starlette:  # and FastAPI, Litestar, Quart
+    async def __call__(self, scope, receive, send):
+        pass
+
+class Wrapped:  # a middleware that is no coroutine itself
+    def __init__(self, app):
+        self.app = app
+    def __call__(self, scope, receive, send):
+        return self.app(scope, receive, send)
+
+class Aiohttp:
+    def __call__(self):
+        return self
+
+def create_app(test_config=None):
+    return Flask()
+
+class Place:
+    app = Starlette()
+
+flask, starlette, wrapped, aiohttp, number = Flask(), Starlette(), Wrapped(Starlette()), Aiohttp(), 3
+variable = Flask() if os.environ.get("SHOP") == "1" else None
+
+def dies():
+    os._exit(3)
+"""
+SEEN = {
+    "over_wsgi": ("wsgi", False),
+    "over_asgi": ("asgi", False),
+    "flask": ("wsgi", False),
+    "starlette": ("asgi", False),
+    "wrapped": ("asgi", False),
+    "create_app": ("wsgi", True),
+    "create_app()": ("wsgi", True),
+    "Place.app": ("asgi", False),
+    "variable": ("wsgi", False),
+    "aiohttp": ("", False),
+    "number": ("", False),
+}
+
+
+def seen(name: str, folder: Path) -> Application:
+    (folder / "shop.py").write_text(MODULE)
+    return look_at(f"shop:{name}", Path(sys.executable), folder, {"SHOP": "1"})
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_an_application_is_known_by_how_it_is_called(name: str, tmp_path: Path) -> None:
+    application = seen(name, tmp_path)
+    assert (application.interface, application.factory) == SEEN[name]
+    assert not list(tmp_path.rglob("*.pyc"))
+
+
+def test_the_class_of_an_application_is_named(tmp_path: Path) -> None:
+    assert seen("create_app", tmp_path).kind == "shop.Flask"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("none", "AttributeError: module 'shop' has no"), ("dies()", "exited with status 3")]
+)
+def test_what_cannot_be_looked_at_is_refused_with_the_reason(name: str, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=reason):
+        seen(name, tmp_path)
+
+
+def test_a_module_that_is_not_there_is_refused_with_the_folder_to_name(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"ModuleNotFoundError: No module named 'none'.*--directory"):
+        look_at("none:app", Path(sys.executable), tmp_path, {})
