@@ -92,14 +92,14 @@ def _measured(places: Mapping[str, Path]) -> int:
     wheel = build(places["dist"])
     _run("tool", "install", "--python", sys.executable, str(wheel), environment=environment)
     print(f"{perf_counter() - begin:7.1f} s  {wheel.name} built and installed", flush=True)
-    before = state(REPOSITORY, *places.values())
+    before = state(*places.values())
     looked, _ = _typed(LOOK, places, environment)
     look_s = perf_counter() - begin
     start = perf_counter()
     decided, output = _typed(LINE, places, environment)
     verdict_s = perf_counter() - start
     print(output)
-    strays = written(before, state(REPOSITORY, *places.values()), places["project"], places["cache"], places["tools"])
+    strays = written(before, state(*places.values()), places["project"], places["cache"], places["tools"])
     print(f"{look_s:7.1f} s  to the first look (bar {FIRST_LOOK_S:g} s)")
     print(f"{verdict_s:7.1f} s  to the verdict (bar {VERDICT_S:g} s)")
     print(f"files written elsewhere: {strays or 'none'}")
