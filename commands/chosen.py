@@ -7,11 +7,13 @@ from typing import Any
 from commands.output import Output
 from config.flags import value_of
 from config.plan import Plan
-from config.plan_options import INTERPRETER, REQUIRE
+from config.plan_options import CLIENTS, INTERPRETER, REQUIRE, RESUME
 from core.errors import BadInput
 from core.messages import listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE
+from core.system import CLIENT
+from lab.native import programs
 from lab.python import interpreters
 from lab.run import feasible
 from lab.run.runtimes import AnyRuntime, usable
@@ -23,6 +25,7 @@ def with_present_runtimes(
     plan: Plan, flags: Mapping[str, Any], output: Output
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
     """The plan with the runtimes that are present, these, and a line for each that is not. Raises BadInput."""
+    plan = _with_clients(plan, flags, output)
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
     runtimes, missing = present_runtimes((*plan.runtimes, *extra), flags, output)
@@ -38,6 +41,23 @@ def with_present_runtimes(
             runtimes=listed(arms),
         )
     return chosen, runtimes, missing
+
+
+def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
+    """The plan with Python clients, where it wants native ones, nobody insists on them, and they are not built."""
+    if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
+        return plan
+    wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
+    reasons = list(filter(None, map(programs.missing, dict.fromkeys(wanted))))
+    if not reasons:
+        return plan
+    output.note(
+        message(
+            "Clients are in Python, for the native one, which leaves more of the cores to the services, is {reason}.",
+            reason=reasons[0],
+        )
+    )
+    return replace(plan, method=replace(plan.method, client_runtime=SAME))
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Output) -> Plan:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, listed, message
+from core.messages import Message, listed, message, verbatim
 from lab.environments.requirements import local_path, normalised
 from lab.processes import run
 from lab.python import uv
@@ -51,7 +51,7 @@ def needs(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) 
         return Needs(entries=(*locked, *itself), source=source, installs=installs)
     listed_there = [] if installs else _dependencies(project, extras)
     entries = (*listed_there, *itself, *_of_groups(manifest.get("dependency-groups", {}), groups))
-    return Needs(entries=entries, source=message("{file}", file=MANIFEST), installs=installs)
+    return Needs(entries=entries, source=verbatim(MANIFEST), installs=installs)
 
 
 def _without_manifest(folder: Path, unknown: Sequence[str]) -> Needs | None:
@@ -63,9 +63,9 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Needs | None:
         )
     lock, locked = _locked(folder, (), ())
     if lock:
-        return Needs(entries=locked, source=message("{file}", file=lock))
+        return Needs(entries=locked, source=verbatim(lock))
     if (folder / REQUIREMENTS).is_file():
-        return Needs(entries=(f"-r {folder / REQUIREMENTS}",), source=message("{file}", file=REQUIREMENTS))
+        return Needs(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
     return None
 
 

@@ -136,7 +136,10 @@ def _failures(view: View) -> list[Message]:
 
 
 def _lacking(view: View) -> list[Message]:
-    count = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
+    blocks = view.plan.blocks
+    if view.plan.until:  # it may end after any block
+        blocks = max((cell.block for cell in view.run.cells), default=0)
+    count = sum(max(0, row.planned * blocks // view.plan.blocks - len(row.cells)) for row in view.rows)
     if not count:
         return []
     return [

@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux: /proc"),
     pytest.mark.skipif(uv.find() is None, reason="needs uv"),
 ]
-NOBODY = 65534
+NOBODY, INSTALLER = 65534, 12345
 SHORT = ("--blocks", "1", "--duration", "0.2", "--warmup", "0", "--runtime", "3.14t", "--num-clients", "1")
 # A project with packages of its own that are called like ours, and one that is called like a library of ours
 FLASK = {
@@ -83,7 +83,10 @@ def gilscope(place: Path, wheel: Path) -> Path:
     subprocess.run([tool, "pip", "install", "-q", "--no-deps", "--python", python, wheel], check=True)
     (packages,) = environment.glob("lib/python3*/site-packages")
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    (environment / "bin" / "uv").symlink_to(tool)
     subprocess.run(["chmod", "-R", "a-w,a+rX", environment], check=True)
+    if os.geteuid() == 0:
+        subprocess.run(["chown", "-R", str(INSTALLER), environment], check=True)
     return environment / "bin" / "gilscope"
 
 

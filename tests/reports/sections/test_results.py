@@ -191,6 +191,17 @@ def test_what_is_not_measured_is_counted() -> None:
     ]
 
 
+def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_not_need() -> None:
+    cells = [measured(cell_of("1", name, SMALL), 1, [MS]) for name in ("3.11", "3.14t")]
+    run = run_of(cells, blocks=10_000, runtimes=["3.11", "3.14t"])
+    run.plan["until"] = {"verdict": True, "width": 0.0, "seconds": 180.0}
+    assert not section(View(run)).sentences
+    run.cells.pop()
+    assert [str(line) for line in section(View(run)).sentences] == [
+        "1 cell of the plan is not measured; --resume goes on with it."
+    ]
+
+
 def test_the_notes_say_which_way_the_ratio_goes_and_what_confounds_it() -> None:
     run = run_of([measured(cell_of("1", name, SMALL), 1, [MS]) for name in ("3.14", "3.14t")], blocks=1)
     run.plan["runtimes"] = ["3.11", "3.14t", "3.14"]
