@@ -92,12 +92,12 @@ def gilscope(place: Path, wheel: Path) -> Path:
 
 def ran(gilscope: Path, folder: Path, *words: str, user: Sequence[str] = ()) -> tuple[Run, str]:
     """The run that `gilscope` leaves in *folder*, and what it printed."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "UV_CACHE_DIR": uv_cache()}
-    environment["RUSTUP_HOME"] = str(Path.home() / ".rustup")  # uv asks rustc for its version
+    places = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / ".cache"), "UV_CACHE_DIR": uv_cache()}
+    rust = {"RUSTUP_HOME": str(Path.home() / ".rustup")}  # uv asks rustc for its version
     done = subprocess.run(
         [*user, str(gilscope), *words, *SHORT],
         cwd=folder,
-        env=environment,
+        env=os.environ | places | rust,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
