@@ -29,8 +29,8 @@ class Cause:
 
     @property
     def is_finding(self) -> bool:
-        """Whether it took so much of their time, and more than of any other."""
-        return self.share.low >= LEAST_HELD_UP and self.excess.low > 0
+        """Whether it took so much more of their time than of any other."""
+        return self.excess.low >= LEAST_HELD_UP
 
 
 @dataclass(frozen=True, kw_only=True)

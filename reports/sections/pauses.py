@@ -138,7 +138,7 @@ def _points(share: float) -> str:
 
 def _table(groups: Sequence[Sequence[Pauses]], view: View) -> Table:
     return Table(
-        name=message("Garbage collections, and slow requests that overlap them"),
+        name=message("Garbage collections, and what slow requests waited for"),
         columns=columns((message("Runtime"), message("Slower than")), HEADS),
         groups=tuple(
             Group(
