@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from core.messages import NOTHING, Message, message, plural, verbatim
 from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
+from lab.machine.placement import placement
 
 LOAD_PER_CORE = 0.2
 OTHERS_SHARE = 0.05
@@ -17,6 +18,7 @@ STEAL_SHARE = 0.01
 CPU_PRESSURE_SHARE = 0.05
 MEMORY_PRESSURE_SHARE = 0.01
 QUOTA_STALLED_SHARE = 0.01
+MOST_WAKEUP_NS = 10_000  # more than awake: a request of 25 us and two of them are 45
 FULL_RANDOMISATION = 2  # docs.kernel.org, kernel.randomize_va_space
 _ASLR = {0: message("off"), FULL_RANDOMISATION: message("full")}
 HOST_KNOWS = ("governor", "turbo", "throttling", "throttled_before")
@@ -30,6 +32,8 @@ SETTINGS: Mapping[str, Message] = {
     "smt": message("SMT"),
     "cpu_quota": message("CPU quota"),
     "aslr": message("address randomisation"),
+    "wakeups": message("waking up"),
+    "placement": message("placement"),
 }
 
 
@@ -239,4 +243,16 @@ _SETTINGS = (
         lambda facts: facts["aslr"] == FULL_RANDOMISATION,
         message("Fresh processes should differ in memory layout: sudo sysctl kernel.randomize_va_space=2"),
     ),
+    Check(
+        "wakeups",
+        ("wakeup_idle_ns", "wakeup_awake_ns"),
+        lambda facts: message(
+            "an idle core takes {idle_us:.0f} us, one that is held awake {awake_us:.0f} us",
+            idle_us=facts["wakeup_idle_ns"] / 1e3,
+            awake_us=facts["wakeup_awake_ns"] / 1e3,
+        ),
+        lambda facts: facts["wakeup_idle_ns"] <= facts["wakeup_awake_ns"] + MOST_WAKEUP_NS,
+        message("With few connections this is what is measured: hold the cores awake with --keep-awake."),
+    ),
+    Check("placement", ("cores",), lambda facts: placement(facts["cores"]), lambda facts: True, NOTHING),
 )

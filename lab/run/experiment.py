@@ -13,6 +13,7 @@ from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.machine import doctor, quiet
+from lab.machine.wakeups import kept_awake
 from lab.run.alone import floors
 from lab.run.fingerprints import Fingerprint, Fingerprints
 from lab.run.measure import NOT_READY, Bench, measure
@@ -48,19 +49,21 @@ def carry_out(
     total = order.plan.blocks * len(order.plan.entries())
     fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
-    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method)
-    run.floors += floors(order.plan, bench, run.floors)
-    for block in range(1, order.plan.blocks + 1):
-        for entry in order.plan.block(block, run.seed):
-            if (entry.arm, entry.cell.cell_id, block) in done:
-                continue
-            progress.cell_started(entry.cell, block, len(run.cells), total)
-            run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
-            file.save(run)
-            progress.cell_ended(run.cells[-1], len(run.cells), total)
-        if enough(run, perf_counter_ns() - start_ns):
-            break
-    run.profiles = profiles(order, bench)
+    method = order.plan.method
+    with kept_awake(method.keep_awake, sandbox.process_group) as keepers:
+        bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=method, keepers=keepers)
+        run.floors += floors(order.plan, bench, run.floors)
+        for block in range(1, order.plan.blocks + 1):
+            for entry in order.plan.block(block, run.seed):
+                if (entry.arm, entry.cell.cell_id, block) in done:
+                    continue
+                progress.cell_started(entry.cell, block, len(run.cells), total)
+                run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
+                file.save(run)
+                progress.cell_ended(run.cells[-1], len(run.cells), total)
+            if enough(run, perf_counter_ns() - start_ns):
+                break
+        run.profiles = profiles(order, bench)
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
@@ -107,7 +110,7 @@ def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Mes
 
 def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
     """The cell's result, with what disturbed it on the machine meanwhile."""
-    before = quiet.snapshot()
+    before = quiet.snapshot(ours=bench.keepers)
     result = measure(entry.cell, entry.system, block, bench, entry.arm)
-    window = quiet.between(before, quiet.snapshot())
+    window = quiet.between(before, quiet.snapshot(ours=bench.keepers))
     return replace(result, machine=window, disturbances=doctor.disturbances(window, os.cpu_count()))

@@ -61,6 +61,7 @@ class Bench:
     inside: parts that run in the services' own processes (core/inside), with their options
     after: after(what was inside each service, the timed window) is called when a cell has ended, also one that failed
     listening: listening(pid of a service) is called before any client knows of it
+    keepers: processes that hold cores awake
     watch: watch(pid of a service) is entered for the timed window
     """
 
@@ -71,6 +72,7 @@ class Bench:
     after: Callable[[Sequence[Inside], Window], None] = lambda insides, window: None
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
+    keepers: Sequence[int] = ()
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """What the *role* of the cell's *system* runs under."""

@@ -1,0 +1,98 @@
+"""How long a core takes to wake up: idle cores, and cores that are held awake (--keep-awake)."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns
+
+from core.errors import BadInput
+
+ROUNDS = 500
+LONGEST_NS = 300_000_000
+_AWAKE = Path(__file__).with_name("awake.py")
+
+
+@contextmanager
+def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterator[list[int]]:
+    """Hold the cores that may be used awake for the block, if *wanted*: the processes that do it.
+
+    They end with the block, and with this process however it ends; process_group: the one they join.
+    Raises BadInput where the system cannot.
+    """
+    if not wanted:
+        yield []
+        return
+    if not hasattr(os, "SCHED_IDLE"):
+        raise BadInput(
+            "--keep-awake needs the idle class of Linux's scheduler, which {platform} does not have; leave it out.",
+            platform=sys.platform,
+        )
+    cpus = sorted(os.sched_getaffinity(0))
+    command = [sys.executable, "-I", "-S", str(_AWAKE), str(os.getpid()), *map(str, cpus)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=process_group
+    ) as keeper:
+        try:
+            pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
+            if not pids:
+                raise BadInput("--keep-awake: no process can be started; end some, or raise the limit (ulimit -u).")
+            yield pids
+        finally:
+            if keeper.stdin:
+                keeper.stdin.close()
+
+
+def wakeups() -> dict[str, int | None]:
+    """From waking a process on another core until it runs: where cores are idle, and awake; None where not known."""
+    if not hasattr(os, "SCHED_IDLE") or len(cpus := sorted(os.sched_getaffinity(0))) < 2:
+        return {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
+    idle_ns = _wakeup_ns(cpus)
+    with kept_awake():
+        return {"wakeup_idle_ns": idle_ns, "wakeup_awake_ns": _wakeup_ns(cpus)}
+
+
+def _wakeup_ns(cpus: Sequence[int]) -> int:
+    """Half of a round trip of a byte between two processes, each on a core of its own; the median."""
+    asked, ask = os.pipe()
+    answered, answer = os.pipe()
+    pid = os.fork()
+    if not pid:
+        _echo(asked, answer, (ask, answered), cpus[1])
+    for end in (asked, answer):
+        os.close(end)
+    mine = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, cpus[:1])
+        return round(median(_rounds_ns(ask, answered)) / 2)
+    finally:
+        os.sched_setaffinity(0, mine)
+        for end in (ask, answered):
+            os.close(end)
+        os.waitpid(pid, 0)
+
+
+def _rounds_ns(ask: int, answered: int) -> list[int]:
+    times_ns: list[int] = []
+    began_ns = perf_counter_ns()
+    while len(times_ns) < ROUNDS and perf_counter_ns() - began_ns < LONGEST_NS:
+        start_ns = perf_counter_ns()
+        os.write(ask, b"x")
+        os.read(answered, 1)
+        times_ns.append(perf_counter_ns() - start_ns)
+    return times_ns
+
+
+def _echo(asked: int, answer: int, others: Sequence[int], cpu: int) -> None:
+    """In the new process: send each byte back, until there are no more."""
+    try:
+        for end in others:
+            os.close(end)
+        os.sched_setaffinity(0, {cpu})
+        while byte := os.read(asked, 1):
+            os.write(answer, byte)
+    finally:
+        os._exit(0)
