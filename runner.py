@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 
 
-LIBRARIES = ("babel", "jinja2", "matplotlib", "numpy", "rich", "scipy", "yaml")
+LIBRARIES = ("argcomplete", "babel", "jinja2", "matplotlib", "numpy", "rich", "scipy", "yaml")
 
 
 def enter_environment() -> None:
@@ -67,10 +67,12 @@ try:
     from commands.run import main as run
     from core.errors import BadInput, GilscopeError
     from core.messages import Message, listed, message
+    from core.nearest import did_you_mean
     from core.program import PROGRAM
 except ImportError as error:  # a library is there, but not all of it
     _give_up(f"the set-up is not whole: {error}. Install gilscope anew; in a checkout: make setup")
 
+ASKED_TO_COMPLETE = {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"}  # what a shell sets (commands/completion.py)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -165,12 +167,15 @@ def _stop(number: int, frame: object) -> NoReturn:
 
 
 def _command(arguments: Sequence[str]) -> int:
+    if os.environ.keys() >= ASKED_TO_COMPLETE:
+        commands.module("completion").complete()
     if arguments and arguments[0] in commands.NAMES:
         return commands.find(arguments[0])(arguments[1:])
     if arguments and not arguments[0].startswith("-"):
         raise BadInput(
-            "{word!r} is not a command; accepted are {names}, or only flags for a run.",
+            "{word!r} is not a command. {near}Accepted are {names}, or only flags for a run.",
             word=arguments[0],
+            near=did_you_mean(arguments[0], commands.NAMES),
             names=listed(commands.NAMES),
         )
     return run(arguments)

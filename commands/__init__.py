@@ -23,6 +23,7 @@ NAMES = (
     "stress",
     "native",
     "setup",
+    "completion",
 )
 
 
