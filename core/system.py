@@ -129,6 +129,7 @@ class System:
     told: what else the first line tells its children, for a system that is not a file of systems/.
     user_service: of a user's service, how it is started, or where it runs already.
     forks: its service is one command that takes the number of its processes (NUM_API_SERVICES).
+    spreads: its service listens at the address that its host has in the plan, for the cell's client hosts alone.
     request_cpu_us: rough CPU time of a request on both sides without its calculation; only for estimates.
     """
 
@@ -151,6 +152,7 @@ class System:
     told: Mapping[str, Any] = field(default_factory=dict, hash=False)
     user_service: "Command | Target | None" = field(default=None, hash=False)
     forks: bool = False
+    spreads: bool = False
     request_cpu_us: int = 100
 
     @property

@@ -10,12 +10,13 @@ from typing import Any
 
 from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPServer
+from tornado.iostream import IOStream
 from tornado.web import Application, RequestHandler, stream_request_body
 
 from core.cell import Cell
 from core.wire import MAX_FRAME_BYTES
 from core.work import Refused, decode, error_answer, route
-from services.listeners import Listener, listen_tcp
+from services.listeners import Listener, listen_tcp, strangers
 
 
 @stream_request_body
@@ -81,6 +82,18 @@ def _log_nothing(handler: RequestHandler) -> None:
     """Nothing is logged per request."""
 
 
+class Server(HTTPServer):
+    """Serves the listener's peers alone."""
+
+    listener: Listener
+
+    def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
+        if self.listener.admits(stream.socket):
+            super().handle_stream(stream, address)
+        else:
+            stream.close()
+
+
 class TornadoService:
     """One HTTPServer on one listener, in an event loop of its own."""
 
@@ -99,7 +112,7 @@ class TornadoService:
 
     def counters(self) -> dict[str, Any]:
         """Requests answered."""
-        return {"requests": self.requests}
+        return {"requests": self.requests, **strangers(self.listeners)}
 
     def reset(self) -> None:
         """Count from zero."""
@@ -107,7 +120,8 @@ class TornadoService:
 
     async def _serve(self, accepting: threading.Event) -> None:
         application = Application([(r".*", RouteHandler, {"service": self})], log_function=_log_nothing)
-        server = HTTPServer(application, max_body_size=2**62)
+        server = Server(application, max_body_size=2**62)
+        server.listener = self.listeners[0]
         listener = self.listeners[0].sock
         listener.setblocking(False)
         server.add_socket(listener)

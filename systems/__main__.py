@@ -23,6 +23,7 @@ from core.method import Method
 from core.runtime import gil_enabled
 from core.system import ALONE, CLIENT, SERVICE, ClientFactory, System, loaded
 from core.system_file import TOLD, load_system
+from services.listeners import Reach
 from systems import find
 
 
@@ -31,6 +32,7 @@ def serve() -> None:
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     stay_on(first_line.get("cpus", ()))
+    Reach.address, Reach.peers = first_line.get("address", Reach.address), frozenset(first_line.get("peers", ()))
     service = loaded(_system(first_line, cell).service)(cell, first_line["service_id"], first_line["folder"])
     service.start()
     usage, ready = Usage(), gil_enabled()

@@ -24,5 +24,6 @@ SYSTEM = System(
     message="clients.channel:framed_message",
     native_service=Program(name="calc-service", arguments=("--child",)),
     native_client=FRAMED,
+    spreads=True,
     request_cpu_us=70,
 )
