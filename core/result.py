@@ -59,6 +59,7 @@ class CellResult:
     clients: one mapping per client - client_id, completion_ns, answered, wrong, cpu_user_ns, cpu_system_ns,
     voluntary_switches, involuntary_switches, max_rss_bytes, gil_enabled_ready, gil_enabled_end, ...
     services: one mapping per service - service_id, requests and the same usage keys.
+    hosts: by name, of each that took part: its clock against ours, its release, what disturbed it; empty without hosts
     code, environment: ids in Run.fingerprints of what it was measured with; empty in files from before they were taken
     """
 
@@ -88,6 +89,7 @@ class CellResult:
     disturbances: list[Message] = field(default_factory=list)
     clients: list[dict[str, Any]] = field(default_factory=list)
     services: list[dict[str, Any]] = field(default_factory=list)
+    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     code: str = ""
     environment: str = ""
 

@@ -54,6 +54,7 @@ CLIENT = record(
         "program": PROGRAM,
         "said": SAID,
         "worker": text,
+        "host": text,
         "workers_ns": array(COUNT),
         "timeline": array(array(array(COUNT, 2))),
     },
@@ -83,6 +84,16 @@ SERVICE = record(
         "requests_by_worker": array(COUNT),
         "requests_by_socket": array(COUNT),
         "connections_by_requests": by_name(COUNT),
+        "strangers": COUNT,
+        "host": text,
+    }
+)
+SIGNED = whole(-LARGEST, LARGEST)
+CELL_HOST = record(
+    may={
+        "offset_ns": SIGNED,
+        **dict.fromkeys(("error_ns", "released_ns", "late_ns"), COUNT),
+        "disturbances": array(sentence),
     }
 )
 CELL = record(
@@ -103,6 +114,7 @@ CELL = record(
         "reason": sentence,
         **dict.fromkeys(("client_runtime", "code", "environment", "checksum"), text),
         "disturbances": array(sentence),
+        "hosts": by_name(CELL_HOST),
         "clients": array(CLIENT),
         "services": array(SERVICE),
     },
@@ -115,7 +127,6 @@ METHOD = record(
         "client_runtime": text,
         "pin_services": array(COUNT),
         "pin_clients": array(COUNT),
-        "keep_awake": flag,
     }
 )
 _HIDDEN = record(dict.fromkeys(("hidden", "name", "digest"), text))
@@ -130,6 +141,11 @@ REQUEST = record(may={"method": text, "path": text_or_hidden})
 USER_SERVICE = record(
     {"name": text, "requests": record({"requests": array(REQUEST)}, {"think_time_s": number, "rate": COUNT})},
     {"protocol": text, "command": text_or_hidden, "targets": array(record({"name": text, "url": text_or_hidden}))},
+)
+
+
+LAYOUT = record(
+    {"hosts": by_name(record({"name": text, "address": text})), "services_on": text, "clients_on": array(text)}
 )
 
 
@@ -160,6 +176,7 @@ _PLAN = record(
         "method": METHOD,
         "own": nullable(USER_SERVICE),
         "absent": array(record({"system": text, "runtime": text, "reason": sentence})),
+        "layout": nullable(LAYOUT),
         "outside": by_name(record({"title": text}, {"file": text})),
     },
 )
@@ -171,6 +188,7 @@ MACHINE = record(
         "load": nullable(array(number)),
         "limits": nullable(mapping),
         "quiet": nullable(mapping),
+        "hosts": nullable(by_name(mapping)),
     }
 )
 FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")

@@ -19,6 +19,7 @@ from core.shape import LARGEST, shown, shown_key
 from core.slices import WIDTH_NS
 from core.system import System
 from lab.run.children import RESULT, Child, failed
+from lab.run.inside import Window
 from lab.run.runtimes import AnyRuntime
 
 DEEPEST = 16
@@ -136,6 +137,7 @@ MORE_SERVICE_KINDS = {
     "pythons": TEXTS,
     **dict.fromkeys(("requests_by_worker", "requests_by_socket"), COUNTS),
     "connections_by_requests": COUNT_BY_NAME,
+    "strangers": COUNT,
 }
 ALONE_KINDS = {
     "answers": DURATION,
@@ -178,8 +180,8 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
 
     What a native child says it is stays with it.
     """
-    expected = runtime.version
     for child, line in zip(children, lines, strict=True):
+        expected = child.place.version(runtime)
         told = _checked(line, child, {"runtime": OBJECT}, READY_KINDS)["runtime"]
         facts = _checked(told, child, {}, RUNTIME_KINDS)
         if expected and facts.get("implementation") == "cpython" and facts.get("version") != expected:
@@ -218,40 +220,43 @@ def alone_result(line: Mapping[str, Any], child: Child) -> dict[str, Any]:
     return _result(line, child, ALONE_KINDS, {})
 
 
-def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], start_ns: int, end_ns: int) -> None:
-    """Raises ChildFailed for a client whose times do not lie in the window, from its release to its last line.
+def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], windows: Sequence[Window]) -> None:
+    """Raises ChildFailed for a client whose times do not lie in its window, from its release to its last line.
 
-    start_ns, end_ns: on the host's monotonic clock
+    windows: each on the monotonic clock of the client's host
     """
-    for result, child in zip(results, clients, strict=True):
+    for result, child, window in zip(results, clients, windows, strict=True):
         for key, low, high in (
-            ("finished_ns", start_ns + 1, end_ns + CLOCK_SLACK_NS),
-            ("completion_ns", 1, end_ns - start_ns + CLOCK_SLACK_NS),
+            ("finished_ns", window.start_ns + 1, window.end_ns + CLOCK_SLACK_NS),
+            ("completion_ns", 1, window.end_ns - window.start_ns + CLOCK_SLACK_NS),
         ):
             if not low <= result[key] <= high:
                 accepted = message("a whole number from {low} to {high}", low=low, high=high)
                 raise _unlike(child, key, result[key], accepted)
 
 
-def check_slow(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], services: int, end_ns: int) -> None:
-    """Raises ChildFailed for a client whose slow requests went to no service of the cell, or ended after *end_ns*."""
-    accepted = message(
-        "requests to services 0 to {last} that ended by {end}", last=services - 1, end=end_ns + CLOCK_SLACK_NS
-    )
-    for result, child in zip(results, clients, strict=True):
+def check_slow(
+    clients: Sequence[Child], results: Sequence[Mapping[str, Any]], services: int, windows: Sequence[Window]
+) -> None:
+    """Raises ChildFailed for a client whose slow requests went to no service of the cell, or ended after its window."""
+    for result, child, window in zip(results, clients, windows, strict=True):
+        latest_ns = window.end_ns + CLOCK_SLACK_NS
         for request in result.get(SLOW, {}).get("requests", ()):
             start_ns, latency_ns, service_id = request
-            if service_id >= services or start_ns + latency_ns > end_ns + CLOCK_SLACK_NS:
+            if service_id >= services or start_ns + latency_ns > latest_ns:
+                accepted = message(
+                    "requests to services 0 to {last} that ended by {end}", last=services - 1, end=latest_ns
+                )
                 raise _unlike(child, SLOW, request, accepted)
 
 
-def check_slices(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], start_ns: int, end_ns: int) -> None:
-    """Raises ChildFailed for a client whose answers by time do not lie in the window, or are more than it had."""
-    for result, child in zip(results, clients, strict=True):
+def check_slices(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], windows: Sequence[Window]) -> None:
+    """Raises ChildFailed for a client whose answers by time do not lie in its window, or are more than it had."""
+    for result, child, window in zip(results, clients, windows, strict=True):
         if SLICES in result:
             said = result[SLICES]
             width_ns, count = said["width_ns"], result["latency"]["count"]
-            least_ns, most_ns = start_ns - width_ns, end_ns + CLOCK_SLACK_NS
+            least_ns, most_ns = window.start_ns - width_ns, window.end_ns + CLOCK_SLACK_NS
             last_ns = said["start_ns"] + (len(said["counts"]) - 1) * width_ns
             if not least_ns <= said["start_ns"] <= last_ns <= most_ns or sum(said["counts"]) > count:
                 accepted = message(

@@ -13,7 +13,6 @@ from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.machine import doctor, quiet
-from lab.machine.wakeups import kept_awake
 from lab.run.alone import floors
 from lab.run.fingerprints import Fingerprint, Fingerprints
 from lab.run.measure import NOT_READY, Bench, measure
@@ -49,21 +48,22 @@ def carry_out(
     total = order.plan.blocks * len(order.plan.entries())
     fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
-    method = order.plan.method
-    with kept_awake(method.keep_awake, sandbox.process_group) as keepers:
-        bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=method, keepers=keepers)
+    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places)
+    if order.places:
+        bench = replace(bench, inside={})  # what they write stays on the services' host
+    else:
         run.floors += floors(order.plan, bench, run.floors)
-        for block in range(1, order.plan.blocks + 1):
-            for entry in order.plan.block(block, run.seed):
-                if (entry.arm, entry.cell.cell_id, block) in done:
-                    continue
-                progress.cell_started(entry.cell, block, len(run.cells), total)
-                run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
-                file.save(run)
-                progress.cell_ended(run.cells[-1], len(run.cells), total)
-            if enough(run, perf_counter_ns() - start_ns):
-                break
-        run.profiles = profiles(order, bench)
+    for block in range(1, order.plan.blocks + 1):
+        for entry in order.plan.block(block, run.seed):
+            if (entry.arm, entry.cell.cell_id, block) in done:
+                continue
+            progress.cell_started(entry.cell, block, len(run.cells), total)
+            run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
+            file.save(run)
+            progress.cell_ended(run.cells[-1], len(run.cells), total)
+        if enough(run, perf_counter_ns() - start_ns):
+            break
+    run.profiles = profiles(order, bench)
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
@@ -110,7 +110,15 @@ def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Mes
 
 def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
     """The cell's result, with what disturbed it on the machine meanwhile."""
-    before = quiet.snapshot(ours=bench.keepers)
+    before = quiet.snapshot()
     result = measure(entry.cell, entry.system, block, bench, entry.arm)
-    window = quiet.between(before, quiet.snapshot(ours=bench.keepers))
+    if bench.places:  # what happens on this machine disturbs nothing, if it is none of them
+        return replace(result, disturbances=_of_hosts(result))
+    window = quiet.between(before, quiet.snapshot())
     return replace(result, machine=window, disturbances=doctor.disturbances(window, os.cpu_count()))
+
+
+def _of_hosts(result: CellResult) -> list[Message]:
+    """What disturbed the cell on each of its hosts."""
+    told = [(name, Message.from_json(one)) for name, host in result.hosts.items() for one in host["disturbances"]]
+    return [message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) for name, one in told]

@@ -1,7 +1,6 @@
 """One cell in one block: fresh processes, one timed window, and what came of it."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,23 +10,18 @@ from typing import Any
 
 from core.cell import Cell
 from core.errors import ChildFailed, GilscopeError
-from core.histogram import Histogram
-from core.messages import NOTHING, Message, chained, listed, message, plural
+from core.messages import Message, message
 from core.method import Method
 from core.processtree import tree
 from core.redact import Redactor
 from core.request_plan import RequestPlan
-from core.result import CellResult, Status
+from core.result import CellResult
 from core.secret import secrets_in
-from core.slices import Slices
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
 from lab.run import pauses
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
-    HISTOGRAMS,
-    SLICES,
-    SLOW,
     addresses,
     check_done,
     check_latencies,
@@ -40,15 +34,16 @@ from lab.run.contract import (
     expect_distinct,
     service_results,
 )
-from lab.run.cores import CoreWatch, Timeline
+from lab.run.cores import CoreWatch
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, expect_all_asked, service_faults
 from lab.run.inside import Inside, Window, opened
-from lab.run.pauses import Pauses
+from lab.run.observed import Observed, summed
+from lab.run.places import AllHere, Ended, Places
 from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
-from lab.run.slow import slow_requests, watched
+from lab.run.slow import watched
 
 NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -61,8 +56,8 @@ class Bench:
     inside: parts that run in the services' own processes (core/inside), with their options
     after: after(what was inside each service, the timed window) is called when a cell has ended, also one that failed
     listening: listening(pid of a service) is called before any client knows of it
-    keepers: processes that hold cores awake
     watch: watch(pid of a service) is entered for the timed window
+    places: where children run; None for this machine
     """
 
     sandbox: Sandbox
@@ -72,24 +67,11 @@ class Bench:
     after: Callable[[Sequence[Inside], Window], None] = lambda insides, window: None
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
-    keepers: Sequence[int] = ()
+    places: Places | None = None
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """What the *role* of the cell's *system* runs under."""
         return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Observed:
-    """What the children of a cell sent. start_ns: spawn to all ready; window: first release to last answer."""
-
-    start_ns: int
-    window: Window
-    clients: list[dict[str, Any]]
-    services: list[dict[str, Any]]
-    collected: list[Pauses]
-    waits: Mapping[str, Timeline]
-    faults: list[Message]
 
 
 def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "") -> CellResult:
@@ -113,7 +95,7 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
         bench.after(insides, observed.window)
     wall_ns = observed.window.end_ns - observed.window.start_ns
     return CellResult(
-        **identity, **_summed(observed), wall_ns=wall_ns, overhead_ns=perf_counter_ns() - start_ns - wall_ns
+        **identity, **summed(observed), wall_ns=wall_ns, overhead_ns=perf_counter_ns() - start_ns - wall_ns
     )
 
 
@@ -121,13 +103,16 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     runtime, client_runtime = (bench.runtime(cell, system, role) for role in (SERVICE, CLIENT))
     method = bench.method
     started_ns = perf_counter_ns()
-    cell_line = _cell_line(cell, system, runtime, bench.method, children.folder)
-    services = _start_services(children, runtime, system, insides)
-    clients = _start(children, client_runtime, system, CLIENT, [{}] * cell.num_clients)
+    places = bench.places or AllHere(children.here, method)
+    places.begin()
+    cell_line = _cell_line(cell, system, runtime, places)
+    services = _start_services(children, runtime, system, insides, places)
+    clients = _start(children, client_runtime, system, CLIENT, [{}] * cell.num_clients, places)
     sockets = _ready_services(children, runtime, services, cell_line, insides)
     bench.listening(services[0].process.pid)
     for client_id, client in enumerate(clients):
-        place = {"client_id": client_id, "addresses": sockets, "method": method.to_json(), "cpus": method.pin_clients}
+        place = {"client_id": client_id, "addresses": sockets, "method": method.to_json()}
+        place |= places.client_line(client_id)
         client.tell({**cell.to_json(), **place, **client_runtime.told(system)})
     check_runtime(client_runtime, clients, children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
     ready_ns = perf_counter_ns()
@@ -136,9 +121,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         _do(children, services, RESET, message("after the warm-up"), END_DEADLINE_S)
     marks = pauses.marks(insides)
     with bench.watch(services[0].process.pid), CoreWatch(_watched(services, clients, system)) as cores:
-        released_ns = perf_counter_ns()
-        for client in clients:
-            client.tell("go")
+        released_ns = places.release(clients)
         calling = message("while the clients were calling")
         client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
         heard_ns = perf_counter_ns()
@@ -149,22 +132,15 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     if system.hosted:  # or the time of a user's processes would count as that of others
         for service in services:
             service.let_end(END_DEADLINE_S)
-    by_client, by_service = client_results(client_lines, clients), service_results(service_lines, services)
-    for child, result in zip(services, by_service, strict=True):
-        if noticed := child.notices():
-            result["notices"] = noticed
-    check_window(clients, by_client, released_ns, heard_ns)
-    check_slow(clients, by_client, len(services), heard_ns)
-    check_slices(clients, by_client, released_ns, heard_ns)
-    check_latencies(cell, system, clients, by_client, len(services))
-    expect_all_asked(cell, system, services, by_client, by_service)
-    check_sums(by_client, by_service)
+    told = _Told(services=services, clients=clients, service_lines=service_lines, client_lines=client_lines)
+    ended = places.end(released_ns, heard_ns)
+    by_client, by_service = _checked(cell, system, told, ended)
     faults = [
         *service_faults(runtime, system, services, by_service),
         *client_faults(client_runtime, system, clients, by_client),
     ]
-    ends_ns = [client["finished_ns"] for client in by_client]
-    window = Window(start_ns=released_ns, end_ns=max(ends_ns, default=released_ns))
+    window = Window(start_ns=released_ns, end_ns=released_ns + _length_ns(clients, by_client, ended))
+    faults += places.settle(clients, by_client, by_service, ended)
     return Observed(
         start_ns=ready_ns - started_ns,
         window=window,
@@ -173,7 +149,43 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         collected=collected,
         waits=cores.timelines,
         faults=faults,
+        hosts=ended.hosts,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Told:
+    """The children of a cell and their last lines."""
+
+    services: list[Child]
+    clients: list[Child]
+    service_lines: list[dict[str, Any]]
+    client_lines: list[dict[str, Any]]
+
+
+def _checked(
+    cell: Cell, system: System, told: _Told, ended: Ended
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What clients and services counted. Raises ChildFailed where it cannot be."""
+    services, clients = told.services, told.clients
+    by_client, by_service = client_results(told.client_lines, clients), service_results(told.service_lines, services)
+    for child, result in zip(services, by_service, strict=True):
+        if noticed := child.notices():
+            result["notices"] = noticed
+    windows = [ended.windows[client.place.name] for client in clients]
+    check_window(clients, by_client, windows)
+    check_slow(clients, by_client, len(services), windows)
+    check_slices(clients, by_client, windows)
+    check_latencies(cell, system, clients, by_client, len(services))
+    expect_all_asked(cell, system, services, by_client, by_service)
+    check_sums(by_client, by_service)
+    return by_client, by_service
+
+
+def _length_ns(clients: Sequence[Child], by_client: Sequence[Mapping[str, Any]], ended: Ended) -> int:
+    """The longest from release to last answer, each on its host's clock."""
+    pairs = zip(clients, by_client, strict=True)
+    return max((one["finished_ns"] - ended.windows[client.place.name].start_ns for client, one in pairs), default=0)
 
 
 def _watched(services: Sequence[Child], clients: Sequence[Child], system: System) -> dict[str, list[int]]:
@@ -211,19 +223,29 @@ def _redacted(observed: Observed, redactor: Redactor) -> Observed:
 
 
 def _start(
-    children: Children, runtime: AnyRuntime, system: System, role: str, variables: Sequence[Mapping[str, str]]
+    children: Children,
+    runtime: AnyRuntime,
+    system: System,
+    role: str,
+    variables: Sequence[Mapping[str, str]],
+    places: Places,
 ) -> list[Child]:
     """One child for each of *variables*, which are added to its environment."""
-    command, name, count = runtime.command(system, role), str(runtime.name), len(variables)
-    return [
-        children.start(_name(role, number, count), name, command, added) for number, added in enumerate(variables, 1)
-    ]
+    name, count = str(runtime.name), len(variables)
+    started = []
+    for number, added in enumerate(variables):
+        place = places.of(role, number)
+        command = place.command(runtime, system, role)
+        started.append(children.start(_name(role, number + 1, count), name, command, added, place))
+    return started
 
 
-def _start_services(children: Children, runtime: AnyRuntime, system: System, insides: Sequence[Inside]) -> list[Child]:
+def _start_services(
+    children: Children, runtime: AnyRuntime, system: System, insides: Sequence[Inside], places: Places
+) -> list[Child]:
     """The services. What runs inside them is in their environment, or, where a user's command runs, for its child."""
     variables = [{} if system.hosted else inside.variables for inside in insides]
-    return _start(children, runtime, system, SERVICE, variables)
+    return _start(children, runtime, system, SERVICE, variables, places)
 
 
 def _name(role: str, number: int, total: int) -> Message:
@@ -239,9 +261,9 @@ def _do(children: Children, doers: Sequence[Child], word: str, when: Message, de
     check_done(children.hear_all(doers, word, when, deadline_s), doers, word)
 
 
-def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, method: Method, folder: str) -> dict[str, Any]:
+def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, places: Places) -> dict[str, Any]:
     """What the services are told: the cell, and a folder for their sockets."""
-    return {**cell.to_json(), "folder": folder, "cpus": method.pin_services, **runtime.told(system)}
+    return {**cell.to_json(), **places.service_line(), **runtime.told(system)}
 
 
 def _ready_services(
@@ -264,91 +286,11 @@ def _ready_services(
 def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     runtime = bench.runtime(cell, system, SERVICE)
-    cell_line = _cell_line(cell, system, runtime, bench.method, children.folder)
+    places = AllHere(children.here, bench.method)
+    cell_line = _cell_line(cell, system, runtime, places)
     insides = [Inside(bench.sandbox.folder, {}) for _ in range(system.services(cell))]
-    services = _start_services(children, runtime, system, insides)
+    services = _start_services(children, runtime, system, insides, places)
     try:
         return _ready_services(children, runtime, services, cell_line, insides)
     except ChildFailed as failed:
         raise ChildFailed(redactor_of(system).message(failed.message)) from None
-
-
-def _summed(observed: Observed) -> dict[str, Any]:
-    clients, errors = observed.clients, Counter[str]()
-    for client in clients:
-        errors.update(client["errors"])
-    counts = {
-        "requests": sum(client["requests"] for client in clients),
-        "answered": sum(client["answered"] for client in clients),
-        "wrong": sum(client["wrong"] for client in clients),
-        "errors": dict(errors),
-    }
-    first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
-    status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
-    histograms = {name: _merged(client[name] for client in clients if name in client) for name in HISTOGRAMS}
-    slow = [client.get(SLOW) for client in clients]
-    return {
-        **counts,
-        "start_ns": observed.start_ns,
-        "status": status,
-        "reason": reason,
-        **histograms,
-        "slow": slow_requests(slow, observed.collected, observed.waits, histograms["latency"], observed.window),
-        "slices": _sliced([client.get(SLICES) for client in clients], observed.window),
-        "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
-        "clients": [{"client_id": number, **_without_bulk(client)} for number, client in enumerate(clients)],
-        "services": [
-            {"service_id": number, **service, **({"pauses": dict(collected.summary)} if collected.summary else {})}
-            for number, (service, collected) in enumerate(zip(observed.services, observed.collected, strict=True))
-        ],
-    }
-
-
-def _judged(
-    counts: Mapping[str, Any], invalid: list[Message], first_wrong: Mapping[str, str], *, idle: bool
-) -> tuple[Status, Message]:
-    faults, requests, unanswered = [], counts["requests"], counts["requests"] - counts["answered"]
-    if unanswered:
-        faults.append(
-            plural(
-                "{count} of {requests} requests was not answered",
-                "{count} of {requests} requests were not answered",
-                count=unanswered,
-                requests=requests,
-            )
-        )
-    if not requests and not idle:
-        faults.append(message("no request was sent"))
-    if counts["wrong"]:
-        faults.append(plural("{count} answer was wrong", "{count} answers were wrong", count=counts["wrong"]))
-    if counts["errors"]:
-        errors = listed(f"{number} x {code}" for code, number in sorted(counts["errors"].items()))
-        faults.append(message("errors: {errors}", errors=errors))
-    if first_wrong:
-        faults.append(message("first wrong answer, to {request}: {got}; expected {expected}", **first_wrong))
-    if faults:
-        return "failed", chained(faults)
-    return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
-
-
-def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    total = Histogram()
-    for part in parts:
-        total.merge(Histogram.from_json(part))
-    return total.to_json() if total.count else {}
-
-
-def _sliced(said: Sequence[Mapping[str, Any] | None], window: Window) -> dict[str, Any]:
-    """Answers of all clients by time, from the window's start on; empty where one does not say."""
-    if not said or not all(said):
-        return {}
-    total = Slices()
-    for slices in said:
-        total.merge(Slices.from_json(slices or {}))
-    sliced = total.to_json()
-    return {**sliced, "start_ns": sliced["start_ns"] - window.start_ns}
-
-
-def _without_bulk(client: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what the cell has together."""
-    return {name: value for name, value in client.items() if name not in (*HISTOGRAMS, SLOW, SLICES)}

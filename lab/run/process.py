@@ -18,10 +18,15 @@ _READ_BYTES = 1 << 20
 
 
 class Process(Protocol):
-    """What the orchestrator needs of a child. pid: on its host; lost: why nothing is known of it any more."""
+    """What the orchestrator needs of a child."""
 
-    pid: int
-    lost: Message
+    @property
+    def pid(self) -> int:
+        """On its host."""
+
+    @property
+    def lost(self) -> Message:
+        """Why nothing is known of it any more."""
 
     @property
     def stderr(self) -> Kept:
@@ -52,8 +57,11 @@ class Process(Protocol):
 class Place(Protocol):
     """A machine on which children run. name: of the host, "" for this machine; folder: for sockets."""
 
-    name: str
-    folder: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def folder(self) -> str: ...
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> Process:
         """A new child. Raises OSError if its program cannot be started."""

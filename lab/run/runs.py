@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from core.secret import secrets_in
 from lab.machine import host, quiet
 from lab.run.commit import commit
 from lab.run.fingerprints import Fingerprints
+from lab.run.places import Places
 from lab.run.runtimes import AnyRuntime
 from systems import built_in
 
@@ -31,12 +32,17 @@ QUIET_WINDOW_S = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What to run: a plan, the runtimes that are present, where the run is saved; by what it is profiled besides."""
+    """What to run: a plan, the runtimes that are present, where the run is saved; by what it is profiled besides.
+
+    places, hosts: of a run across hosts, where children run, and what these are
+    """
 
     plan: Plan
     runtimes: Mapping[str, AnyRuntime]
     folder: Path
     profiles: tuple[str, ...] = ()
+    places: Places | None = None
+    hosts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:
@@ -51,10 +57,14 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
             command, OPTIONS, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))
         ),
         plan=order.plan.to_json(),
-        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S)},
+        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **_hosts(order)},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
     )
+
+
+def _hosts(order: Order) -> dict[str, Any]:
+    return {"hosts": dict(order.hosts)} if order.hosts else {}
 
 
 def expect_no_run(folder: Path) -> None:

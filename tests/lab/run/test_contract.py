@@ -17,9 +17,11 @@ from lab.run.contract import (
     client_results,
     service_results,
 )
+from lab.run.inside import Window
 from lab.run.runtimes import Runtime
 
-CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)", program={}))
+HERE = SimpleNamespace(version=lambda runtime: runtime.version)
+CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)", program={}, place=HERE))
 RUNTIME = cast(Runtime, SimpleNamespace(version="3.14.2"))
 GIL = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
@@ -95,10 +97,10 @@ def test_a_client_has_no_more_answers_than_requests(counts: dict[str, int], comp
 @pytest.mark.parametrize("times", [{"finished_ns": 10}, {"finished_ns": 10**9}, {"completion_ns": 10**9}])
 def test_a_client_ends_between_its_release_and_its_last_line(times: dict[str, int]) -> None:
     result = {"finished_ns": 20, "completion_ns": 5}
-    check_window([CHILD], [result], 10, 30)
+    check_window([CHILD], [result], [Window(start_ns=10, end_ns=30)])
     ((key, value),) = times.items()
     with pytest.raises(ChildFailed, match=f"sent {value} as {key}; .* a whole number from "):
-        check_window([CHILD], [result | times], 10, 30)
+        check_window([CHILD], [result | times], [Window(start_ns=10, end_ns=30)])
 
 
 def test_services_answered_what_clients_were_answered() -> None:
@@ -149,7 +151,7 @@ def test_a_child_under_another_python_is_refused() -> None:
 
 def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
     native = cast(Runtime, SimpleNamespace(version=""))
-    child = cast(Child, SimpleNamespace(label="Service 1 of 1 (native, pid 7)", program={}))
+    child = cast(Child, SimpleNamespace(label="Service 1 of 1 (native, pid 7)", program={}, place=HERE))
     said = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}
     check_runtime(native, [child], [{"runtime": {**said, "gil_enabled": False}}])
     (result,) = service_results([{"result": {"requests": 3, **GIL}}], [child])
@@ -158,7 +160,7 @@ def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
 
 def test_a_native_child_may_say_less_of_itself_but_nothing_of_another_type() -> None:
     native = cast(Runtime, SimpleNamespace(version=""))
-    child = cast(Child, SimpleNamespace(label="Service 1 of 1 (native, pid 7)", program={}))
+    child = cast(Child, SimpleNamespace(label="Service 1 of 1 (native, pid 7)", program={}, place=HERE))
     check_runtime(native, [child], [{"runtime": {}}])
     assert child.program == {}
     check_runtime(native, [child], [{"runtime": {"program": "mine"}}])
@@ -177,9 +179,11 @@ def test_a_native_child_may_say_less_of_itself_but_nothing_of_another_type() -> 
 )
 def test_answers_by_time_are_those_of_the_window(slices: dict[str, Any]) -> None:
     right = client(slices={"width_ns": 50_000_000, "start_ns": 950_000_000, "counts": [0, 1]})
-    check_slices([CHILD], client_results([right], [CHILD]), 10**9, 2 * 10**9)
+    check_slices([CHILD], client_results([right], [CHILD]), [Window(start_ns=10**9, end_ns=2 * 10**9)])
     with pytest.raises(ChildFailed, match="at most 1 answers in slices from 950000000 to 2010000000"):
-        check_slices([CHILD], client_results([client(slices=slices)], [CHILD]), 10**9, 2 * 10**9)
+        check_slices(
+            [CHILD], client_results([client(slices=slices)], [CHILD]), [Window(start_ns=10**9, end_ns=2 * 10**9)]
+        )
 
 
 @pytest.mark.parametrize(

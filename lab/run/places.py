@@ -1,0 +1,103 @@
+"""Where the children of a cell run, how clients are released there, and what their clocks are to ours.
+
+Times of different hosts are never subtracted: each client's window is on its own host's clock.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import Any, Protocol
+
+from core.messages import Message
+from core.method import Method
+from lab.run.children import Child
+from lab.run.inside import Window
+from lab.run.process import Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """After a window. windows: by the host's name, from release to when all results were heard, on its clock.
+
+    hosts: what result.json keeps of each
+    """
+
+    windows: Mapping[str, Window]
+    hosts: dict[str, Any] = field(default_factory=dict)
+
+
+class Places(Protocol):
+    """The machines of a cell."""
+
+    def begin(self) -> None:
+        """Before children are started. Raises ChildFailed where a host cannot be used."""
+
+    def of(self, role: str, number: int) -> Place:
+        """Where a child runs."""
+
+    def service_line(self) -> dict[str, Any]:
+        """What services are told of their place."""
+
+    def client_line(self, client_id: int) -> dict[str, Any]:
+        """What a client is told of its place."""
+
+    def release(self, clients: Sequence[Child]) -> int:
+        """Let all clients go; when, on our clock. Raises ChildFailed."""
+
+    def end(self, released_ns: int, heard_ns: int) -> Ended:
+        """The windows, and what happened on the hosts. Raises ChildFailed."""
+
+    def settle(
+        self,
+        clients: Sequence[Child],
+        by_client: Sequence[dict[str, Any]],
+        by_service: Sequence[dict[str, Any]],
+        ended: Ended,
+    ) -> list[Message]:
+        """Put times on our clock, drop what two clocks made; what makes the cell invalid."""
+
+
+class AllHere:
+    """All on this machine."""
+
+    def __init__(self, here: Place, method: Method) -> None:
+        self._here, self._method = here, method
+
+    def __repr__(self) -> str:
+        return f"AllHere({self._here!r})"
+
+    def begin(self) -> None:
+        """Nothing to do."""
+
+    def of(self, role: str, number: int) -> Place:
+        """This machine."""
+        return self._here
+
+    def service_line(self) -> dict[str, Any]:
+        """A folder for sockets, and CPUs."""
+        return {"folder": self._here.folder, "cpus": self._method.pin_services}
+
+    def client_line(self, client_id: int) -> dict[str, Any]:
+        """CPUs."""
+        return {"cpus": self._method.pin_clients}
+
+    def release(self, clients: Sequence[Child]) -> int:
+        """One after the other, as fast as they can be told."""
+        released_ns = perf_counter_ns()
+        for client in clients:
+            client.tell("go")
+        return released_ns
+
+    def end(self, released_ns: int, heard_ns: int) -> Ended:
+        """There is one clock."""
+        return Ended(windows={"": Window(start_ns=released_ns, end_ns=heard_ns)})
+
+    def settle(
+        self,
+        clients: Sequence[Child],
+        by_client: Sequence[dict[str, Any]],
+        by_service: Sequence[dict[str, Any]],
+        ended: Ended,
+    ) -> list[Message]:
+        """Nothing to settle."""
+        return []
