@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from config import hosts
 from config.find_system import find_system
+from config.hosts import layout_with
 from config.options import by_key, expect_keys, parsed
 from config.plan import Plan, Row, parse_values
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW, method_with
@@ -19,7 +21,7 @@ from core.messages import listed, message
 from core.system import System
 
 FOLDER = Path(__file__).parent
-PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in (PLAN_OPTIONS, ROW))
+PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
 TOPOLOGY = (WORKERS, THREADS)
 PLAN_FIELDS = ("blocks", "scale", "until", "margin", "runtimes", "aa", "view")
 
@@ -51,7 +53,7 @@ def _plan(path: Path, content: Any) -> Plan:
     defaults = _parameters(content.get("parameters", {}))
     description = " ".join(str(content.get("description", "")).split())
     base = replace(_base(path, content, defaults), name=path.stem, description=description)
-    return plan_with(base, parsed(PLAN_OPTIONS, content, path.parent))
+    return plan_with(base, parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent))
 
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
@@ -59,7 +61,7 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
     fields = {key: values[key] for key in PLAN_FIELDS if key in values}
     if "until" in fields:
         fields.setdefault("blocks", MAX_BLOCKS)
-    return replace(plan, **fields, method=method_with(plan.method, values))
+    return replace(plan, **fields, method=method_with(plan.method, values), layout=layout_with(plan.layout, values))
 
 
 def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]]) -> Plan:

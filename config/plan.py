@@ -12,6 +12,7 @@ from config.plan_options import MAX_BLOCKS
 from config.user_service import service
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
+from core.hosts import Layout
 from core.messages import OR, Message, listed
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
@@ -24,7 +25,8 @@ from systems import readers
 MOST_CELLS = 100_000
 THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 STORED_AS_IT_IS = (
-    "name", "description", "runtimes", "blocks", "aa", "until", "margin", "extended", "method", "view", "user_service"
+    "name", "description", "runtimes", "blocks", "aa", "until", "margin", "extended", "method", "view", "user_service",
+    "layout"
 )  # fmt: skip
 
 
@@ -70,6 +72,7 @@ class Plan:
     margin: what counts as no difference, as a share. extended: whether blocks were added when some had been seen.
     description: what it answers, in one line. view: the report of its own that it has; "" for runtimes side by side.
     user_service: a service of the user's, whose systems are those of the rows.
+    layout: hosts, and who serves and who calls there; None where all is on this machine.
     absent: why a system cannot be measured under a runtime; it has no cells there.
     """
 
@@ -87,6 +90,7 @@ class Plan:
     view: str = ""
     user_service: UserService | None = None
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
+    layout: Layout | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:
@@ -198,6 +202,7 @@ class Plan:
             ],
             "rows": self._combinations(),
             **({"own": self.user_service.to_json()} if self.user_service else {}),
+            **({"layout": self.layout.to_json()} if self.layout else {}),
             **self._outside(),
         }
 

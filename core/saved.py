@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from core.cell import Value
+from core.hosts import Layout
 from core.messages import Message
 from core.method import Method
 from core.user_service import UserService
@@ -88,6 +89,7 @@ class SavedPlan:
     user_service: UserService | None = None
     absent: tuple[Absent, ...] = ()
     outside: tuple[OutsideSystem, ...] = ()
+    layout: Layout | None = None
 
     @property
     def framed(self) -> set[str]:
@@ -112,6 +114,7 @@ class SavedPlan:
             extended=stored.get("extended", False),
             method=Method.from_json(method) if method else Method(),
             user_service=UserService.from_json(service) if service else None,
+            layout=Layout.from_json(stored["layout"]) if stored.get("layout") else None,
             absent=tuple(map(_absent, stored.get("absent", ()))),
             outside=tuple(OutsideSystem(name=key, **one) for key, one in stored.get("outside", {}).items()),
         )
@@ -127,6 +130,7 @@ class Machine:
     limits: {"nofile_soft": 1024, ...}, numbers or "unlimited"
     commit: of the checkout that measured; python: the orchestrator's version
     quiet: lab.quiet.facts() before the first cell
+    hosts: the same facts of each host by name, with its runtimes and its link to the services, where there are several
     """
 
     cpu: str | None = None
@@ -143,6 +147,7 @@ class Machine:
     python: str | None = None
     commit: str | None = None
     quiet: Mapping[str, Any] | None = None
+    hosts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def available_cores(self) -> int:
