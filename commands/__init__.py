@@ -12,6 +12,7 @@ Command = Callable[[Sequence[str]], int]
 NAMES = (
     "init",
     "runtimes",
+    "hosts",
     "plan",
     "serve",
     "report",
@@ -23,7 +24,6 @@ NAMES = (
     "stress",
     "native",
     "setup",
-    "completion",
 )
 
 

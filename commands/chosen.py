@@ -13,6 +13,7 @@ from core.messages import listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE
 from core.system import CLIENT
+from lab.hosts.spread import Spread
 from lab.native import programs
 from lab.python import interpreters
 from lab.run import feasible
@@ -22,13 +23,13 @@ Missing = dict[str, Any]
 
 
 def with_present_runtimes(
-    plan: Plan, flags: Mapping[str, Any], output: Output
+    plan: Plan, flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
     """The plan with the runtimes that are present, these, and a line for each that is not. Raises BadInput."""
     plan = _with_clients(plan, flags, output)
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
-    runtimes, missing = present_runtimes((*plan.runtimes, *extra), flags, output)
+    runtimes, missing = present_runtimes((*plan.runtimes, *extra), flags, output, spread)
     if extra and client not in runtimes:
         raise BadInput("No runtime for the clients: {reason}", reason=missing[client])
     required = value_of(REQUIRE, flags, ())
@@ -76,21 +77,33 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 
 
 def present_runtimes(
-    names: tuple[str, ...], flags: Mapping[str, Any], output: Output
+    names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
     """The runtimes that are present, and a line for each that is not. Raises BadInput if a required one is not."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
-    binaries = [name for name in names if name != NATIVE]
-    runtimes = usable(names, interpreters.find(binaries, value_of(INTERPRETER, flags, {})))
-    missing: Missing = {name: interpreters.missing(name) for name in names if name not in runtimes}
+    runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags)
+    absent = spread.missing if spread else interpreters.missing
+    missing: Missing = {name: absent(name) for name in names if name not in runtimes}
     for name in required:
         if name in missing:
             raise BadInput(missing[name])
-    for line in dict.fromkeys([*missing.values(), *interpreters.refused(name for name in missing if name != NATIVE)]):
+    refused = [] if spread else interpreters.refused(name for name in missing if name != NATIVE)
+    for line in dict.fromkeys([*missing.values(), *refused]):
         output.note(line)
     if not runtimes:
         raise BadInput(
             "None of the runtimes {names} was found. Install one with: uv python install 3.14t", names=listed(names)
         )
     return runtimes, missing
+
+
+def _here(names: tuple[str, ...], flags: Mapping[str, Any]) -> dict[str, AnyRuntime]:
+    binaries = [name for name in names if name != NATIVE]
+    return usable(names, interpreters.find(binaries, value_of(INTERPRETER, flags, {})))
+
+
+def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: Spread) -> dict[str, AnyRuntime]:
+    if value_of(INTERPRETER, flags, {}):
+        raise BadInput("--interpreter names a path of this machine; give each host its own: python, in its entry.")
+    return spread.runtimes(names)

@@ -1,6 +1,7 @@
 """Measure a plan, or continue a saved run; report it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter_ns
@@ -24,6 +25,7 @@ from core.program import PROGRAM
 from core.result import Run
 from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
+from lab.hosts.spread import Spread
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
 from lab.run.held import expect_ours, held
@@ -65,6 +67,7 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
     flags.add_run_flags(parser)
+    flags.add_host_flags(parser)
     parser.add(message("the run"), *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
@@ -72,14 +75,20 @@ def main(arguments: Sequence[str]) -> int:
         folder = Path(given["resume"])
         resumed(folder)  # it is one of this machine, before anything is written there
         with held(folder) as sandbox:
-            return _measured(*_resumed(given, parser, output), sandbox, given, output)
+            run, plan = _saved_plan(given, parser)
+            with opened(plan) as spread:
+                return _measured(_resumed(run, plan, given, output, spread), run, sandbox, given, output)
     if given["accept_changes"]:
         raise BadInput("--accept-changes is for --resume; leave it out of a new run.")
-    order, run = _ordered(given, arguments, output)
-    with held(order.folder) as sandbox:
-        expect_no_run(order.folder)
-        expect_ours(order.folder, names_in_folder(options.VIEWS))
-        return _measured(order, run, sandbox, given, output)
+    asked = with_project(given, output.note if not given["quiet"] else lambda text: None)
+    plan = flags.plan_from(asked)
+    _expect_on_one_machine(plan, given)
+    with opened(plan) as spread:
+        order, run = _ordered(plan, asked, arguments, output, spread)
+        with held(order.folder) as sandbox:
+            expect_no_run(order.folder)
+            expect_ours(order.folder, names_in_folder(options.VIEWS))
+            return _measured(order, run, sandbox, given, output)
 
 
 def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
@@ -110,23 +119,42 @@ def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: 
 
 
 def _epilog(output: Output) -> str:
-    lines = [f"  {name:<10}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
-    headings = message("commands (each has its own --help):"), message("systems:")
-    others, systems = map(output.text, headings)
-    return "\n".join([others, *lines, "", systems, flags.systems_help(output.language)])
+    lines = [f"  {name:<8}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
+    headings = message("systems:"), message("commands (each has its own --help):")
+    systems, others = map(output.text, headings)
+    return "\n".join([systems, flags.systems_help(output.language), "", others, *lines])
 
 
-def _ordered(given: Mapping[str, Any], arguments: Sequence[str], output: Output) -> tuple[Order, Run]:
-    given = with_project(given, output.note if not given["quiet"] else lambda text: None)
-    plan = flags.plan_from(given)
+def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
+    """The hosts of the plan, connected; None where all is on this machine. Raises BadInput."""
+    return Spread(plan.layout, plan.method.duration_s) if plan.layout else nullcontext()
+
+
+def _expect_on_one_machine(plan: Plan, given: Mapping[str, Any]) -> None:
+    """Raises BadInput for what is done to the services' processes, where these are on another host."""
+    for option in (options.PROFILE, options.STRESS):
+        if plan.layout and given[option.name]:
+            raise BadInput("{flag} does not work across hosts (docs/hosts.md); leave it out.", flag=option.flag)
+
+
+def _ordered(
+    plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: Spread | None
+) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
-    plan, runtimes, missing = with_present_runtimes(plan, given, output)
+    plan, runtimes, missing = with_present_runtimes(plan, given, output, spread)
     plan = without_absent(plan, runtimes, output)
     _expect_an_end(plan)
     if given["stress"]:
         stress.prepared(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(plan)
-    order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=_profiles(given, output))
+    order = Order(
+        plan=plan,
+        runtimes=runtimes,
+        folder=folder,
+        profiles=_profiles(given, output),
+        places=spread,
+        hosts=spread.facts() if spread else {},
+    )
     preflight(plan)
     return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
@@ -156,18 +184,22 @@ def _expect_saved_plan(given: Mapping[str, Any]) -> None:
         )
 
 
-def _resumed(given: Mapping[str, Any], parser: flags.Parser, output: Output) -> tuple[Order, Run]:
-    folder = Path(given["resume"])
-    run = resumed(folder)
+def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
+    run = resumed(Path(given["resume"]))
     stored = again.plan_with_secrets(run.plan, again.secrets_of(given), _remembered(run, given["plan"], parser))
-    plan, runtimes, _ = with_present_runtimes(extended(Plan.from_json(stored), run, given["blocks"]), given, output)
-    order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder)
+    return run, extended(Plan.from_json(stored), run, given["blocks"])
+
+
+def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: Spread | None) -> Order:
+    plan, runtimes, _ = with_present_runtimes(plan, given, output, spread)
+    folder = Path(given["resume"])
+    order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)
     if not given["accept_changes"]:
         check_same_runtimes(run, runtimes)
         check_unchanged(run, order)
     preflight(plan)
     run.plan |= {"blocks": plan.blocks, "extended": plan.extended, "until": asdict(plan.until)}
-    return order, run
+    return order
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:

@@ -29,7 +29,7 @@ OWN = {
 LIBRARIES = {
     "config": {"yaml"},
     "lab": {"msgspec", "platformdirs"},
-    "commands": {"argcomplete", "rich"},
+    "commands": {"rich"},
     "reports": {"numpy", "scipy", "matplotlib", "rich", "jinja2", "markupsafe"},
 }
 ONE_FILE = {
@@ -55,6 +55,7 @@ ONE_FILE = {
     "clients/http/httpx.py": {"httpx"},
     "clients/http/pyreqwest.py": {"reqwestclient"},
     "clients/http/requests.py": {"requests"},
+    "lab/hosts/asyncssh_link.py": {"asyncssh"},
     "lab/user_service/answers.py": {"clients"},
     "lab/user_service/command.py": {"clients"},  # whether a user's service answers is asked as its clients ask
 }
@@ -80,7 +81,7 @@ REPORTS = {
 
 LAB = (
     *("places", "guard", "output", "processes", "digests", "locks", "reaper", "folders"),
-    *("python", "environments", "project", "native", "machine", "gil", "profile", "user_service", "run"),
+    *("python", "environments", "project", "native", "machine", "gil", "profile", "user_service", "run", "hosts"),
 )
 
 

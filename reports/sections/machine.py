@@ -5,14 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from core.cell import PARAMETERS, Value
-from core.messages import NOTHING, Message, listed, message, verbatim
+from core.hosts import Layout
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import SAME, Method
 from core.saved import Machine
 from reports.document.model import ABSENT, Group, Line, Section, Table, columns, plain_table, words
 from reports.rows.arrangement import value_text
 from reports.rows.builds import build_flags
 from reports.rows.commands import repeat_command
-from reports.rows.differences import packages
+from reports.rows.differences import by_value, packages
 from reports.rows.summary import Row
 from reports.view import View
 
@@ -29,7 +30,6 @@ SIZES: Mapping[str, Message] = {  # what a reader asks first
     "MESSAGE_BYTES": message("message: {values} bytes"),
 }
 MOST_VALUES = 4
-AWAKE = message("idle cores held awake (CPU time of services and clients is their own all the same)")
 DOT, PACKAGES = message("{start} · {end}"), message("Packages")
 
 
@@ -39,7 +39,8 @@ def section(view: View) -> Section:
     return Section(
         key="machine",
         title=message("Machine and runtimes"),
-        tables=(_machine(view.machine), runtime_table(view.run.runtimes)),
+        tables=(_machine(view.machine), *_hosts(view), runtime_table(view.run.runtimes)),
+        sentences=host_differences(view.machine.hosts),
         parts=(
             Section(key="plan", title=message("Plan, seed and command"), tables=(_plan(view),)),
             Section(key="parameters", title=message("Parameters"), tables=parameters),
@@ -95,6 +96,61 @@ def _machine(machine: Machine) -> Table:
             message("ulimit -n (open files)"): str(machine.limits.get("nofile_soft", "")),
             message("ulimit -u (processes)"): str(machine.limits.get("nproc_soft", "")),
         },
+    )
+
+
+def _hosts(view: View) -> tuple[Table, ...]:
+    """A line for each host, where there are several; none for a run of one machine."""
+    layout = view.plan.layout
+    if not layout or not view.machine.hosts:
+        return ()
+    heads = (
+        *(message("Host"), message("Role"), message("CPU"), message("Cores"), message("Kernel")),
+        *(message("Runtimes"), message("Round trip to the services"), message("Bandwidth to the services")),
+    )
+    lines = [_host(name, facts, layout) for name, facts in view.machine.hosts.items()]
+    return (plain_table(message("Hosts"), heads, lines, kind="facts"),)
+
+
+def _host(name: str, facts: Mapping[str, Any], layout: Layout) -> tuple[Message | str, ...]:
+    serves, calls = name == layout.services_on, name in layout.clients_on
+    roles = [*([message("services")] if serves else []), *([message("clients")] if calls else [])]
+    link = facts.get("link") or {}
+    return (
+        name,
+        listed(roles),
+        str(facts.get("cpu") or ABSENT),
+        str(facts.get("cores") or ABSENT),
+        str(facts.get("kernel") or ABSENT),
+        ", ".join(f"{runtime} ({version})" for runtime, version in (facts.get("runtimes") or {}).items()) or ABSENT,
+        message("{microseconds:.0f} us", microseconds=link["median_ns"] / 1e3) if link else ABSENT,
+        message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6) if link else ABSENT,
+    )
+
+
+def host_differences(hosts: Mapping[str, Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Where hosts differ in what a measurement depends on; nothing for one machine."""
+    facts = {
+        message("CPU"): {name: host.get("cpu") for name, host in hosts.items()},
+        message("Cores"): {name: host.get("cores") for name, host in hosts.items()},
+        message("Kernel"): {name: host.get("kernel") for name, host in hosts.items()},
+        **{
+            verbatim(runtime): {name: (host.get("runtimes") or {}).get(runtime) for name, host in hosts.items()}
+            for runtime in dict.fromkeys(one for host in hosts.values() for one in host.get("runtimes") or {})
+        },
+    }
+    lines = [
+        by_value(label, {name: verbatim(str(value or ABSENT)) for name, value in values.items()})
+        for label, values in facts.items()
+    ]
+    differing = [line for line in lines if line]
+    if not differing:
+        return ()
+    return (
+        message(
+            "The hosts differ, and a figure may be due to that: {differences}.",
+            differences=listed(differing, SEMICOLON),
+        ),
     )
 
 
@@ -164,7 +220,6 @@ def _method(method: Method, *, is_known: bool) -> Message:
         (is_known, client),
         (services, message("services on CPU {cpus}", cpus=services)),
         (clients, message("clients on CPU {cpus}", cpus=clients)),
-        (method.keep_awake, AWAKE),
     )
     return listed(words for is_chosen, words in choices if is_chosen)
 

@@ -13,7 +13,7 @@ import pytest
 import commands as command_line
 import systems
 from commands.compare import THRESHOLD_MISSED
-from config import flags
+from config import flags, hosts
 from config.load import experiments, load_plan
 from config.options import flag_table, key_table
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
@@ -135,6 +135,7 @@ def run_parser() -> flags.Parser:
     """The parser of a run's flags, which `plan` shares."""
     parser = flags.Parser("", message("a test"))
     flags.add_run_flags(parser)
+    flags.add_host_flags(parser)
     parser.add(message("the run"), *OF_A_RUN)
     return parser
 
@@ -143,9 +144,11 @@ def test_the_tables_of_options_are_those_declared() -> None:
     options = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
     assert rows(DOCS / "plans.md", "A plan of your own") == [*key_table(PLAN_OPTIONS), *key_table(ROW)]
     assert rows(DOCS / "plans.md", "Flags") == flag_table(one for one in options if one not in PLAN_OPTIONS)
-    documented = {flag for option in (*options, *OPTIONS) for flag in option.flags}
+    assert rows(DOCS / "hosts.md", "The file of hosts") == key_table(hosts.HOST_KEYS)
+    assert rows(DOCS / "hosts.md", "Flags") == flag_table(hosts.OPTIONS)
+    documented = {flag for option in (*options, *OPTIONS, *hosts.OPTIONS) for flag in option.flags}
     known = {flag for action in run_parser()._actions for flag in action.option_strings}
-    assert documented - {""} == known - {"-h", "--help", "--version", *(one.flag for one in PARAMETERS.values())}
+    assert documented - {""} == known - {"-h", "--help", *(one.flag for one in PARAMETERS.values())}
 
 
 def test_plans_that_come_along_are_listed() -> None:

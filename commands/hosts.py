@@ -1,0 +1,99 @@
+"""The command hosts: can these hosts be measured on, and what is missing there?"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from commands.output import output_for
+from config import hosts
+from config.flags import Parser, value_of
+from config.options import Option
+from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
+from core.errors import BadInput
+from core.hosts import Layout
+from core.messages import Arg, Message, listed, message
+from core.runtime import NATIVE
+from lab.hosts.spread import Spread
+
+SUMMARY = message("Look at the hosts of a run: whether they can be used, what is there, and their links.")
+INSTALL = Option("--install", message("install runtimes that are missing there, with uv"))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 if all hosts can be used and have all runtimes, else 1."""
+    output = output_for(arguments)
+    parser = Parser("hosts", SUMMARY, output.language)
+    parser.add(message("several hosts"), hosts.HOSTS, hosts.SERVICES_ON)
+    parser.add(message("runtimes"), RUNTIMES, INSTALL)
+    parser.add(message("what to print"), JSON)
+    given = parser.parse(arguments)
+    wanted = [name for name in value_of(RUNTIMES, given, DEFAULT_RUNTIMES) if name != NATIVE]
+    spread = Spread(_layout(given), 0.0)
+    try:
+        failures = spread.connect()
+        spread.runtimes(wanted)
+        refused = spread.install(wanted) if given["install"] else []
+        if given["install"]:
+            spread.runtimes(wanted)
+        facts = spread.facts()
+    finally:
+        spread.close()
+    if given["json"]:
+        errors = {name: {"error": output.text(why)} for name, why in failures.items()}
+        print(json.dumps({**facts, **errors}, indent=2))
+    else:
+        for line in _lines(spread, facts, failures, wanted):
+            output.line(line)
+        for reason in refused:
+            output.note(reason)
+    return int(bool(failures) or any(_missing(host, wanted) for host in facts.values()))
+
+
+def _layout(given: Mapping[str, Any]) -> Layout:
+    named: dict[str, Any] = value_of(hosts.HOSTS, given, {})
+    if not named:
+        raise BadInput("--hosts is missing; name the file that describes them: docs/hosts.md.")
+    first = value_of(hosts.SERVICES_ON, given, next(iter(named)))
+    if first not in named:
+        raise BadInput(
+            "{flag} names {name!r}; the hosts are {hosts}.",
+            flag="--services-on",
+            name=first,
+            hosts=listed(sorted(named)),
+        )
+    return Layout(hosts=named, services_on=first, clients_on=tuple(named))
+
+
+def _missing(facts: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
+    return [name for name in wanted if name not in facts["runtimes"]]
+
+
+def _lines(
+    spread: Spread, facts: Mapping[str, Any], failures: Mapping[str, Message], wanted: Sequence[str]
+) -> Iterator[Arg]:
+    for name, host in spread.layout.hosts.items():
+        yield message("{host}, {address}", host=name, address=host.address)
+        if name in failures:
+            yield message("  cannot be used: {reason}", reason=failures[name])
+            continue
+        known = facts[name]
+        yield message(
+            "  machine   {cpu}, {cores} cores, {kernel}", **{key: known[key] for key in ("cpu", "cores", "kernel")}
+        )
+        runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
+        yield message("  Python    {python} for the agent; uv: {uv}", python=known["python"], uv=_yes(known["uv"]))
+        yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
+        if missing := _missing(known, wanted):
+            yield message("  missing   {names}. Install them there: add --install", names=listed(missing))
+        yield message("  clock     known within {error_us:.0f} us", error_us=known["clock_error_ns"] / 1e3)
+        if link := known.get("link"):
+            yield message(
+                "  link      {trip_us:.0f} us to {services} and back, {rate:.0f} MB/s",
+                trip_us=link["median_ns"] / 1e3,
+                services=spread.layout.services_on,
+                rate=link["bytes_per_s"] / 1e6,
+            )
+
+
+def _yes(is_so: bool) -> Message:
+    return message("yes") if is_so else message("no")

@@ -1,0 +1,1 @@
+"""Children on other hosts, over SSH: an agent there starts them, relays their streams and ends them."""

@@ -1,0 +1,147 @@
+"""What an agent does besides relaying: facts of its host, interpreters there, and the link to another host."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from core.runtime import RuntimeName
+from lab.environments.environment import installed_packages
+from lab.machine import host, quiet
+from lab.python import interpreters, uv
+from lab.run.runtimes import AnyRuntime, Native, Runtime
+from systems import find
+
+QUIET_WINDOW_S = 0.3
+LINK_DEADLINE_S = 10.0
+ROUNDS = 100
+BULK_BYTES = 8 << 20
+_CHUNK = bytes(1 << 16)
+
+
+class Errands:
+    """Answers calls, each on a thread of its own."""
+
+    def __init__(self) -> None:
+        self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
+        self._released: dict[str, int] = {}
+        self._snapshot = quiet.snapshot()
+        self._calls: dict[str, Callable[..., Any]] = {
+            "facts": self._facts,
+            "find": self._find,
+            "install": self._install,
+            "command": self._command,
+            "packages": self._packages,
+            "mark": self._mark,
+            "window": self._window,
+            "listen": self._listen,
+            "reach": reach,
+        }
+
+    def do(self, what: str, arguments: dict[str, Any]) -> Any:
+        """The answer, plain JSON."""
+        return self._calls[what](**arguments)
+
+    def released(self, begun_ns: int, done_ns: int) -> None:
+        """When the children were told to go."""
+        self._released = {"released_ns": begun_ns, "last_released_ns": done_ns}
+
+    def _facts(self) -> dict[str, Any]:
+        return {"machine": host.facts(), "quiet": quiet.facts(QUIET_WINDOW_S), "uv": str(uv.find() or "")}
+
+    def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
+        """Of each runtime that is here, what it is."""
+        given = {}
+        for path in chosen:
+            interpreter = interpreters.ask("given", Path(path))
+            if interpreter:
+                given[interpreter.name] = Path(path)
+        wanted = {RuntimeName.parse(name).interpreter for name in names}
+        found = interpreters.find(names, {name: path for name, path in given.items() if name in wanted})
+        for name in names:
+            parsed = RuntimeName.parse(name)
+            if parsed.interpreter in found:
+                self._runtimes[name] = Runtime(name=parsed, interpreter=found[parsed.interpreter])
+        return {
+            name: {
+                "executable": str(runtime.interpreter.executable),
+                "source": runtime.interpreter.source,
+                "facts": dict(runtime.interpreter.facts),
+            }
+            for name, runtime in self._runtimes.items()
+            if isinstance(runtime, Runtime) and name in names
+        }
+
+    def _install(self, names: list[str]) -> list[Any]:
+        return [failure.to_json() for failure in interpreters.install(names)]
+
+    def _command(self, runtime: str, system: str, role: str) -> list[str]:
+        """The command line of a child here; makes its environment. Raises GilscopeError."""
+        return self._runtimes[runtime].command(find(system), role)
+
+    def _packages(self, python: str) -> dict[str, str]:
+        return installed_packages(Path(python))
+
+    def _mark(self) -> None:
+        self._snapshot = quiet.snapshot()
+
+    def _window(self) -> dict[str, Any]:
+        """What happened here since the mark, and when children were released."""
+        return {"quiet": quiet.between(self._snapshot, quiet.snapshot()), **self._released}
+
+    def _listen(self, address: str, peer: str) -> str:
+        """Serve one connection of *peer* for reach(); where."""
+        listener = socket.create_server((address, 0))
+        listener.settimeout(LINK_DEADLINE_S)
+        threading.Thread(target=_serve, args=(listener, peer), daemon=True).start()
+        return f"{address}:{listener.getsockname()[1]}"
+
+
+def _serve(listener: socket.socket, peer: str) -> None:
+    with closing(listener):
+        try:
+            connection, (address, *_) = listener.accept()
+        except OSError:
+            return
+    with closing(connection):
+        connection.settimeout(LINK_DEADLINE_S)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if address != peer:
+            return
+        try:
+            for _ in range(ROUNDS):
+                connection.sendall(connection.recv(1))
+            left = BULK_BYTES
+            while left > 0 and (data := connection.recv(len(_CHUNK))):
+                left -= len(data)
+            connection.sendall(b".")
+        except OSError:
+            return
+
+
+def reach(address: str, source: str) -> dict[str, Any]:
+    """The link from *source* to a listener: round trips in ns, and bytes a second one way. Raises OSError."""
+    name, _, port = address.rpartition(":")
+    with closing(socket.create_connection((name, int(port)), LINK_DEADLINE_S, (source, 0))) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        trips = []
+        for _ in range(ROUNDS):
+            start_ns = time.perf_counter_ns()
+            connection.sendall(b".")
+            if not connection.recv(1):
+                raise ConnectionResetError(104, "the other host closed the connection: it comes from another address")
+            trips.append(time.perf_counter_ns() - start_ns)
+        start_ns = time.perf_counter_ns()
+        for _ in range(BULK_BYTES // len(_CHUNK)):
+            connection.sendall(_CHUNK)
+        connection.recv(1)
+        spent_ns = time.perf_counter_ns() - start_ns
+    trips.sort()
+    return {
+        "least_ns": trips[0],
+        "median_ns": trips[ROUNDS // 2],
+        "bytes_per_s": round(BULK_BYTES * 1e9 / max(1, spent_ns)),
+    }

@@ -1,0 +1,91 @@
+"""A host as a place of children, and a runtime that is on hosts (lab.run.process, lab.run.runtimes)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import ChildFailed
+from core.hosts import Host
+from core.system import SERVICE, System
+from lab.environments.environment import EnvironmentFailed
+from lab.hosts.clock import Offset
+from lab.hosts.connection import Connection
+from lab.hosts.remote import RemoteProcess
+from lab.run.runtimes import AnyRuntime, Runtime
+
+if TYPE_CHECKING:
+    from lab.hosts.spread import Spread
+
+COMMAND_S = 900.0  # an environment may have to be made
+
+
+class HostPlace:
+    """A host as a place of children (lab.run.process.Place)."""
+
+    folder = ""
+
+    def __init__(self, host: Host, connection: Connection, runtimes: Mapping[str, Mapping[str, Any]]) -> None:
+        self.name = host.name
+        self.host, self.connection, self.runtimes = host, connection, runtimes
+        self._commands: dict[tuple[str, str, str], list[str]] = {}
+        self.before: Offset | None = None
+        self.cores: int | None = None
+
+    def __repr__(self) -> str:
+        return f"HostPlace({self.connection!r})"
+
+    def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
+        """A new child. Raises OSError."""
+        child = self.connection.start(command, variables)
+        try:
+            child.wait_started()
+        except BaseException:
+            child.close()
+            raise
+        return child
+
+    def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
+        """The command line of a child there; makes its environment. Raises ChildFailed."""
+        key = (str(runtime.name), system.key, role)
+        if key not in self._commands:
+            name, system_key, _ = key
+            words = self.connection.call("command", COMMAND_S, runtime=name, system=system_key, role=role)
+            self._commands[key] = [str(word) for word in words]
+        return self._commands[key]
+
+    def version(self, runtime: AnyRuntime) -> str:
+        """What children must say they run under; "" for native programs."""
+        there = self.runtimes.get(str(runtime.name))
+        return str(there["facts"]["version"]) if there else ""
+
+    def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess]) -> None:
+        """At a time of our clock."""
+        self.before = self.before or self.connection.offset()
+        self.connection.window(self.before.there(at_ns), hold_ns, children)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostRuntime(Runtime):
+    """A runtime that is on the hosts; interpreter: that of the services' host."""
+
+    spread: "Spread" = field(repr=False, compare=False)
+
+    def command(self, system: System, role: str) -> list[str]:
+        """As on the first host of that role. Raises EnvironmentFailed, which names the host."""
+        try:
+            commands = [place.command(self, system, role) for place in self.spread.places_of(role)]
+        except ChildFailed as failed:
+            raise EnvironmentFailed(failed.message) from None
+        if system.requirements or system.wheels:
+            self.pythons[" ".join(filter(None, (system.requirements, *system.wheels)))] = Path(commands[0][0])
+        return commands[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """With the packages as they are on the services' host."""
+        place = self.spread.places_of(SERVICE)[0]
+        paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
+        known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
+        return known | {
+            "packages": {name: place.connection.call("packages", python=path) for name, path in paths.items()}
+        }

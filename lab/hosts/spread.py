@@ -1,0 +1,282 @@
+"""The hosts of a run: their connections, what is there, and the cells' places on them (lab.run.places)."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, perf_counter_ns
+from typing import Any, TypeVar
+
+from core.errors import BadInput, ChildFailed
+from core.hosts import Host, Layout
+from core.messages import Message, message
+from core.program import PROGRAM
+from core.runtime import NATIVE, RuntimeName
+from core.system import CLIENT, SERVICE
+from lab.hosts.clock import between
+from lab.hosts.connection import Connection
+from lab.hosts.frames import BEAT_S
+from lab.hosts.links import LinkLost
+from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
+from lab.hosts.remote import RemoteProcess
+from lab.machine import doctor
+from lab.python.interpreters import Interpreter
+from lab.run.children import Child
+from lab.run.inside import Window
+from lab.run.places import Ended
+from lab.run.runtimes import AnyRuntime, Native
+from lab.run.sandbox import Sandbox
+
+LEAD_NS = 60_000_000  # from now to the common start: every host must have heard of it by then
+LEAST_OVERLAP = 0.8
+Answer = TypeVar("Answer")
+
+
+class Spread:
+    """Opened for a run; every host is connected, or connected again for a cell after it was lost.
+
+    duration_s: of the timed windows, in which nothing is said
+    """
+
+    def __init__(self, layout: Layout, duration_s: float) -> None:
+        self.layout = layout
+        self._duration_s = duration_s
+        self._sandbox = Sandbox()
+        self._pool = ThreadPoolExecutor(max_workers=max(4, len(layout.used)), thread_name_prefix="hosts")
+        self._places: dict[str, HostPlace] = {}
+        self._names: tuple[str, ...] = ()
+        self._closed = threading.Event()
+        threading.Thread(target=self._beat, name="beat", daemon=True).start()
+
+    def __repr__(self) -> str:
+        return f"Spread({', '.join(self.layout.used)})"
+
+    def __enter__(self) -> "Spread":
+        try:
+            for reason in self.connect().values():
+                raise BadInput(reason)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def connect(self) -> dict[str, Message]:
+        """Connect all at once; of each host that cannot be used, why."""
+        asked = {name: self._pool.submit(self._connected, host) for name, host in self.layout.used.items()}
+        lost = {name: future.exception() for name, future in asked.items()}
+        for error in lost.values():
+            if error and not isinstance(error, LinkLost):
+                raise error
+        return {name: error.message for name, error in lost.items() if isinstance(error, LinkLost)}
+
+    @property
+    def connected(self) -> Mapping[str, HostPlace]:
+        """The hosts that could be connected."""
+        return self._places
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all agents, and with them what runs there."""
+        self._closed.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        with ThreadPoolExecutor(max_workers=8) as closers:
+            for place in self._places.values():
+                closers.submit(place.connection.close)
+        self._sandbox.__exit__(None, None, None)
+
+    def places_of(self, role: str) -> list[HostPlace]:
+        """The hosts of services, or of clients."""
+        names = (self.layout.services_on,) if role == SERVICE else self.layout.clients_on
+        return [self._places[name] for name in names]
+
+    def runtimes(self, names: Sequence[str]) -> dict[str, AnyRuntime]:
+        """Those of *names* that are on all hosts."""
+        self._names = tuple(name for name in names if name != NATIVE)
+        there = self._each(self._find)
+        first = there.get(self.layout.services_on, {})
+        return {
+            name: Native() if name == NATIVE else self._runtime(name, first[name])
+            for name in names
+            if name == NATIVE or all(name in found for found in there.values())
+        }
+
+    def missing(self, name: str) -> Message:
+        """That a runtime is not on all hosts, with the command that installs it there."""
+        hosts = [host for host, place in self._places.items() if name not in place.runtimes]
+        return message(
+            "Runtime {name} was not found on host {hosts}. Install it there with: "
+            "{program} hosts --hosts FILE --runtime {name} --install",
+            program=PROGRAM,
+            name=name,
+            hosts=", ".join(hosts),
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Of each host, for result.json: machine, what it is, runtimes there; the links between them."""
+        facts = self._each(lambda place: place.connection.call("facts"))
+        links = {name: self.link(name) for name in self._places}
+        return {
+            name: {
+                **facts[name]["machine"],
+                "quiet": facts[name]["quiet"],
+                "uv": bool(facts[name]["uv"]),
+                "runtimes": {runtime: told["facts"]["version"] for runtime, told in place.runtimes.items()},
+                **({"link": links[name]} if links[name] else {}),
+                "clock_error_ns": place.connection.offset().error_ns,
+            }
+            for name, place in self._places.items()
+        }
+
+    def link(self, name: str) -> dict[str, Any]:
+        """Round trip and bandwidth from that host to the services'; nothing for that one itself."""
+        services, there = self._places.get(self.layout.services_on), self._places[name]
+        if services is None or services is there:
+            return {}
+        address = services.connection.call("listen", address=services.host.address, peer=there.host.address)
+        reached: dict[str, Any] = there.connection.call("reach", address=address, source=there.host.address)
+        return reached
+
+    def install(self, names: Sequence[str]) -> list[Message]:
+        """Install runtimes with uv where they are missing; a message for each that failed."""
+        missing = {name: [one for one in names if one not in place.runtimes] for name, place in self._places.items()}
+        told = self._each(lambda place: place.connection.call("install", COMMAND_S, names=missing[place.name]))
+        return [
+            message("Host {host}: {reason}", host=name, reason=Message.from_json(failure))
+            for name, failures in told.items()
+            for failure in failures
+        ]
+
+    # ---- lab.run.places.Places -----------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Connect again where that is needed, and look at each clock and machine. Raises ChildFailed."""
+        try:
+            self._each(self._ready)
+        except LinkLost as error:
+            raise ChildFailed(error.message) from None
+
+    def of(self, role: str, number: int) -> HostPlace:
+        """Clients take turns among their hosts."""
+        return self._places[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
+
+    def service_line(self) -> dict[str, Any]:
+        """Where to listen, and for whom."""
+        host = self.layout.hosts[self.layout.services_on]
+        return {"folder": "", "cpus": host.cpus, "address": host.address, "peers": self.layout.client_addresses}
+
+    def client_line(self, client_id: int) -> dict[str, Any]:
+        """CPUs."""
+        return {"cpus": self.of(CLIENT, client_id).host.cpus}
+
+    def release(self, clients: Sequence[Child]) -> int:
+        """All at one time, each by its host's clock; nothing is said until the window is over."""
+        offsets = self._each(lambda place: place.connection.offset())
+        at_ns, hold_ns = perf_counter_ns() + LEAD_NS, round(self._duration_s * 1e9)
+        for name, place in self._places.items():
+            place.before = offsets[name]
+            place.connection.silent_until_s = monotonic() + (LEAD_NS + hold_ns) / 1e9 + BEAT_S
+            own = [client.process for client in clients if client.place.name == name]
+            place.release(at_ns, hold_ns, [process for process in own if isinstance(process, RemoteProcess)])
+        return at_ns
+
+    def end(self, released_ns: int, heard_ns: int) -> Ended:
+        """The hosts' clocks again, and what happened there meanwhile."""
+        told = self._each(lambda place: (place.connection.offset(), place.connection.call("window")))
+        windows, hosts = {}, {}
+        for name, (after, happened) in told.items():
+            place = self._places[name]
+            clock = between(place.before or after, after)
+            start_ns = int(happened["released_ns"])
+            windows[name] = Window(start_ns=start_ns, end_ns=clock.there(heard_ns) + clock.error_ns)
+            disturbed = doctor.disturbances(happened["quiet"], place.cores)
+            hosts[name] = {
+                "offset_ns": clock.offset_ns,
+                "error_ns": clock.error_ns,
+                "released_ns": max(0, start_ns - clock.offset_ns),
+                "late_ns": max(0, start_ns - clock.there(released_ns)),
+                "disturbances": [one.to_json() for one in disturbed],
+            }
+        return Ended(windows=windows, hosts=hosts)
+
+    def settle(
+        self,
+        clients: Sequence[Child],
+        by_client: Sequence[dict[str, Any]],
+        by_service: Sequence[dict[str, Any]],
+        ended: Ended,
+    ) -> list[Message]:
+        """Clients' times on our clock; no `waiting`, `slow` or `slices` where two hosts' clocks would make them."""
+        for result in by_service:
+            result["host"] = self.layout.services_on
+        for child, result in zip(clients, by_client, strict=True):
+            host = child.place.name
+            result["host"] = host
+            result.pop("slices", None)
+            for key in ("started_ns", "finished_ns"):
+                if key in result:
+                    result[key] = max(0, result[key] - ended.hosts[host]["offset_ns"])
+            if host != self.layout.services_on:
+                result.pop("waiting", None)
+                result.pop("slow", None)
+        return overlap_faults(by_client, max((one["error_ns"] for one in ended.hosts.values()), default=0))
+
+    # ---- connections ---------------------------------------------------------------------------------------------
+
+    def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
+        """Ask all hosts at once. Raises the first error."""
+        asked = {name: self._pool.submit(ask, place) for name, place in self._places.items()}
+        return {name: future.result() for name, future in asked.items()}
+
+    def _connected(self, host: Host) -> None:
+        connection = Connection(host, self._sandbox.process_group, self._duration_s)
+        self._places[host.name] = HostPlace(host, connection, {})
+        if self._closed.is_set():  # meanwhile
+            connection.close()
+
+    def _ready(self, place: HostPlace) -> None:
+        if place.connection.lost:
+            self._connected(place.host)
+            place = self._places[place.name]
+            self._find(place)
+        if place.cores is None:
+            place.cores = place.connection.call("facts")["machine"]["cores"]
+        place.connection.call("mark")
+
+    def _find(self, place: HostPlace) -> dict[str, Any]:
+        found: dict[str, Any] = place.connection.call("find", names=[*self._names], chosen=[*place.host.python])
+        place.runtimes = found
+        return found
+
+    def _runtime(self, name: str, told: Mapping[str, Any]) -> HostRuntime:
+        executable, parsed = Path(told["executable"]), RuntimeName.parse(name)
+        interpreter = Interpreter(
+            name=parsed.interpreter, executable=executable, source=told["source"], facts=told["facts"]
+        )
+        return HostRuntime(name=parsed, interpreter=interpreter, spread=self)
+
+    def _beat(self) -> None:
+        while not self._closed.wait(BEAT_S):
+            for place in list(self._places.values()):
+                with suppress(OSError):
+                    place.connection.beat()
+
+
+def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> list[Message]:
+    """Where clients' windows, which are on one clock give or take *error_ns*, do not overlap enough."""
+    spans = [(result["finished_ns"] - result["completion_ns"], result["finished_ns"]) for result in by_client]
+    if len(spans) < 2:
+        return []
+    starts, ends = zip(*spans, strict=True)
+    share = (min(ends) - max(starts) - 2 * error_ns) / max(1, max(ends) - min(starts))
+    if share >= LEAST_OVERLAP:
+        return []
+    return [
+        message(
+            "the clients' windows overlap by {share:.0%} of the time only, which must be at least {least:.0%}",
+            share=max(0.0, share),
+            least=LEAST_OVERLAP,
+        )
+    ]

@@ -1,0 +1,61 @@
+"""Three hosts for all tests of this folder, and a Spread over them."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import pytest
+
+from core.cell import Cell
+from core.hosts import Layout
+from core.method import Method
+from core.result import CellResult
+from lab.hosts.spread import Spread
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
+from systems import find
+from tests.lab.hosts.namespaces import Lab, python_path, why_not
+
+Measured: TypeAlias = Callable[..., CellResult]
+SECONDS = 0.4
+
+
+@pytest.fixture(scope="session")
+def lab(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Hosts a, b, c; b's clock is an hour ahead, c's half an hour behind."""
+    reason = why_not()
+    if reason:
+        pytest.skip(f"{reason}; what needs no namespaces is tested over asyncssh's own server on loopback")
+    pytest.importorskip("asyncssh", reason="pinned in requirements.txt: make setup")
+    with Lab(folder=tmp_path_factory.mktemp("lab"), path=python_path([any_runtime.interpreter.executable])) as lab:
+        yield lab
+
+
+def layout(lab: Lab, **changes: object) -> Layout:
+    """Services on a, clients on b and c."""
+    hosts = {name: lab.host(name, **changes) for name in lab.machines}
+    return Layout(hosts=hosts, services_on="a", clients_on=("b", "c"))
+
+
+@pytest.fixture(scope="module")
+def spread(lab: Lab) -> Iterator[Spread]:
+    """The hosts, connected by asyncssh."""
+    with Spread(layout(lab), SECONDS) as spread:
+        yield spread
+
+
+@pytest.fixture(scope="module")
+def measured(spread: Spread, sandbox: Sandbox, any_runtime: Runtime) -> Measured:
+    """Measures a cell of a system across the hosts."""
+    name = str(any_runtime.name)
+    runtimes = spread.runtimes([name])
+    assert name in runtimes
+
+    def run(number: str = "4", **params: object) -> CellResult:
+        system = find(number)
+        values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "TRANSPORT": "tcp", **params}
+        cell = Cell.build(system=number, runtime=name, reads=system.parameters, values=values)
+        bench = Bench(sandbox=sandbox, runtimes=runtimes, method=Method(duration_s=SECONDS), inside={}, places=spread)
+        return measure(cell, system, 1, bench)
+
+    return run

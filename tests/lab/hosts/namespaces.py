@@ -1,0 +1,202 @@
+"""Three hosts on one machine: namespaces for network, processes, mounts and clocks, with an OpenSSH server in each.
+
+All of it hangs on processes that end with this one (setpriv --pdeathsig), also if it is killed: the namespaces and
+their links go with them. A switch has a namespace of its own.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.hosts import Host
+
+DEADLINE_S = 10.0
+CLOCKS_S = {"a": 0, "b": 3600, "c": -1800}
+TOOLS = ("ip", "unshare", "nsenter", "setpriv", "ssh-keygen")
+SSHD = "/usr/sbin/sshd"
+
+
+def why_not() -> str:
+    """Why there can be no such hosts here; "" if there can."""
+    if not os.path.exists(SSHD):
+        return "no OpenSSH server here: apt-get install openssh-server"
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        return f"needs {', '.join(missing)}"
+    command = ["unshare", "-n", "-m", "-p", "-T", "--monotonic", "1", "--fork", "true"]
+    tried = subprocess.run(command, capture_output=True, text=True, check=False)
+    return f"no right to make namespaces: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+def sh(*words: str) -> None:
+    subprocess.run(words, check=True, capture_output=True, timeout=DEADLINE_S)
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    """Raises AssertionError after the deadline."""
+    until = time.monotonic() + DEADLINE_S
+    while not is_so():
+        assert time.monotonic() < until, what
+        signal.sigtimedwait([], 0.02)
+
+
+def python_path(executables: Sequence[Path]) -> str:
+    """A PATH that has these interpreters."""
+    folders = [
+        *(str(path.parent) for path in executables),
+        *os.defpath.split(os.pathsep),
+        str(Path(sys.executable).parent),
+    ]
+    return os.pathsep.join(dict.fromkeys(folders))
+
+
+@dataclass(kw_only=True)
+class Machine:
+    """One host. process: the holder of its namespaces, whose child is the server."""
+
+    name: str
+    address: str
+    folder: Path
+    process: "subprocess.Popen[bytes]"
+
+    def enter(self, *words: str, kind: str = "-n") -> None:
+        """Run a command in its network, or in its mounts (-m)."""
+        sh("nsenter", "-t", str(self.process.pid), kind, *words)
+
+    def processes(self) -> list[tuple[int, str]]:
+        """The processes of ours on that host, with their command lines."""
+        own = []
+        network = f"/proc/{self.process.pid}/ns/net"
+        for path in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                ours = any(word in line for word in ("lab.hosts.agent", "-m systems", "reaper.py"))
+                if ours and os.path.samestat(os.stat(path / "ns" / "net"), os.stat(network)):
+                    own.append((int(path.name), line))
+        return own
+
+    def ports(self) -> list[int]:
+        """The TCP ports at which services listen there. Source: proc(5), /proc/net/tcp: state 0A listens."""
+        lines = Path(f"/proc/{self.process.pid}/net/tcp").read_text().splitlines()[1:]
+        fields = [line.split() for line in lines]
+        ports = [int(words[1].partition(":")[2], 16) for words in fields if words[3] == "0A"]
+        return [port for port in ports if port != 22]
+
+    def agent(self) -> int:
+        """The process of its agent, here."""
+        return next(pid for pid, line in self.processes() if "runpy" in line)
+
+    def end(self) -> None:
+        """It is gone, with all that runs on it."""
+        self.process.kill()
+        self.process.wait()
+
+
+@dataclass(kw_only=True)
+class Lab:
+    """Hosts a, b and c on a switch, and this machine on it too."""
+
+    folder: Path
+    path: str
+    machines: dict[str, Machine] = field(default_factory=dict)
+    switch: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def subnet(self) -> str:
+        return f"10.213.{os.getpid() % 250}"
+
+    def __enter__(self) -> "Lab":
+        try:
+            self._make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for machine in self.machines.values():
+            machine.end()
+        if self.switch:
+            self.switch.kill()
+            self.switch.wait()
+
+    def host(self, name: str, **changes: object) -> Host:
+        """As a plan describes it."""
+        fields: dict[str, object] = {
+            "ssh": f"root@{self.machines[name].address}:22",
+            "identity_file": str(self.folder / "key"),
+            "known_hosts": str(self.folder / "known_hosts"),
+        }
+        return Host(name=name, address=self.machines[name].address, **{**fields, **changes})  # type: ignore[arg-type]
+
+    def start(self, name: str, path: str = "") -> None:
+        """Start a host, or start it again after it was ended. path: its PATH"""
+        folder, log = self.folder / name, self.folder / f"sshd_{name}.log"
+        folder.mkdir(exist_ok=True)
+        config = folder / "sshd_config"
+        config.write_text(
+            f"HostKey {self.folder}/host_{name}\nAuthorizedKeysFile {self.folder}/key.pub\nStrictModes no\nUsePAM no\n"
+            f"PidFile none\nPermitRootLogin yes\nMaxStartups 100\n"
+            f"SetEnv PATH={path or self.path} HOME={folder} XDG_CACHE_HOME={folder}/cache\n"
+        )
+        clock = ["-T", "--monotonic", str(CLOCKS_S[name])] if CLOCKS_S[name] else []
+        spaces = ["-n", "-p", "-m", *clock, "--mount-proc", "--fork", "--kill-child"]
+        process = self._hold(["unshare", *spaces, SSHD, "-D", "-e", "-f", str(config)], log)
+        address = f"{self.subnet}.{'abc'.index(name) + 1}"
+        machine = self.machines[name] = Machine(name=name, address=address, folder=folder, process=process)
+        with suppress(
+            subprocess.CalledProcessError
+        ):  # the kernel takes its time to remove that of a host which is gone
+            self._in_switch("ip", "link", "del", f"to-{name}")
+        self._plug(f"to-{name}", "eth0", process.pid)
+        machine.enter("ip", "addr", "add", f"{address}/24", "dev", "eth0")
+        hardware = f"02:00:00:00:00:0{address[-1]}"  # the same one again: nobody remembers another
+        machine.enter("ip", "link", "set", "eth0", "address", hardware)
+        for link in ("lo", "eth0"):
+            machine.enter("ip", "link", "set", link, "up")
+        wait_until(lambda: b"Server listening" in log.read_bytes(), f"sshd of {name} listens")
+
+    def link(self, name: str, state: str) -> None:
+        """Its cable: up or down."""
+        self._in_switch("ip", "link", "set", f"to-{name}", state)
+
+    def _make(self) -> None:
+        Path("/run/sshd").mkdir(exist_ok=True)
+        for key in ("key", *(f"host_{name}" for name in CLOCKS_S)):
+            sh("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / key))
+        self.switch = self._hold(["unshare", "-n", "sleep", "infinity"], self.folder / "switch.log")
+        self._in_switch("ip", "link", "add", "bridge", "type", "bridge")
+        self._in_switch("ip", "link", "set", "bridge", "up")
+        self._plug("to-us", f"gs{os.getpid()}", os.getpid())
+        sh("ip", "addr", "add", f"{self.subnet}.254/24", "dev", f"gs{os.getpid()}")
+        sh("ip", "link", "set", f"gs{os.getpid()}", "up")
+        for name in CLOCKS_S:
+            self.start(name)
+        keys = {name: (self.folder / f"host_{name}.pub").read_text().split()[:2] for name in CLOCKS_S}
+        lines = [f"{self.machines[name].address} {' '.join(key)}\n" for name, key in keys.items()]
+        (self.folder / "known_hosts").write_text("".join(lines))
+
+    def _plug(self, port: str, there: str, pid: int) -> None:
+        """A cable from the switch to the network of a process."""
+        self._in_switch("ip", "link", "add", port, "type", "veth", "peer", there, "netns", str(pid))
+        self._in_switch("ip", "link", "set", port, "master", "bridge", "up")
+
+    def _hold(self, command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
+        """A process in a network of its own that ends with this one."""
+        with log.open("wb") as file:
+            words = ["setpriv", "--pdeathsig", "KILL", *command]
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+        own = os.stat("/proc/self/ns/net")
+        wait_until(lambda: not os.path.samestat(os.stat(f"/proc/{process.pid}/ns/net"), own), "a namespace")
+        return process
+
+    def _in_switch(self, *words: str) -> None:
+        assert self.switch
+        sh("nsenter", "-t", str(self.switch.pid), "-n", *words)

@@ -1,0 +1,211 @@
+"""Cells across three hosts, over SSH; their clocks are an hour and more apart."""
+
+import os
+import signal
+import socket
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from core.errors import BadInput
+from core.result import CellResult
+from lab.hosts.connection import Connection
+from lab.hosts.links import LinkLost
+from lab.hosts.spread import Spread
+from lab.run.children import Child
+from lab.run.sandbox import Sandbox
+from tests.lab.hosts.conftest import SECONDS, Measured, layout
+from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
+
+HOUR_NS = 3600 * 10**9
+
+
+@pytest.fixture(scope="module")
+def cell(measured: Measured) -> CellResult:
+    return measured()
+
+
+def test_services_run_on_one_host_and_clients_take_turns_on_the_others(cell: CellResult) -> None:
+    assert cell.status != "failed", str(
+        cell.reason
+    )  # it is invalid where the machine is busy: windows overlap too little
+    assert cell.answered == cell.requests > 0
+    assert [service["host"] for service in cell.services] == ["a"]
+    assert [client["host"] for client in cell.clients] == ["b", "c"]
+
+
+def test_clocks_that_are_an_hour_apart_are_known_within_the_error_that_is_said(cell: CellResult) -> None:
+    for name, host in cell.hosts.items():
+        assert abs(host["offset_ns"] - CLOCKS_S[name] * 10**9) <= host["error_ns"] < 10**9
+
+
+def test_clients_end_within_one_window_of_our_clock(cell: CellResult) -> None:
+    first = min(host["released_ns"] for host in cell.hosts.values())
+    for client in cell.clients:
+        assert first < client["finished_ns"] < first + HOUR_NS // 60
+        assert client["completion_ns"] >= SECONDS * 1e9
+
+
+def test_what_two_clocks_would_make_is_left_out(cell: CellResult) -> None:
+    assert cell.waiting == {}
+    assert cell.slow == {}
+
+
+def test_facts_and_links_of_each_host_are_known(spread: Spread) -> None:
+    facts = spread.facts()
+    assert facts.keys() == {"a", "b", "c"}
+    assert "link" not in facts["a"]
+    assert all(facts[name]["link"]["least_ns"] > 0 and facts[name]["link"]["bytes_per_s"] for name in "bc")
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_other_systems_are_measured_across_hosts(measured: Measured, number: str) -> None:
+    cell = measured(number)
+    assert cell.answered == cell.requests > 0, str(cell.reason)
+
+
+@pytest.mark.parametrize("number", ["1", "4"])
+def test_a_stranger_is_closed_and_counted(
+    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    """This machine is no client of the cell."""
+    release, service = spread.release, lab.machines["a"]
+    knocked = 0
+
+    def knock_then_release(clients: Sequence[Child]) -> int:
+        nonlocal knocked
+        for port in service.ports():
+            with closing(socket.create_connection((service.address, port), 10)) as stranger:
+                assert stranger.recv(1) == b""
+                knocked += 1
+        return release(clients)
+
+    monkeypatch.setattr(spread, "release", knock_then_release)
+    cell = measured(number, NUM_MULTI_SOCKET=2)
+    assert cell.answered == cell.requests > 0, str(cell.reason)
+    assert [service["strangers"] for service in cell.services] == [knocked]
+    assert knocked >= 1
+
+
+def test_the_command_ssh_carries_the_same(lab: Lab, sandbox: Sandbox) -> None:
+    with Connection(lab.host("b", via="ssh"), sandbox.process_group, SECONDS) as connection:
+        assert abs(connection.offset().offset_ns - HOUR_NS) < 10**9
+        child = connection.start(["sh", "-c", "read word; echo said $word; exit 7"], {})
+        child.wait_started()
+        child.write(b"hello\n")
+        assert (child.wait(10), child.read()) == (7, b"said hello\n")
+        child.close()
+
+
+# ---- faults --------------------------------------------------------------------------------------------------------
+
+
+def expect_nothing_left(lab: Lab, *names: str) -> None:
+    for name in names:
+        wait_until(lambda name=name: not lab.machines[name].processes(), f"nothing of ours runs on {name}")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_agent_that_is_killed_or_stopped_fails_its_cell_leaves_nothing_and_the_next_is_measured(
+    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    release = spread.release
+
+    def kill_then_release(clients: Sequence[Child]) -> int:
+        os.kill(lab.machines["b"].agent(), number)
+        return release(clients)
+
+    monkeypatch.setattr(spread, "release", kill_then_release)
+    cell = measured()
+    assert cell.status == "failed"
+    assert "host b" in str(cell.reason).lower()
+    expect_nothing_left(lab, "b")
+    monkeypatch.undo()
+    assert measured().answered > 0
+
+
+def test_a_cut_link_fails_the_cell_and_the_agent_ends_by_itself(
+    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = spread.release
+
+    def cut_then_release(clients: Sequence[Child]) -> int:
+        released_ns = release(clients)
+        lab.link("c", "down")
+        return released_ns
+
+    monkeypatch.setattr(spread, "release", cut_then_release)
+    cell = measured()
+    assert cell.status == "failed"
+    assert "host c" in str(cell.reason).lower()
+    expect_nothing_left(lab, "c")
+    lab.link("c", "up")
+    monkeypatch.undo()
+    assert measured().answered > 0
+
+
+def test_a_host_that_is_gone_fails_cells_with_its_name_until_it_is_back(lab: Lab, measured: Measured) -> None:
+    lab.machines["b"].end()
+    failed = measured()
+    assert failed.status == "failed"
+    assert "host b" in str(failed.reason).lower()
+    lab.start("b")
+    assert measured().answered > 0
+
+
+def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: Spread) -> None:
+    spread.close()
+    expect_nothing_left(lab, "a", "b", "c")
+
+
+def refusal(lab: Lab, sandbox: Sandbox, name: str = "a", **changes: object) -> str:
+    with pytest.raises(LinkLost) as error:
+        Connection(lab.host(name, **changes), sandbox.process_group, 1.0)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("via", ["asyncssh", "ssh"])
+def test_a_changed_host_key_is_refused(lab: Lab, sandbox: Sandbox, tmp_path: Path, via: str) -> None:
+    other = (lab.folder / "host_b.pub").read_text().split()[:2]
+    known = tmp_path / "known_hosts"
+    known.write_text(f"{lab.machines['a'].address} {' '.join(other)}\n")
+    assert "host key" in refusal(lab, sandbox, via=via, known_hosts=str(known)).lower()
+
+
+@pytest.mark.parametrize("via", ["asyncssh", "ssh"])
+def test_a_refused_login_is_named(lab: Lab, sandbox: Sandbox, via: str) -> None:
+    why = refusal(lab, sandbox, via=via, identity_file=str(lab.folder / "host_a"))
+    assert "Host a cannot be used: " in why
+    assert "permission denied" in why.lower() or "refused the login" in why
+
+
+def test_a_full_disk_is_named(lab: Lab, sandbox: Sandbox) -> None:
+    place = lab.machines["c"].folder / "cache"
+    place.mkdir(exist_ok=True)
+    lab.machines["c"].enter("mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place), kind="-m")
+    try:
+        assert "No space left on device" in refusal(lab, sandbox, "c")
+    finally:
+        lab.machines["c"].end()  # and with it what is mounted there
+        lab.start("c")
+
+
+def test_a_host_without_a_python_of_ours_is_told_what_to_install(lab: Lab, sandbox: Sandbox, tmp_path: Path) -> None:
+    copy("/bin/sh", tmp_path / "sh")
+    lab.machines["c"].end()
+    lab.start("c", path=str(tmp_path))
+    try:
+        assert "no Python of at least 3.11" in refusal(lab, sandbox, "c")
+    finally:
+        lab.machines["c"].end()
+        lab.start("c")
+
+
+def test_a_host_that_cannot_be_used_ends_the_command_as_bad_input(lab: Lab, tmp_path: Path) -> None:
+    known = tmp_path / "known_hosts"
+    known.write_text("")
+    with pytest.raises(BadInput, match=r"Host [abc] cannot be used: its host key"):
+        Spread(layout(lab, known_hosts=str(known)), 1.0).__enter__()
