@@ -1,0 +1,146 @@
+"""Across hosts: `python -m benchmarks.hosts bars` on three namespaces, `scale` with 50 agents of this machine.
+
+bars: the verdict of system 4 there and on one machine with CPUs pinned alike, how far apart clients start, and what a
+cell costs besides. scale: memory, and the time until 50 x 20 children have started and have said what they measured.
+"""
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns
+from typing import Any
+
+from core.hosts import Host, Layout
+from core.processtree import tree
+from lab.hosts.remote import RemoteProcess
+from lab.hosts.spread import Spread
+from lab.machine.host import raise_open_files
+from lab.python import interpreters
+from tests.lab.hosts.namespaces import Lab, python_path, why_not
+
+RUNTIMES = ("3.14t+gil", "3.14t")
+HOSTS, CLIENTS = 50, 20
+RESULT_BYTES = 40_000
+CHILD = f"read go; echo started; read more; head -c {RESULT_BYTES} /dev/zero | tr '\\0' x; echo"
+COMMON = [
+    *("--system", "4", "--runtime", ",".join(RUNTIMES), "--duration", "1", "--warmup", "0.2s", "--seed", "1"),
+    *("--num-api-services", "1", "--num-clients", "2", "--num-threads-per-client", "4", "--blocks", "6", "--json"),
+]
+
+
+def measured(*arguments: str) -> dict[str, Any]:
+    """result.json of a run with these flags."""
+    command = [sys.executable, "runner.py", *COMMON, *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def bars() -> None:
+    """On one machine, then on three hosts of it."""
+    if reason := why_not():
+        sys.exit(reason)
+    found = interpreters.find(RUNTIMES)
+    with tempfile.TemporaryDirectory() as folder:
+        here = measured("--transport", "tcp", "--pin", "services=0", "clients=1", "--out", f"{folder}/here")
+        with Lab(folder=Path(folder), path=python_path([one.executable for one in found.values()])) as lab:
+            file = Path(folder) / "hosts.yaml"
+            file.write_text("".join(_entry(lab, name, cpu) for name, cpu in (("a", 0), ("b", 1), ("c", 1))))
+            place = ("--hosts", str(file), "--services-on", "a", "--clients-on", "b,c")
+            there = measured(*place, "--out", f"{folder}/there")
+    for name, run in (("one machine", here), ("three hosts", there)):
+        states = [cell["status"] for cell in run["cells"]]
+        print(
+            f"{name}: {states.count('ok')} of {len(states)} cells ok, overhead {_overhead_s(run):.2f} s a cell (median)"
+        )
+        for compared in run["comparisons"]:
+            span = f"[{compared['low']}, {compared['high']}]"
+            print(f"  {compared['step']}: {compared['ratio']} {span} {compared['verdict']}")
+    _print_skew(there)
+
+
+def _entry(lab: Lab, name: str, cpu: int) -> str:
+    host = lab.host(name)
+    fields = {"ssh": host.ssh, "address": host.address, "identity_file": host.identity_file}
+    return f"{name}: {json.dumps({**fields, 'known_hosts': host.known_hosts, 'cpus': str(cpu)})}\n"
+
+
+def _overhead_s(run: dict[str, Any]) -> float:
+    return float(median(cell["overhead_ns"] for cell in run["cells"])) / 1e9
+
+
+def _print_skew(run: dict[str, Any]) -> None:
+    skews_us, errors_us = [], []
+    for cell in run["cells"]:
+        starts = [client["finished_ns"] - client["completion_ns"] for client in cell["clients"]]
+        if len(starts) > 1:
+            skews_us.append((max(starts) - min(starts)) / 1e3)
+            errors_us.append(max(host["error_ns"] for host in cell["hosts"].values()) / 1e3)
+    print(f"start skew: median {median(skews_us):.0f} us, most {max(skews_us):.0f} us; clocks b +1 h, c -30 min")
+    print(f"clock error: median {median(errors_us):.0f} us, most {max(errors_us):.0f} us")
+
+
+def scale() -> None:
+    """50 agents of this machine, each with 20 children that say when they started."""
+    raise_open_files(4 * HOSTS * CLIENTS)
+    hosts = {f"h{number}": Host(name=f"h{number}", address="127.0.0.1", via="here") for number in range(HOSTS)}
+    begun_ns = perf_counter_ns()
+    with Spread(Layout(hosts=hosts, services_on="h0", clients_on=tuple(hosts)), 0.0) as spread:
+        _print_time("connected", begun_ns)
+        children = [place.start(["sh", "-c", CHILD], {}) for place in spread.connected.values() for _ in range(CLIENTS)]
+        _print_time("children started", begun_ns)
+        of_host = {name: children[number * CLIENTS :][:CLIENTS] for number, name in enumerate(hosts)}
+        offsets = {name: place.connection.offset() for name, place in spread.connected.items()}
+        at_ns = perf_counter_ns() + 200_000_000
+        for name, place in spread.connected.items():
+            place.connection.window(offsets[name].there(at_ns), 0, of_host[name])
+        _hear(children, len("started\n"))
+        _print_time("from go until all had started and said so", at_ns)
+        for child in children:
+            child.write(b"more\n")
+        total = _hear(children, RESULT_BYTES + 1)
+        _print_time(f"from go until {total / 1e6:.0f} MB of results were here", at_ns)
+        agents = [pid for pid in tree(os.getpid()) if pid != os.getpid()]
+        print(f"memory: runner {_pss_mb([os.getpid()]):.0f} MB, all agents {_pss_mb(agents):.0f} MB")
+        for child in children:
+            child.close()
+
+
+def _hear(children: list[RemoteProcess], size_bytes: int) -> int:
+    """Until each has written so much since it was last heard; how much that is together."""
+    left = dict.fromkeys(children, size_bytes)
+    with selectors.DefaultSelector() as selector:
+        for child in children:
+            selector.register(child, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select():
+                child = key.fileobj  # type: ignore[assignment]
+                data = child.read()
+                left[child] -= len(data)
+                if left[child] <= 0 or not data:
+                    selector.unregister(child)
+    return sum(size_bytes - rest for rest in left.values())
+
+
+def _pss_mb(pids: list[int]) -> float:
+    total_kib = 0
+    for pid in pids:
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        total_kib += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return total_kib / 1024
+
+
+def _print_time(what: str, since_ns: int) -> None:
+    print(f"{what}: {(perf_counter_ns() - since_ns) / 1e9:.3f} s")
+
+
+if __name__ == "__main__":
+    {"bars": bars, "scale": scale}[sys.argv[1]]()
