@@ -12,7 +12,7 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
-from lab.environments.requirements import local_path, normalised
+from lab.environments.requirements import local_path, normalised, read
 from lab.processes import run
 from lab.python import uv
 from lab.python.interpreters import scrubbed_environment
@@ -64,9 +64,15 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Needs | None:
     lock, locked = _locked(folder, (), ())
     if lock:
         return Needs(entries=locked, source=verbatim(lock))
-    if (folder / REQUIREMENTS).is_file():
+    if not (folder / REQUIREMENTS).is_file():
+        return None
+    wanted = read(folder / REQUIREMENTS)
+    if not wanted.hashed:
         return Needs(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
-    return None
+    pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
+    options = (option for option in wanted.options if option != "--require-hashes")
+    source = message("{file}, whose hashes are left out, for a server may be added", file=REQUIREMENTS)
+    return Needs(entries=(*options, *pins), source=source)
 
 
 def _locked(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -126,6 +126,11 @@ def test_without_a_project_there_is_requirements_txt_or_nothing(tmp_path: Path) 
     assert entries(tmp_path, requirements_txt="flask") == (f"-r {tmp_path / 'requirements.txt'}",)
 
 
+def test_hashes_are_left_out_for_the_server_that_is_added_has_none(tmp_path: Path) -> None:
+    text = "--require-hashes\n--only-binary :all:\nflask==3.1.3 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
+    assert entries(tmp_path, requirements_txt=text) == ("--only-binary :all:", "flask==3.1.3")
+
+
 def test_a_manifest_that_is_no_toml_is_named_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project")
     with pytest.raises(BadInput, match=r"pyproject\.toml cannot be read: "):
