@@ -1,0 +1,77 @@
+"""A saved run as the project keeps it: tables, the page's first screen as a picture, result.json without what is large.
+
+Usage: python -m benchmarks.keep_record RUN [FOLDER]      FOLDER is docs/record if it is not given
+
+result.json loses histograms (and with them percentiles, which the tables have), slow requests, slices, fingerprints and
+the folders of interpreters; everything else of a report can be made from it again.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput
+from core.result import CellResult, Run, RunFile, load
+from lab.places import REPOSITORY
+from reports.names import PAGE
+
+TABLES = ("record.md", "table.md", "findings.md")
+SINGLE = ("timeline", "slow", "workers_ns")  # of a client
+
+
+def main() -> None:
+    """Write the folder; its files and their sizes are printed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / "docs" / "record")
+    given = parser.parse_args()
+    keep(given.run, given.folder)
+    picture = given.folder / "page.png"
+    command = [sys.executable, "-m", "tests.browser.picture", str(given.run / PAGE), str(picture)]
+    if subprocess.run(command, cwd=REPOSITORY, check=False).returncode:
+        print("no picture: it takes Chromium (make browser)", file=sys.stderr)
+    for path in sorted(given.folder.iterdir()):
+        print(f"{path.stat().st_size:>9,}  {path.name}")
+
+
+def keep(run: Path, folder: Path) -> None:
+    """Write the tables and result.json. Raises BadInput where *run* was not measured to its end."""
+    whole = load(run)
+    absent = [name for name in (*TABLES, PAGE) if not (run / name).is_file()]
+    if absent or not whole.finished_at:
+        raise BadInput(
+            "{run} is no whole record, it has no {absent}; go on with: python runner.py --resume {run}",
+            run=str(run),
+            absent=", ".join(absent) or "end",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in TABLES:
+        shutil.copyfile(run / name, folder / name)
+    RunFile(folder).save(compact(whole))
+
+
+def compact(run: Run) -> Run:
+    """*run* without histograms, fingerprints and paths."""
+    runtimes = {
+        name: {**facts, "executable": Path(facts.get("executable", "")).name} for name, facts in run.runtimes.items()
+    }
+    return replace(run, runtimes=runtimes, fingerprints={}, profiles=[], cells=[*map(_compact, run.cells)])
+
+
+def _compact(cell: CellResult) -> CellResult:
+    clients = [_without(client) for client in cell.clients]
+    small = replace(cell, latency={}, connect={}, waiting={}, slow={}, slices={}, clients=clients)
+    return replace(small, code="", environment="")
+
+
+def _without(client: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in client.items() if name not in SINGLE}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""A record as the project keeps it: small, without paths, and a report can be made from it again."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.keep_record import keep
+from core.errors import BadInput
+from core.result import FILE_NAME, RunFile, load
+from reports.view import View
+from reports.write import write_all
+from tests.reports.sample import TITLES, seed_run
+
+
+def test_a_kept_record_is_small_and_says_the_same(tmp_path: Path) -> None:
+    measured, kept = tmp_path / "run", tmp_path / "record"
+    run = seed_run(runtimes=("3.11", "3.14t"))
+    RunFile(measured).save(run)
+    write_all(View(run, TITLES), measured)
+    keep(measured, kept)
+    assert {path.name for path in kept.iterdir()} == {"record.md", "table.md", "findings.md", FILE_NAME}
+    assert (kept / FILE_NAME).stat().st_size < (measured / FILE_NAME).stat().st_size / 2
+    assert "/opt/" not in (kept / FILE_NAME).read_text()
+    before, again = View(run, TITLES), View(load(kept), TITLES)
+    assert [(one.ratio, one.low, one.high, one.verdict) for one in again.comparisons] == [
+        (one.ratio, one.low, one.high, one.verdict) for one in before.comparisons
+    ]
+    assert [row.figures and row.figures.requests_per_s for row in again.rows] == [
+        row.figures and row.figures.requests_per_s for row in before.rows
+    ]
+    write_all(again, kept)
+
+
+def test_a_run_that_has_not_ended_is_not_kept(tmp_path: Path) -> None:
+    RunFile(tmp_path / "run").save(replace(seed_run(runtimes=("3.14t",), blocks=1), finished_at=""))
+    with pytest.raises(BadInput, match=r"go on with: python runner.py --resume"):
+        keep(tmp_path / "run", tmp_path / "record")
+    assert not (tmp_path / "record").exists()
