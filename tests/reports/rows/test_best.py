@@ -16,6 +16,7 @@ from reports.rows.comparisons import compare, compare_bests
 from reports.rows.pairs import times_ns
 from reports.rows.summary import Row, rows
 from reports.statistics.stats import log_ratios
+from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
@@ -123,6 +124,15 @@ def test_a_runtime_without_the_other_ones_dispatch_has_no_step_to_it() -> None:
     (step,) = compare_bests(run, bests(run, rows(run)))
     assert step.step == "best"
     assert step.ratio == pytest.approx(1.5)
+
+
+def test_where_dispatches_differ_every_row_that_has_one_names_its_own() -> None:
+    run = a_run(blocks=1)
+    run.cells = [cell for cell in run.cells if cell.system == "4" or cell.params["DISPATCH"] == "any"]
+    run.plan["rows"] = [row for row in run.plan["rows"] if row["system"] == "4" or row["params"]["DISPATCH"] == "any"]
+    view = View(run)
+    names = {str(view.settings.short(row.system, row.params)) for row in view.rows}
+    assert names == {"System 2, DISPATCH any", *(f"System 4, DISPATCH {dispatch}" for dispatch in DISPATCHES)}
 
 
 def drawn(run: Run, measured: Sequence[Row], chance: random.Random) -> list[Row]:
