@@ -1,105 +1,161 @@
-"""The workflow for GitHub: it is YAML with the keys that GitHub reads, and its commands are ones that we accept."""
+"""The action for GitHub and the workflow that uses it: they have the keys that GitHub reads, and the steps run here."""
 
 import os
 import re
-import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from lab.places import REPOSITORY
 from tests.docs.pages import DOCS, rows
-from tests.docs.test_docs import accept
 
-WORKFLOW = DOCS / "github-workflow.yml"
+APP = 'def app(environ, start):\n    start("200 OK", [("Content-Length", "2")])\n    return [b"ok"]\n'
+INPUTS = {"APP": "shop:app", "REQUEST": "GET /", "RUNTIMES": "3.14,3.14t", "FLAGS": "--blocks 6", "DIRECTORY": "."}
+
+
+@pytest.fixture(scope="module")
+def action() -> Any:
+    return yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def workflow() -> Any:
-    return yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+    return yaml.safe_load((DOCS / "github-workflow.yml").read_text(encoding="utf-8"))
 
 
-def steps(workflow: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+def steps(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    jobs = document.get("jobs", {"": document.get("runs")})
+    return [step for job in jobs.values() for step in job["steps"]]
 
 
-def commands(workflow: Mapping[str, Any]) -> list[list[str]]:
-    """The words of every command of ours, from runner.py on."""
-    lines = [line for step in steps(workflow) for line in step.get("run", "").splitlines()]
-    return [shlex.split(line.partition(" || ")[0])[2:] for line in lines if "runner.py" in line]
-
-
-def test_it_has_the_keys_of_a_workflow_and_every_step_does_one_thing(workflow: Mapping[Any, Any]) -> None:
-    assert set(workflow) == {"name", True, "permissions", "jobs"}  # YAML 1.1 reads `on` as true
-    assert all(job["runs-on"] and job["timeout-minutes"] for job in workflow["jobs"].values())
-    assert all(("run" in step) != ("uses" in step) for step in steps(workflow))
-
-
-def test_actions_are_pinned_to_a_version(workflow: Mapping[str, Any]) -> None:
-    used = [step["uses"] for step in steps(workflow) if "uses" in step]
-    assert used
-    assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", one) for one in used)
-
-
-def test_its_commands_are_accepted(workflow: Mapping[str, Any]) -> None:
-    found = commands(workflow)
-    assert [words[0] for words in found] == ["--experiment", "--system", "compare", "compare", "compare"]
-    for words in found:
-        accept(words)
-
-
-def test_it_runs_the_quick_plan_so_that_build_and_lock_come_apart(workflow: Mapping[str, Any]) -> None:
-    quick = commands({"jobs": {"quick": workflow["jobs"]["quick"]}})[0]
-    assert quick[:4] == ["--experiment", "quick", "--runtime", "3.14,3.14t+gil,3.14t"]
-
-
-def script(workflow: Mapping[str, Any], name: str) -> str:
+def script(action: Mapping[str, Any], name: str) -> str:
     """What the step of that name runs."""
-    return str(next(step["run"] for step in steps(workflow) if step.get("name") == name))
+    return str(next(step["run"] for step in steps(action) if step.get("name") == name))
 
 
 def run_step(text: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a step as GitHub does, in *folder*, whose programs stand before all others."""
-    given = {"PATH": f"{folder}:{os.environ['PATH']}", **variables}
+    paths = {"RUNNER_TEMP": str(folder / "temp"), "GITHUB_WORKSPACE": str(folder / "head")}
+    given = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", **paths, **variables}
     return subprocess.run(
-        ["bash", "-e", "-c", text], cwd=folder, env=given, capture_output=True, text=True, check=False
+        ["bash", "-e", "-o", "pipefail", "-c", text],
+        cwd=folder,
+        env=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
 
 
-@pytest.mark.parametrize(("files", "posted"), [((), ""), (("table.md", "findings.md"), "table.mdfindings.md")])
-def test_the_table_is_posted_where_there_is_one_and_its_absence_hides_no_other_failure(
-    files: Sequence[str], posted: str, workflow: Mapping[str, Any], tmp_path: Path
-) -> None:
-    (tmp_path / "run").mkdir()
-    for name in files:
-        (tmp_path / "run" / name).write_text(name)
-    summary = tmp_path / "summary"
-    summary.touch()
-    ended = run_step(script(workflow, "Post the table and what it means"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
-    assert (ended.returncode, summary.read_text()) == (0, posted)
-
-
-def program(folder: Path, text: str) -> None:
-    path = folder / "python3"
+def program(folder: Path, name: str, text: str) -> None:
+    """A program of that name that stands before the one on PATH."""
+    path = folder / name
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
 
 
-def test_base_and_head_are_measured_alike_and_in_turns_that_a_drift_does_not_favour(
-    workflow: Mapping[str, Any], tmp_path: Path
+def test_the_workflow_has_the_keys_of_one_and_gives_the_action_inputs_that_it_has(
+    workflow: Mapping[Any, Any], action: Mapping[str, Any]
 ) -> None:
-    for side in ("base", "head"):
-        (tmp_path / side).mkdir()
-    program(tmp_path, f'echo "$PWD $*" >> {tmp_path}/asked')
-    ended = run_step(script(workflow, "Measure base, head, head, base"), tmp_path, GITHUB_WORKSPACE=str(tmp_path))
+    assert set(workflow) == {"name", True, "permissions", "jobs"}  # YAML 1.1 reads `on` as true
+    assert all(job["runs-on"] and job["timeout-minutes"] for job in workflow["jobs"].values())
+    (ours,) = [step for step in steps(workflow) if "gilscope" in step["uses"]]
+    needed = {name for name, one in action["inputs"].items() if one.get("required")}
+    assert needed <= set(ours["with"]) <= set(action["inputs"])
+
+
+def test_the_action_is_composite_and_takes_inputs_by_variables_only(action: Mapping[str, Any]) -> None:
+    assert (set(action), action["runs"]["using"]) == ({"name", "description", "inputs", "runs"}, "composite")
+    for step in steps(action):
+        assert ("run" in step) != ("uses" in step)
+        assert ("run" in step) == (step.get("shell") == "bash")
+        assert "${{" not in step.get("run", "")  # else a branch's name would be a command
+
+
+def test_actions_are_pinned_to_a_version(action: Mapping[str, Any], workflow: Mapping[str, Any]) -> None:
+    used = [step["uses"] for document in (action, workflow) for step in steps(document) if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", one) for one in used)
+
+
+def test_runtimes_and_gilscope_are_installed(action: Mapping[str, Any], tmp_path: Path) -> None:
+    program(tmp_path, "uv", f'echo "$*" >> {tmp_path}/asked')
+    ended = run_step(
+        script(action, "Install"), tmp_path, RUNTIMES="3.14,3.14t+gil,3.14t", GITHUB_ACTION_PATH="/the/action"
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "asked").read_text().splitlines() == [
+        *(f"python install --quiet {name}" for name in ("3.14", "3.14t", "3.14t")),
+        "tool install --quiet /the/action",
+    ]
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What a git command in *folder* prints."""
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "uploadpack.allowAnySHA1InWant=true")
+    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_base_is_checked_out_beside_the_head(action: Mapping[str, Any], tmp_path: Path) -> None:
+    origin, head, temp = (tmp_path / name for name in ("origin", "head", "temp"))
+    origin.mkdir()
+    temp.mkdir()
+    git(origin, "init", "-q")
+    for text in ("base", "head"):
+        (origin / "shop.py").write_text(text)
+        git(origin, "add", ".")
+        git(origin, "commit", "-q", "-m", text)
+    git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", "head")
+    step = f"cd head\n{script(action, 'Check out the base')}"
+    ended = run_step(step, tmp_path, BASE=git(origin, "rev-parse", "HEAD^"))
+    assert ended.returncode == 0, ended.stderr
+    assert ((temp / "base/shop.py").read_text(), (head / "shop.py").read_text()) == ("base", "head")
+    assert run_step(step, tmp_path, BASE="").returncode == 0
+
+
+def test_base_and_head_are_measured_alike_and_in_turns_that_a_drift_does_not_favour(
+    action: Mapping[str, Any], tmp_path: Path
+) -> None:
+    for side in ("temp/base", "head"):
+        (tmp_path / side).mkdir(parents=True)
+    program(tmp_path, "gilscope", f'echo "$PWD $*" >> {tmp_path}/asked')
+    ended = run_step(script(action, "Measure base, head, head, base"), tmp_path, **INPUTS)
     assert ended.returncode == 0, ended.stderr
     asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
     assert [Path(words[0]).name for words in asked] == ["base", "head", "head", "base"]
     assert len({" ".join(words[1:-1]) for words in asked}) == 1
-    assert [words[-1] for words in asked] == [f"../run-{name}" for name in ("base-1", "head-1", "head-2", "base-2")]
+    assert [Path(words[-1]).name for words in asked] == ["base-1", "head-1", "head-2", "base-2"]
+
+
+def test_a_push_is_measured_once_and_its_table_is_posted(action: Mapping[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "head").mkdir()
+    (tmp_path / "head/shop.py").write_text(APP)
+    program(tmp_path, "gilscope", f'exec {sys.executable} {REPOSITORY}/runner.py "$@"')
+    runtime = f"3.{sys.version_info.minor}"
+    inputs = {**INPUTS, "RUNTIMES": runtime, "FLAGS": "--server waitress --blocks 1 --duration 0.2"}
+    ended = run_step(script(action, "Measure base, head, head, base"), tmp_path, **inputs)
+    assert ended.returncode == 0, ended.stderr
+    summary = tmp_path / "summary"
+    ended = run_step(script(action, "Post what it means"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
+    assert ended.returncode == 0, ended.stderr
+    assert re.search(rf"\| *{runtime} *\|", summary.read_text())
+    assert run_step(script(action, "Compare"), tmp_path, FAIL_IF="slower 15%").returncode == 0
+
+
+def test_a_run_that_is_not_there_is_not_posted_and_hides_no_other_failure(
+    action: Mapping[str, Any], tmp_path: Path
+) -> None:
+    summary = tmp_path / "summary"
+    ended = run_step(script(action, "Post what it means"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
+    assert (ended.returncode, summary.exists()) == (0, False)
 
 
 @pytest.mark.parametrize(
@@ -107,14 +163,22 @@ def test_base_and_head_are_measured_alike_and_in_turns_that_a_drift_does_not_fav
     [(0, 0, 0), (3, 3, 3), (3, 0, 0), (0, 3, 0), (1, 0, 1), (0, 1, 1), (3, 1, 1), (2, 2, 1)],
 )
 def test_the_head_is_slower_if_both_rounds_say_so_and_a_round_without_a_verdict_does_not_pass(
-    first: int, second: int, status: int, workflow: Mapping[str, Any], tmp_path: Path
+    first: int, second: int, status: int, action: Mapping[str, Any], tmp_path: Path
 ) -> None:
-    program(tmp_path, f'case "$*" in *run-head-1*) exit {first} ;; *) exit {second} ;; esac')
-    assert run_step(script(workflow, "Compare"), tmp_path).returncode == status
+    (tmp_path / "temp/gilscope/base-2").mkdir(parents=True)
+    program(tmp_path, "gilscope", f'case "$*" in *head-1*15%*) exit {first} ;; *) exit {second} ;; esac')
+    assert run_step(script(action, "Compare"), tmp_path, FAIL_IF="slower 15%").returncode == status
 
 
-def test_the_page_tells_of_every_job(workflow: Mapping[str, Any]) -> None:
-    text = (DOCS / "ci.md").read_text()
-    jobs = [row[0].strip("`") for row in rows(DOCS / "ci.md", "In continuous integration")]
-    assert jobs == list(workflow["jobs"])
-    assert "fails if a cell of the head is slower by 15 % or more" in " ".join(text.split())
+@pytest.mark.parametrize(("fail_if", "status"), [("never", 0), ("slower", 2), ("15%", 2)])
+def test_what_fails_it_is_checked(fail_if: str, status: int, action: Mapping[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "temp/gilscope/base-2").mkdir(parents=True)
+    program(tmp_path, "gilscope", "exit 3")
+    assert run_step(script(action, "Compare"), tmp_path, FAIL_IF=fail_if).returncode == status
+
+
+def test_the_page_tells_of_every_input(action: Mapping[str, Any]) -> None:
+    documented = rows(DOCS / "ci.md", "In continuous integration")
+    assert [row[0].strip("`") for row in documented] == list(action["inputs"])
+    for row, (name, one) in zip(documented, action["inputs"].items(), strict=True):
+        assert name in ("app", "directory") or one["default"].removeprefix("slower ") in row[1]
