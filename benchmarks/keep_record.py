@@ -7,6 +7,7 @@ the folders of interpreters; everything else of a report can be made from it aga
 """
 
 import argparse
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, load
 from lab.places import REPOSITORY
 from reports.names import PAGE
+from reports.rows.commands import command_line
 
 TABLES = ("record.md", "table.md", "findings.md")
 SINGLE = ("timeline", "slow", "workers_ns")  # of a client
@@ -57,10 +59,15 @@ def keep(run: Path, folder: Path) -> None:
 
 def compact(run: Run) -> Run:
     """*run* without histograms, fingerprints and paths."""
-    runtimes = {
-        name: {**facts, "executable": Path(facts.get("executable", "")).name} for name, facts in run.runtimes.items()
-    }
-    return replace(run, runtimes=runtimes, fingerprints={}, profiles=[], cells=[*map(_compact, run.cells)])
+    runtimes = {name: _without_paths(facts) for name, facts in run.runtimes.items()}
+    command = shlex.split(command_line(run))[1:]
+    cells = [*map(_compact, run.cells)]
+    return replace(run, command=command, runtimes=runtimes, fingerprints={}, profiles=[], cells=cells)
+
+
+def _without_paths(facts: Mapping[str, Any]) -> dict[str, Any]:
+    flags = {name: value for name, value in facts.get("flags", {}).items() if name != "configure"}
+    return {**facts, "executable": Path(facts.get("executable", "")).name, "flags": flags}
 
 
 def _compact(cell: CellResult) -> CellResult:

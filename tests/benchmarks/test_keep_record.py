@@ -16,6 +16,8 @@ from tests.reports.sample import TITLES, seed_run
 def test_a_kept_record_is_small_and_says_the_same(tmp_path: Path) -> None:
     measured, kept = tmp_path / "run", tmp_path / "record"
     run = seed_run(runtimes=("3.11", "3.14t"))
+    run.command = ["runner.py", "--experiment", "record", "--out", "/opt/here"]
+    run.runtimes["3.11"]["flags"]["configure"] = "--prefix=/opt/python"
     RunFile(measured).save(run)
     write_all(View(run, TITLES), measured)
     keep(measured, kept)
