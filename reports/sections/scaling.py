@@ -22,11 +22,12 @@ from reports.document.model import (
     columns,
     estimate,
     estimated,
+    interval,
     number,
     traced,
     words,
 )
-from reports.document.values import significant, tenths, whole
+from reports.document.values import ratio, significant, tenths, whole
 from reports.render.figures import tip
 from reports.rows.scaling import NAMES, Scaling, ShortSweep, scalings, short_sweeps
 from reports.rows.series import about
@@ -88,6 +89,7 @@ def _too_short(sweep: ShortSweep) -> Message:
 def _sentence(scaling: Scaling) -> Message:
     clauses = [
         *([_usl_words(scaling, scaling.usl)] if scaling.usl else []),
+        _peak_words(scaling),
         *([_amdahl_words(scaling.amdahl)] if scaling.amdahl else []),
         *([scaling.why] if scaling.why else []),
     ]
@@ -99,27 +101,25 @@ def _sentence(scaling: Scaling) -> Message:
 
 def _usl_words(scaling: Scaling, usl: UslFit) -> Message:
     return message(
-        "1 {unit} serves {rate} requests/s; contention sigma {sigma}, coherency kappa {kappa}: {peak}",
+        "1 {unit} serves {rate} requests/s; contention sigma {sigma}, coherency kappa {kappa}",
         unit=UNITS[scaling.name],
         rate=estimate(usl.rate, whole),
         sigma=estimate(usl.sigma, significant),
         kappa=estimate(usl.kappa, significant),
-        peak=_peak_words(usl, max(scaling.throughput)),
     )
 
 
-def _peak_words(usl: UslFit, most: int) -> Message:
-    """Where throughput is highest by the Universal Scalability Law, if that can be claimed."""
-    if usl.peak is None:
-        if usl.kappa.low > 0:
-            return message("throughput falls from 1 on")
-        if usl.kappa.low <= 0 <= usl.kappa.high:
-            return message("no peak is claimed, since the interval of kappa includes 0")
-        return message("no peak is claimed, since the interval of kappa lies below 0")
-    peak = estimate(usl.peak, tenths)
-    if usl.peak.value > most:
-        return message("throughput peaks at {peak}, beyond the sweep, which ends at {most}", peak=peak, most=most)
-    return message("throughput peaks at {peak}", peak=peak)
+def _peak_words(scaling: Scaling) -> Message:
+    """Whether throughput falls again, as the blocks show; where the law has its peak, if it does."""
+    last = max(scaling.judged)
+    if scaling.best is None:
+        return message("no peak is claimed: throughput at {last} is not shown to be below that at fewer", last=last)
+    n, verdict = scaling.best
+    share = interval(verdict.ratio or 0.0, verdict.low or 0.0, verdict.high or 0.0, ratio)
+    seen = message("throughput at {last} is {share} of that at {n}", last=last, n=n, share=share)
+    if scaling.peak is None:
+        return seen
+    return message("{seen}, and by the law it peaks at {peak}", seen=seen, peak=estimate(scaling.peak, tenths))
 
 
 def _amdahl_words(amdahl: AmdahlFit) -> Message:
@@ -139,8 +139,8 @@ def _notes(view: View) -> tuple[Message, ...]:
     )
     cores = view.machine.available_cores
     shared = plural(
-        "Services and clients shared {count} core: what it cannot serve looks like contention.",
-        "Services and clients shared {count} cores: what these cannot serve looks like contention.",
+        "Services and clients shared {count} core: what it cannot serve looks like contention. Fits end there.",
+        "Services and clients shared {count} cores: what these cannot serve looks like contention. Fits end there.",
         count=cores,
     )
     return (laws, shared) if cores else (laws,)
@@ -176,7 +176,7 @@ def _figure(name: str, fitted: Sequence[Scaling], view: View) -> Figure:
 def _curve(scaling: Scaling, view: View) -> Curve:
     usl = scaling.usl
     assert usl is not None
-    many = np.geomspace(min(scaling.throughput), max(scaling.throughput), CURVE_POINTS)
+    many = np.geomspace(min(scaling.fitted), max(scaling.fitted), CURVE_POINTS)
     marks = tuple(
         Mark(
             x=n,
@@ -204,13 +204,13 @@ def _table(fitted: Sequence[Scaling], view: View) -> Table:
 
 def _line(scaling: Scaling, view: View) -> Line:
     cells, usl, amdahl = of_cells(scaling.every_cell), scaling.usl, scaling.amdahl
-    of_usl = (usl.rate, usl.sigma, usl.kappa, usl.peak) if usl else (None,) * 4
+    of_usl = (usl.rate, usl.sigma, usl.kappa, scaling.peak) if usl else (None,) * 4
     of_amdahl = (amdahl.serial, amdahl.limit) if amdahl else (None,) * 2
     coefficients = zip((*of_usl, *of_amdahl), COEFFICIENTS, strict=True)
     return (
         arm(scaling.arm, view.looks[scaling.arm], cells),
         words(scaling.name),
         words(scaling.label or verbatim(ABSENT)),
-        number(len(scaling.throughput), whole),
+        number(len(scaling.fitted), whole),
         *(estimated(of, form, cells, figure) for of, (figure, _, form) in coefficients),
     )

@@ -25,7 +25,7 @@ from reports.rows.steps import not_separated, steps
 from reports.rows.summary import Row, runtimes
 from reports.rows.traces import of_cells, of_rows, together
 from reports.sections.gaps import elsewhere, missing
-from reports.statistics.dependence import depends
+from reports.statistics.dependence import ENOUGH, depends, independence_is_known
 from reports.view import View
 
 PLACE = 20
@@ -229,9 +229,16 @@ def _independent(view: View) -> Check:
     if not known:
         return Check(state=UNKNOWN, seen=message("too few blocks"))
     dependent = [one for one in known if depends(one.dependence)]
+    cells = together(map(view.traces.of, dependent or known))
+    if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
+        seen = message(
+            "none looks dependent, but fewer than {blocks} blocks often do not show a ratio that wanders from block to "
+            "block; then intervals are too narrow. What the machine does to both arms is balanced.",
+            blocks=ENOUGH,
+        )
+        return Check(state=UNKNOWN, seen=seen, cells=cells)
     ways = dict.fromkeys(way for one in dependent for way in depends(one.dependence))
     seen = message("{count} of {all} comparisons look as if they were not", count=len(dependent), all=len(known))
-    cells = together(map(view.traces.of, dependent or known))
     state = LOOK if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
     return Check(state=state, seen=listed([seen, *ways], SEMICOLON), cells=cells)
 

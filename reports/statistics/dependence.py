@@ -11,6 +11,7 @@ from core.messages import Message, message
 from reports.statistics.stats import Floats
 
 FEWEST = 8
+ENOUGH = 60  # of which the lag shows a ratio that wanders, in 95 % of the runs whose interval misses by it
 DRAWS = 999
 LEVELS: Mapping[str, float] = {"lag": 0.05, "trend": 0.01, "order": 0.01}
 WORDS: Mapping[str, Message] = {
@@ -50,6 +51,11 @@ def _ranks(values: Floats) -> Floats:
 def _share_as_large(statistics: Floats) -> float:
     """Of the seen one, the first, and those of shuffled blocks."""
     return float((statistics >= statistics[0] - 1e-9).mean())
+
+
+def independence_is_known(p: Mapping[str, float], blocks: int) -> bool:
+    """Whether the blocks are so many that dependence would have been seen, and none was."""
+    return blocks >= ENOUGH and not depends(p)
 
 
 def depends(p: Mapping[str, float]) -> list[Message]:

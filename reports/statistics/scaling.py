@@ -3,18 +3,23 @@
 Models, sources and limits are in docs/statistics.md.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, sqrt
+from typing import TypeVar
 
 import numpy as np
 from scipy import special
 
 from core.messages import Message, message
 from reports.statistics.bootstrap import CONFIDENCE
-from reports.statistics.stats import Estimate, Floats
+from reports.statistics.stats import Estimate, Floats, log_ratios
+from reports.statistics.verdict import Verdict, judge_family
 
 FEWEST_VALUES = 6
+MISFIT = 0.01
+Key = TypeVar("Key", bound=Hashable)
+Blocks = Mapping[int, Mapping[int, float]]  # n -> block -> throughput
 
 
 class NoFit(ValueError):
@@ -57,6 +62,10 @@ class AmdahlFit:
     rate: Estimate
     serial: Estimate
     limit: Estimate | None
+
+    def at(self, n: float) -> float:
+        """Throughput of *n* by the law, in the unit of its rate."""
+        return self.rate.value * n / (1 + self.serial.value * (n - 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +111,47 @@ def amdahl_fit(throughput: Mapping[int, float]) -> AmdahlFit:
         serial=serial,
         limit=_reciprocal(serial) if serial.low > 0 else None,
     )
+
+
+def lack_of_fit(blocks: Blocks, fit: Callable[[Mapping[int, float]], UslFit | AmdahlFit], parameters: int) -> float:
+    """p of "the law holds": how far its curve misses the means, beside the scatter of single cells.
+
+    Logs less what each block has in common. 1 with fewer than 3 blocks that have every n. Raises NoFit like *fit*.
+    Source: F test of lack of fit with replicates (Draper and Smith 1998, section 2.1).
+    """
+    common = sorted(set.intersection(*(set(throughput) for throughput in blocks.values())))
+    values = sorted(blocks)
+    if len(common) < 3 or len(values) <= parameters:
+        return 1.0
+    rates = np.log([[blocks[n][block] for block in common] for n in values])
+    means = rates.mean(axis=1)
+    law = fit({n: exp(mean) for n, mean in zip(values, means, strict=True)})
+    missed = float(((means - np.log([law.at(n) for n in values])) ** 2).sum()) * len(common)
+    scatter = float(((rates - means[:, None] - rates.mean(axis=0) + rates.mean()) ** 2).sum())
+    freedom, of_scatter = len(values) - parameters, (len(values) - 1) * (len(common) - 1)
+    if scatter <= 1e-9 * rates.size:  # as exact as whole requests: a law that is off by as little holds
+        return float(missed <= 1e-6 * rates.size)
+    return float(special.fdtrc(freedom, of_scatter, missed / freedom / (scatter / of_scatter)))
+
+
+def falls(sweeps: Mapping[Key, Blocks], *, anytime: bool = False, seed: int = 0) -> dict[Key, tuple[int, Verdict]]:
+    """Of each sweep whose throughput at the largest n is below that at a smaller one: that n, and the verdict.
+
+    Every smaller n is compared with the largest, block by block, and all of them are one family: to take the best
+    one alone would find a fall in every plateau.
+    """
+    ratios = {
+        (key, n): log_ratios(blocks[max(blocks)], blocks[n])
+        for key, blocks in sweeps.items()
+        for n in sorted(blocks)[:-1]
+    }
+    verdicts = judge_family(ratios, anytime=anytime, seed=seed)
+    slower = {pair: verdict for pair, verdict in verdicts.items() if verdict.verdict == "slower" and verdict.ratio}
+    return {
+        key: min(mine, key=lambda one: one[1].ratio or 1.0)
+        for key in sweeps
+        if (mine := [(n, verdict) for (owner, n), verdict in slower.items() if owner == key])
+    }
 
 
 def line_fit(points: Iterable[tuple[float, float]]) -> Line:
