@@ -33,6 +33,11 @@ def resume_command(run: Run) -> str:
     return shlex.join([*PROGRAM.split(), "--resume", folder(run)])
 
 
+def more_blocks_command(run: Run, blocks: int) -> str:
+    """The command that adds so many blocks to the run: what it has measured stays, and its p bears the look."""
+    return f"{resume_command(run)} --blocks +{blocks}"
+
+
 def all_runtimes_command(run: Run) -> str:
     """The command that measures every step; native programs have no other runtime, so there it is an experiment's."""
     if set(run.plan["runtimes"]) <= {NATIVE}:

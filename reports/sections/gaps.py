@@ -6,7 +6,7 @@ from core.messages import Message, message, plural
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from reports.document.model import Section, Table, plain_table, words
-from reports.rows.commands import command_line, resume_command
+from reports.rows.commands import command_line, more_blocks_command, resume_command
 from reports.rows.comparisons import answering
 from reports.sections import lacking
 from reports.sections.absent import by_reason, places
@@ -76,8 +76,8 @@ def _undecided(view: View) -> list[Gap]:
     if compared and len(compared) == len(view.comparisons):
         noise = message("The noise floor: one runtime twice (A/A)")
         gaps.append((noise, f"{command_line(view.run)} --aa"))
-    needed = [comparison.blocks_needed for comparison in answering(compared) if comparison.blocks_needed]
-    if needed:
+    more = [one.blocks_needed - one.blocks for one in answering(compared) if one.blocks_needed]
+    if more:
         blocks = message("Verdicts that are still open: about this many blocks")
-        gaps.append((blocks, f"{command_line(view.run, '--blocks')} --blocks {max(needed)}"))
+        gaps.append((blocks, more_blocks_command(view.run, max(more))))
     return gaps

@@ -6,7 +6,7 @@ from operator import itemgetter
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, verbatim
 from reports.document.model import Section, bounds, interval, traced
 from reports.document.values import ratio, whole_percent
-from reports.rows.commands import command_line
+from reports.rows.commands import more_blocks_command
 from reports.rows.comparisons import Comparison, answering
 from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import setting_key
@@ -186,7 +186,7 @@ def _more_blocks(needed: Sequence[Comparison], view: View) -> Message:
     more = [(one.blocks_needed or 0) - one.blocks for one in needed]
     first, last = amount(min(more)), amount(max(more))
     cells = together(map(view.traces.of, needed))
-    command = f"{command_line(view.run, '--blocks')} --blocks {max(one.blocks_needed or 0 for one in needed)}"
+    command = more_blocks_command(view.run, max(more))
     if first == last:
         return message("It takes {amount} more blocks: {command}", amount=traced(last, cells), command=command)
     return message(

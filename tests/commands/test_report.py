@@ -93,7 +93,8 @@ def test_a_report_without_a_verdict_says_why(tmp_path: Path, capsys: pytest.Capt
     assert verdict.splitlines() == [
         "Removing the GIL has no verdict yet: 1.00.",
         "Why no verdict yet: 2 blocks cannot give an interval.",
-        "It takes a few more blocks: python runner.py --blocks 6",
+        "It takes a few more blocks: python runner.py --resume",
+        "reports/out/20260102T030405-sample --blocks +4",
     ]
 
 

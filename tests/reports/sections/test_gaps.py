@@ -41,7 +41,8 @@ def test_open_verdicts_come_with_the_blocks_they_take() -> None:
     run = short()
     run.command = ["runner.py", "--blocks", "2", "--system", "2"]
     assert (
-        lacks(run)["Verdicts that are still open: about this many blocks"] == "python runner.py --system 2 --blocks 6"
+        lacks(run)["Verdicts that are still open: about this many blocks"]
+        == "python runner.py --resume reports/out/20260102T030405-sample --blocks +4"
     )
 
 

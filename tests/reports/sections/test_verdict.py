@@ -147,7 +147,7 @@ def test_what_is_open_comes_with_its_obstacle_and_the_command_that_measures_more
     run.command = ["runner.py", "--blocks", "3", "--system", "2", "--out", "somewhere"]
     assert texts(run)[1:] == [
         "Why no verdict yet: 3 blocks cannot give an interval.",
-        "It takes a few more blocks: python runner.py --system 2 --blocks 6",
+        "It takes a few more blocks: python runner.py --resume somewhere --blocks +3",
     ]
 
 
@@ -166,7 +166,10 @@ def test_blocks_still_needed_are_a_few_dozens_or_hundreds(needed: tuple[int, ...
             for one, count in zip(view.comparisons, needed, strict=False)]  # fmt: skip
     view.__dict__["compared"] = some
     *_, last = section(view).sentences
-    assert str(last) == f"It takes {says} python runner.py --blocks {max(needed)}"
+    assert (
+        str(last)
+        == f"It takes {says} python runner.py --resume reports/out/20260102T030405-sample --blocks +{max(needed) - 8}"
+    )
 
 
 def test_each_sentence_leads_to_its_cells() -> None:
