@@ -30,7 +30,7 @@ class Cause:
     @property
     def is_finding(self) -> bool:
         """Whether it took so much more of their time than of any other."""
-        return self.excess.low >= LEAST_HELD_UP
+        return not self.excess.is_range and self.excess.low >= LEAST_HELD_UP
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +74,9 @@ class Pauses:
         """Whether collections held up so many slow requests that it matters.
 
         Of a service with one process a collection stops all threads. Of one with several it may be another's: there
-        they must overlap more often than by chance, too.
+        they must overlap more often than by chance, too. Of fewer than 6 blocks there is a range and no claim.
         """
-        if self.slow is None or self.slow.held_up.low < LEAST_HELD_UP:
+        if self.slow is None or self.slow.held_up.is_range or self.slow.held_up.low < LEAST_HELD_UP:
             return False
         return self.processes == 1 or self.slow.excess.low > 0
 

@@ -108,7 +108,7 @@ def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
             and comparison.step != "aa"
         ]
         for what, by in _changed(comparison, arms):
-            if by and (by.low > 0 or by.high < 0):
+            if by and not by.is_range and (by.low > 0 or by.high < 0):
                 sentence = message(
                     "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}.",
                     denominator=comparison.denominator,

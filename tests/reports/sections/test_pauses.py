@@ -42,11 +42,12 @@ def both(before: Sequence[int], after: Sequence[int], **more: Any) -> Run:
 
 
 def test_an_arm_whose_slow_requests_collections_held_up_is_named_with_the_change_from_the_other() -> None:
-    said = section(View(both([0, 1, 0, 0, 2], [40, 41, 38, 45, 41])))
+    said = section(View(both([0, 1, 0, 0, 2, 0], [40, 41, 38, 45, 41, 41])))
     finding, change = map(str, said.sentences)
-    assert finding == (
-        "3.14t, System 2: garbage collections held up 41% (38% - 45%) of the requests slower than p99 for most of "
-        "their time. They take 10.0% of a process's time; the longest took 25.00 ms."
+    assert finding.startswith("3.14t, System 2: garbage collections held up 41% [")
+    assert finding.endswith(
+        "of the requests slower than p99 for most of their time. They take 10.0% of a process's time; the longest took "
+        "26.00 ms."
     )
     assert change.startswith(
         "3.14 → 3.14t, System 2: the share of slow requests that collections held up changes by +40% [+3"
@@ -60,13 +61,14 @@ def test_nothing_is_claimed_where_collections_of_any_worker_are_met_as_often_as_
     assert len(said.tables[0].lines) == 2
 
 
-def test_nothing_is_claimed_of_a_few_requests_or_of_two_blocks() -> None:
+def test_nothing_is_claimed_of_a_few_requests_or_of_so_few_blocks_that_they_have_no_interval() -> None:
+    assert section(View(both([0] * 5, [90] * 5))).sentences == ()
     assert section(View(both([0] * 5, [4] * 5, by_chance=0.0))).sentences == ()
     assert section(View(both([0, 0], [90, 90]))).sentences == ()
 
 
 def test_collections_that_are_always_under_way_are_named_though_chance_would_meet_them_too() -> None:
-    said = section(View(both([0] * 5, [50, 52, 54, 51, 50], by_chance=97.0)))
+    said = section(View(both([0] * 6, [50, 52, 54, 51, 50, 52], by_chance=97.0)))
     assert [str(sentence).partition(",")[0] for sentence in said.sentences] == ["3.14t", "3.14 → 3.14t"]
 
 
@@ -100,13 +102,13 @@ def without_a_core(service: Sequence[float], window: float = 0.05) -> list[dict[
 
 
 def test_slow_requests_that_waited_for_a_core_are_named_with_the_change_from_the_other_runtime() -> None:
-    arms = {"3.14": without_a_core([0.02] * 5), "3.14t": without_a_core([0.3, 0.31, 0.28, 0.35, 0.3])}
+    arms = {"3.14": without_a_core([0.02] * 6), "3.14t": without_a_core([0.3, 0.31, 0.28, 0.35, 0.3, 0.3])}
     cells = [cell(name, block, 0, causes=of) for name, blocks in arms.items() for block, of in enumerate(blocks, 1)]
     finding, change = map(str, section(View(run(*cells))).sentences)
-    assert finding == (
-        "3.14t, System 2: requests slower than p99 spent 0% (0% - 0%) of their time under collections. Without a core "
-        "were those threads of their service that could run in 30% (28% - 35%) of it, those of their client in not "
-        "known; the host had taken the cores (steal) in 0% (0% - 0%). At any time that is 0%, 5%, -, 0%."
+    assert "Without a core were those threads of their service that could run in 30% [" in finding
+    assert finding.endswith(
+        "those of their client in not known; the host had taken the cores (steal) in 0% [0%, 0%]. At any time that is "
+        "0%, 5%, -, 0%."
     )
     assert change.startswith(
         "3.14 → 3.14t, System 2: the share of the time of slow requests in which threads of their service had no core "
