@@ -81,6 +81,7 @@ def good() -> Lines:
         "worker": "thread",
         "timeline": [[[1, 2], [3, 4]]],
         "slow": {"above_ns": 5, "requests": [[1, 9, 0]]},
+        "overdue": 0,
         "slices": {"width_ns": 50_000_000, "start_ns": NOW, "counts": [20]},
         "mine": {"any": [1.5, None]},
         "said": {"seconds": 0.5, "percentiles_ms": {"50": 1.5}},
