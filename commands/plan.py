@@ -1,8 +1,10 @@
 """The command plan: what a run would measure."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.cells import cell_len
@@ -14,13 +16,20 @@ from commands.output import Output, output_for
 from commands.project import with_project
 from config import flags
 from config.estimate import cell_seconds, plan_seconds
+from config.options import Option
 from config.plan import Plan
-from config.plan_options import JSON
+from config.plan_options import JSON, parse_margin
 from core.cell import Cell
+from core.errors import BadInput
 from core.messages import Arg, message, plural
 from core.printable import on_one_line
+from core.result import load
 from lab.machine import host
 
+POWER = Option(
+    "--power D", message("by the noise of a saved run: cells and blocks that find a difference of 5%"), parse_margin
+)
+FROM = Option("--from RUN", message("the run whose noise --power takes"))
 SUMMARY = message("Print the cells that a run with these flags would measure, and about how long; run nothing.")
 GAP = 2  # between columns, of which rich draws RULE
 RULE = 1
@@ -46,12 +55,44 @@ def main(arguments: Sequence[str]) -> int:
     parser = flags.Parser("plan", SUMMARY, output.language)
     flags.add_run_flags(parser)
     parser.add(message("what to print"), JSON)
-    given = with_project(parser.parse(arguments), output.note)
+    parser.add(message("how many blocks"), POWER, FROM)
+    flagged = parser.parse(arguments)
+    if flagged["power"] is not None or flagged["from"] is not None:
+        return _power(flagged, output)
+    given = with_project(flagged, output.note)
     plan, _, _ = with_present_runtimes(flags.plan_from(given), given, output)
     if given["json"]:
         print(json.dumps(plan.to_json(), indent=2))
     else:
         _print(plan, output)
+    return 0
+
+
+def _power(given: Mapping[str, Any], output: Output) -> int:
+    """Print what would find the difference, with the noise of a run."""
+    from reports.rows.inside import design_of
+
+    if given["power"] is None or given["from"] is None:
+        raise BadInput("--power takes its noise from a saved run: --power 5% --from reports/out/RUN.")
+    size = flags.value_of(POWER, given)
+    design = design_of(load(Path(given["from"])), size)
+    if design is None:
+        raise BadInput(
+            "{run} cannot say how many blocks it takes: no step has 6 blocks of cells of half a second, or its noise "
+            "would ask for hundreds. Measure its plan with --blocks 6 --duration 1, or on a quieter machine.",
+            run=given["from"],
+        )
+    output.line(
+        message(
+            "cells of {seconds:g} s x {blocks} would find {size:.0%} in {time}, in 80 % of runs: --duration "
+            "{seconds:g} --blocks {count}",
+            seconds=design.seconds,
+            blocks=plural("{count} block", "{count} blocks", count=design.blocks),
+            size=size,
+            time=_time(design.spent_s),
+            count=design.blocks,
+        )
+    )
     return 0
 
 

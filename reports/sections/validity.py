@@ -21,6 +21,8 @@ from reports.rows.gates import (
     cores_in_use,
     not_quiet,
 )
+from reports.rows.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
+from reports.rows.series import about
 from reports.rows.steps import not_separated, steps
 from reports.rows.summary import Row, runtimes
 from reports.rows.traces import of_cells, of_rows, together
@@ -38,6 +40,7 @@ STATES: Mapping[str, Message] = {
 }
 NOBODY_SAYS = message("no cell says")
 MOST_NOISE = 0.10
+MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
 
 
@@ -243,6 +246,38 @@ def _independent(view: View) -> Check:
     return Check(state=state, seen=listed([seen, *ways], SEMICOLON), cells=cells)
 
 
+def _steady(view: View) -> Check:
+    """By the row whose uneven start cost most."""
+    known, uneven = known_starts(view.rows), uneven_starts(view.rows)
+    if not known:
+        return Check(state=UNKNOWN, seen=message("too few blocks, or too short cells"))
+    if not uneven:
+        return Check(state=PASSED, seen=message("cells begin as they go on"), cells=of_rows(known))
+    most = max(uneven, key=lambda start: abs(start.loss))
+    seen = message(
+        "the first {seconds:.2f} s cost {loss:.1%} of a cell's answers, in {count} of {all} rows: a longer --warmup",
+        seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
+    )  # fmt: skip
+    return Check(state=LOOK, seen=seen, cells=of_rows([start.row for start in uneven]))
+
+
+def _awake(view: View) -> Check:
+    """Of rows with few requests under way; cores that are held awake are not asked."""
+    cores = view.machine.cores_usable or view.machine.cores
+    if view.plan.method.keep_awake:
+        return Check(state=PASSED, seen=message("cores were held awake"))
+    known = [(row, share) for row in view.rows if cores and (share := idle_share(row, cores)) is not None]
+    if not known:
+        return Check(state=UNKNOWN, seen=message("no row has as few requests under way as there are cores"))
+    slept = [row for row, share in known if share > MOST_IDLE]
+    most = max(share for _, share in known)
+    seen = message("idle for at most {most:.0%} of what the requests could have used", most=max(0.0, most))
+    if slept:
+        names = [about(row.runtime, view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
+        seen = message("{seen}; waking up counts in {rows}: see --keep-awake", seen=seen, rows=listed(names, SEMICOLON))
+    return Check(state=LOOK if slept else PASSED, seen=seen, cells=of_rows(slept or [row for row, _ in known]))
+
+
 def _noise(view: View) -> Check:
     floors = _floors(view)
     if not floors:
@@ -275,7 +310,9 @@ CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
     (message("Builds differ only in the step"), _builds),
     (message("Clients are not the bottleneck"), _clients),
     (message("Cores to spare"), _spare),
+    (message("Cores awake while a request was under way"), _awake),
     (message("The machine was quiet"), _quiet),
+    (message("The warm-up was long enough"), _steady),
     (message("Blocks are independent"), _independent),
     (message("Noise floor (A/A)"), _noise),
 )

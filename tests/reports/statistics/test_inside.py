@@ -1,0 +1,47 @@
+"""What slices say, with the truth known."""
+
+import numpy as np
+import pytest
+
+from reports.statistics.inside import Noise, design_for, noise_of, power_of, start_of
+
+
+def test_a_slow_start_is_found_with_its_length_and_its_cost() -> None:
+    chance, profile = np.random.default_rng(1), np.ones(20)
+    profile[:4] = 0.8
+    starts = [start_of(chance.normal(1, 0.05, (12, 20)) * profile) for _ in range(50)]
+    assert np.median([start.slices for start in starts]) == 4
+    assert abs(np.mean([start.loss for start in starts]) - 0.2 * 4 / 20) < 0.003
+
+
+def test_of_cells_that_run_evenly_hardly_one_in_twenty_is_said_to_start_unevenly() -> None:
+    chance = np.random.default_rng(2)
+    assert sum(start_of(chance.normal(1, 0.05, (12, 18))).slices > 0 for _ in range(200)) <= 10
+
+
+def test_noise_is_divided_between_and_within_processes() -> None:
+    chance = np.random.default_rng(3)
+    parts = [chance.normal(0, 0.03, (20, 1)) + chance.normal(0, 0.04, (20, 4)) for _ in range(200)]
+    noises = [noise_of(part, 2.0) for part in parts]
+    assert np.mean([noise.between for noise in noises]) == pytest.approx(0.03**2, rel=0.1)
+    assert np.mean([noise.within for noise in noises]) == pytest.approx(2 * 0.04**2 / 4, rel=0.1)
+
+
+def test_a_recommended_design_finds_the_difference_as_often_as_it_says() -> None:
+    for between, family in ((0.0, 1), (0.03**2, 4), (0.06**2, 1)):
+        noise = Noise(between=between, within=0.03**2)
+        design = design_for(0.05, noise, cells=2, start_s=0.4, family=family)
+        assert design
+        assert power_of(0.05, noise.sd(design.seconds), design.blocks, family) >= 0.8
+        assert design.spent_s == pytest.approx(design.blocks * 2 * (design.seconds + 0.4))
+
+
+def test_at_sd_3_percent_a_true_5_percent_is_found_within_three_minutes() -> None:
+    design = design_for(0.05, Noise(between=2 * 0.03**2, within=0.0), cells=2, start_s=0.5, family=1)
+    assert design
+    assert design.spent_s < 180
+    assert power_of(0.05, 2**0.5 * 0.03, design.blocks, 1) >= 0.8
+
+
+def test_where_the_noise_is_hopeless_nothing_is_recommended() -> None:
+    assert design_for(0.01, Noise(between=0.2**2, within=0.0), cells=2, start_s=0.4, family=1) is None
