@@ -9,6 +9,7 @@ from config.plan_options import JSON
 from core.messages import message
 from lab.machine import quiet
 from lab.machine.doctor import findings
+from lab.machine.wakeups import wakeups
 
 SUMMARY = message("Show what disturbs measurements on this machine, and what to do about it.")
 
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser("doctor", SUMMARY, language)
     parser.add(message("what to print"), JSON)
     as_json = parser.parse(arguments)["json"]
-    facts = quiet.facts()
+    facts = {**quiet.facts(), **wakeups()}
     if as_json:
         print(json.dumps(facts, indent=2))
     else:

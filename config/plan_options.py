@@ -20,7 +20,12 @@ LONGEST_SEED = 18
 PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
 _PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
-_METHOD_FIELDS = {"warmup": "warmup", "duration": "duration_s", "client_runtime": "client_runtime"}
+_METHOD_FIELDS = {
+    "warmup": "warmup",
+    "duration": "duration_s",
+    "client_runtime": "client_runtime",
+    "keep_awake": "keep_awake",
+}
 
 
 def parse_runtimes(given: Given) -> tuple[str, ...]:
@@ -105,7 +110,7 @@ def method_with(method: Method, values: dict[str, Any]) -> Method:
     return replace(method, **fields, **{f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()})
 
 
-def _aa(given: Given) -> bool:
+def _flag(given: Given) -> bool:
     return given.value is True or given.choice(("true", "false")) == "true"
 
 
@@ -132,10 +137,13 @@ WARMUP = Option(
 DURATION = Option(
     "--duration S", message("seconds to time each cell; 0 for as long as its requests take"), _read(parse_duration)
 )
-AA = Option("--aa", message("measure the last runtime, or the first target, twice: the difference is noise"), _aa)
+AA = Option("--aa", message("measure the last runtime, or the first target, twice: the difference is noise"), _flag)
 CLIENTS = Option("--client-runtime NAME", message("runtime of all clients (default: the service's)"), _client_runtime)
 PIN = Option(
     "--pin SIDE=CPUS", message("CPUs of services and clients: services=0 clients=1-3"), parse_pins, several=True
+)
+KEEP_AWAKE = Option(
+    "--keep-awake", message("hold idle cores awake: with few connections their waking up is what is measured"), _flag
 )
 SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
 OUT = Option("--out DIR", message("folder of the run (default: a new one in {folder})", folder=RUNS_FOLDER))
@@ -153,7 +161,7 @@ JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
 LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
 
-METHOD = (BLOCKS, UNTIL, MARGIN, WARMUP, DURATION, AA, CLIENTS, PIN)
+METHOD = (BLOCKS, UNTIL, MARGIN, WARMUP, DURATION, AA, CLIENTS, PIN, KEEP_AWAKE)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)

@@ -127,7 +127,8 @@ METHOD = record(
         "client_runtime": text,
         "pin_services": array(COUNT),
         "pin_clients": array(COUNT),
-    }
+    },
+    {"keep_awake": flag},
 )
 _HIDDEN = record(dict.fromkeys(("hidden", "name", "digest"), text))
 

@@ -56,6 +56,7 @@ class Bench:
     inside: parts that run in the services' own processes (core/inside), with their options
     after: after(what was inside each service, the timed window) is called when a cell has ended, also one that failed
     listening: listening(pid of a service) is called before any client knows of it
+    keepers: processes that hold cores awake
     watch: watch(pid of a service) is entered for the timed window
     places: where children run; None for this machine
     """
@@ -68,6 +69,7 @@ class Bench:
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: Places | None = None
+    keepers: Sequence[int] = ()
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """What the *role* of the cell's *system* runs under."""

@@ -30,6 +30,7 @@ SIZES: Mapping[str, Message] = {  # what a reader asks first
     "MESSAGE_BYTES": message("message: {values} bytes"),
 }
 MOST_VALUES = 4
+AWAKE = message("idle cores held awake (CPU time of services and clients is their own all the same)")
 DOT, PACKAGES = message("{start} · {end}"), message("Packages")
 
 
@@ -220,6 +221,7 @@ def _method(method: Method, *, is_known: bool) -> Message:
         (is_known, client),
         (services, message("services on CPU {cpus}", cpus=services)),
         (clients, message("clients on CPU {cpus}", cpus=clients)),
+        (method.keep_awake, AWAKE),
     )
     return listed(words for is_chosen, words in choices if is_chosen)
 

@@ -273,7 +273,7 @@ def _awake(view: View) -> Check:
     most = max(share for _, share in known)
     seen = message("idle for at most {most:.0%} of what the requests could have used", most=max(0.0, most))
     if slept:
-        names = [about(row.runtime, view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
+        names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
         seen = message("{seen}; waking up counts in {rows}: see --keep-awake", seen=seen, rows=listed(names, SEMICOLON))
     return Check(state=LOOK if slept else PASSED, seen=seen, cells=of_rows(slept or [row for row, _ in known]))
 

@@ -20,6 +20,8 @@ QUIET: dict[str, Any] = {
     "memory_pressure": 0.0,
     "cores_quota": "unlimited",
     "aslr": 2,
+    "wakeup_idle_ns": 9_000,
+    "wakeup_awake_ns": 6_000,
     "window": {
         "window_ns": 500_000_000,
         "steal": 0.001,
@@ -78,6 +80,12 @@ def test_the_same_things_are_looked_at_whatever_is_known() -> None:
         ("CPU quota", {"cores_quota": 1.5}, "1.5 of 8 cores", "--cpuset-cpus"),
         ("address randomisation", {"aslr": 0}, "off", "randomize_va_space=2"),
         ("address randomisation", {"aslr": 1}, "partial", "randomize_va_space=2"),
+        (
+            "waking up",
+            {"wakeup_idle_ns": 52_000},
+            "an idle core takes 52 us, one that is held awake 6 us",
+            "--keep-awake",
+        ),
     ],
 )
 def test_what_disturbs_is_found_with_its_value_and_what_to_do(
@@ -111,3 +119,15 @@ def test_a_run_in_which_others_ran_is_disturbed() -> None:
         ("other_processes", 8),
         ("steal", 20.0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("cores", "advice"),
+    [
+        (2, "leave it to the kernel"),
+        (4, "--pin services=0-2 clients=3 "),
+        (8, "--pin services=0-5 clients=6-7 "),
+    ],
+)
+def test_a_service_is_left_several_cores_to_itself_where_there_are_enough(cores: int, advice: str) -> None:
+    assert advice in str(found("placement", cores=cores).value)

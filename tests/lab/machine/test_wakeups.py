@@ -1,0 +1,80 @@
+"""Cores that are held awake, by whom and for how long."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from lab.machine.kernelfiles import Reader
+from lab.machine.quiet import snapshot
+from lab.machine.wakeups import kept_awake, wakeups
+
+LINUX = pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
+HOLDER = (
+    "from lab.machine.wakeups import kept_awake\nwith kept_awake() as pids:\n    print(*pids, flush=True)\n    input()"
+)
+
+
+def all_gone(pids: list[int]) -> bool:
+    """Whether they end within 10 s."""
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
+        os.sched_yield()
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+@LINUX
+def test_each_core_is_held_by_a_process_of_the_idle_class_until_the_block_ends() -> None:
+    with kept_awake() as pids:
+        assert len(pids) == len(os.sched_getaffinity(0))
+        deadline = time.monotonic() + 10
+        while {os.sched_getscheduler(pid) for pid in pids} != {os.SCHED_IDLE} and time.monotonic() < deadline:
+            os.sched_yield()
+        assert {os.sched_getscheduler(pid) for pid in pids} == {os.SCHED_IDLE}
+        assert set().union(*map(os.sched_getaffinity, pids)) == os.sched_getaffinity(0)
+    assert all_gone(pids)
+
+
+@LINUX
+def test_they_end_when_the_run_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path.cwd()
+    ) as holder:
+        assert holder.stdout
+        pids = [int(pid) for pid in holder.stdout.readline().split()]
+        assert pids
+        holder.send_signal(signal.SIGKILL)
+    assert all_gone(pids)
+
+
+def test_the_time_of_processes_that_go_on_counts_as_ours(tmp_path: Path) -> None:
+    (tmp_path / "proc/812").mkdir(parents=True)
+    (tmp_path / "proc/812/stat").write_text("812 (a b) c) R 1 2 3 4 5 6 7 8 9 10 150 50 0 0 39 19 1 0")
+    reader = Reader(root=tmp_path)
+    more_ns = snapshot(reader, ours=[812, 813]).own_ns - snapshot(reader).own_ns
+    assert abs(more_ns - 200 * 10**9 // os.sysconf("SC_CLK_TCK")) < 10**8
+
+
+def test_nothing_is_held_where_it_is_not_wanted() -> None:
+    with kept_awake(False) as pids:
+        assert pids == []
+
+
+def test_a_system_without_an_idle_class_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "SCHED_IDLE", raising=False)
+    assert wakeups() == {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
+    with pytest.raises(BadInput, match="--keep-awake needs the idle class"), kept_awake():
+        pass
+
+
+@LINUX
+def test_a_wake_up_takes_some_time() -> None:
+    measured = wakeups()
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one core cannot wake another")
+    assert all(time_ns and time_ns < 10**9 for time_ns in measured.values())
