@@ -167,4 +167,4 @@ def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedServ
 
 
 def _service(cell: Cell, listeners: list[Listener]) -> CachedService:
-    return CachedService(listeners, dispatch_of(cell, listeners), cell.num_workers_per_api_service, cell.num_max_conns)
+    return CachedService(listeners, dispatch_of(cell), cell.num_workers_per_api_service, cell.num_max_conns)

@@ -1,11 +1,10 @@
 """DISPATCH: how the workers of systems 2 and 4 share the waiting for readable sockets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 from core.cell import Cell
 from services.climb import Climb
-from services.listeners import Listener
 from services.loops import Loops
 from services.watch import SocketWatch, make_watch
 
@@ -54,11 +53,11 @@ class Shared:
         """What has been given out is waited for only once it is armed again."""
 
 
-def dispatch_of(cell: Cell, listeners: Sequence[Listener]) -> Dispatch:
+def dispatch_of(cell: Cell) -> Dispatch:
     """The dispatch of *cell*. Raises BadInput."""
     workers = cell.num_workers_per_api_service
     if cell.dispatch == "any":
         return Shared(make_watch(cell.selector, cell.select_mode))
     watches = [make_watch(cell.selector, cell.select_mode, shared=False) for _ in range(workers)]
     climb = Climb(workers, {"leader": 1, "owned": workers}.get(cell.dispatch, 0))
-    return Loops(watches, climb, [listener.sock.fileno() for listener in listeners])
+    return Loops(watches, climb)

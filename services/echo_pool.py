@@ -55,4 +55,4 @@ class EchoPool(CachedService):
 def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
     """The echo server of *cell*, listening."""
     listeners = listen(cell, service_id, folder)
-    return EchoPool(listeners, dispatch_of(cell, listeners), cell)
+    return EchoPool(listeners, dispatch_of(cell), cell)

@@ -23,7 +23,7 @@ listening.bind(sys.argv[1])
 listening.listen(1000)
 listeners = [Listener(listening, sys.argv[1])]
 cell = Cell(system="2", runtime="", reads=(), num_workers_per_api_service=3, dispatch=sys.argv[2])
-service = CachedService(listeners, dispatch_of(cell, listeners), 3, None)
+service = CachedService(listeners, dispatch_of(cell), 3, None)
 service.start()
 errors, going = [], threading.Event()
 going.set()

@@ -24,7 +24,7 @@ class Server:
 
     def __init__(self, selector: str, mode: str, active: int) -> None:
         watches = [make_watch(selector, mode, shared=False) for _ in range(WORKERS)]
-        self.loops = Loops(watches, Climb(WORKERS, active), ())
+        self.loops = Loops(watches, Climb(WORKERS, active))
         self.go_on = threading.Event()
         self.held: SimpleQueue[int] = SimpleQueue()
         self._sockets: dict[int, socket.socket] = {}
