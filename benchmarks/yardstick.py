@@ -1,7 +1,7 @@
 """Our systems against plain fast services on the same machine in the same minute, in alternating runs.
 
 Usage: python -m benchmarks.yardstick YARDSTICK [--runtime 3.11,3.14t] [--services 4] [--clients 4]
-                                      [--requests 1000] [--target 1000] [--repeats 5] [--rows NAMES]
+                                      [--requests 1000] [--target 1000] [--repeats 5] [--rows WORD]
 
 YARDSTICK is a program that takes --python, --gil, --kinds, --services, --clients, --requests, --target and
 --json, and prints a JSON line with `wall_s`.
@@ -11,6 +11,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.bench import cell_of, measured, middle, opened, runtime_called
@@ -36,8 +37,14 @@ ROWS = (
     Row(name="system 4, all, 1 socket", system="4", against="shared", bar=1.05, values={"NUM_MULTI_SOCKET": 1}),
     Row(name="system 4, all, 10 sockets", system="4", against="shared", bar=1.05, values={"NUM_MULTI_SOCKET": 10}),
     *(
-        Row(name=f"system 4, {dispatch}", system="4", against="shared", bar=bar, values={"DISPATCH": dispatch})
-        for dispatch, bar in (("leader", 1.0), ("owned", 1.0), ("auto", 0.6))
+        Row(
+            name=f"system 4, {dispatch}, {sockets} socket{'s' * (sockets > 1)}",
+            system="4",
+            against="shared",
+            bar=bar,
+            values={"NUM_MULTI_SOCKET": sockets, "DISPATCH": dispatch},
+        )
+        for dispatch, sockets, bar in (("leader", 1, 1.0), ("owned", 1, 1.0), ("auto", 1, 0.59), ("auto", 10, 1.0))
     ),
     Row(
         name="system 4, single, 10 sockets",
@@ -52,23 +59,25 @@ ROWS = (
 def main() -> None:
     """Print, for each runtime, a Markdown table of medians and their ratios."""
     given = _arguments()
+    rows = [row for row in ROWS if given.rows in row.name]
     for name in given.runtime.split(","):
         runtime = runtime_called(name)
-        ours: dict[str, list[float]] = {row.name: [] for row in ROWS}
-        theirs: dict[str, list[float]] = {row.against: [] for row in ROWS}
+        ours: dict[str, list[float]] = {row.name: [] for row in rows}
+        theirs: dict[str, list[float]] = {row.against: [] for row in rows}
         with opened(runtime) as bench:
             for _ in range(given.repeats):
                 for kind, walls in theirs.items():
                     walls.append(_yardstick_s(kind, runtime, given))
-                for row in ROWS:
+                for row in rows:
                     ours[row.name].append(_ours_s(row, bench, name, given))
-        _print(name, runtime, ours, theirs, given)
+        _print(name, runtime, rows, ours, theirs, given)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("yardstick")
     parser.add_argument("--runtime", default="3.11,3.14t")
+    parser.add_argument("--rows", default="", help="only rows whose names have this in them")
     for name, default in (("services", 4), ("clients", 4), ("requests", 1000), ("target", 1000), ("repeats", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
     return parser.parse_args()
@@ -98,6 +107,7 @@ def _ours_s(row: Row, bench: Bench, runtime: str, given: argparse.Namespace) -> 
 def _print(
     name: str,
     runtime: Runtime,
+    rows: Sequence[Row],
     ours: dict[str, list[float]],
     theirs: dict[str, list[float]],
     given: argparse.Namespace,
@@ -109,11 +119,9 @@ def _print(
     )
     print(f"CALC_TARGET {given.target}, medians of {given.repeats} alternating runs\n")
     print("| ours | wall s | against | wall s | ratio | bar |\n|---|---|---|---|---|---|")
-    for row in ROWS:
+    for row in rows:
         mine, other = middle(ours[row.name]), middle(theirs[row.against])
-        print(f"| {row.name} | {mine:.3f} | {row.against} | {other:.3f} | {mine / other:.2f} | {row.bar} |")
-    ten, one = middle(ours["system 4, all, 10 sockets"]), middle(ours["system 4, all, 1 socket"])
-    print(f"| 10 sockets | {ten:.3f} | 1 socket | {one:.3f} | {ten / one:.2f} | 1.05 |", flush=True)
+        print(f"| {row.name} | {mine:.3f} | {row.against} | {other:.3f} | {mine / other:.2f} | {row.bar} |", flush=True)
 
 
 if __name__ == "__main__":
