@@ -24,6 +24,7 @@ NAMES = (
     "stress",
     "native",
     "setup",
+    "completion",
 )
 
 

@@ -1,5 +1,6 @@
 """What flags leave out of a service of the user's own is found in its project, and said with the reason."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,9 @@ from typing import Any
 from config.flags import value_of
 from config.options import parsed
 from config.plan_options import BLOCKS, INTERPRETER, UNTIL
-from config.user_service.flags import service_from
+from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
-from config.user_service.servers import SERVERS, USUAL
+from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
 from core.messages import AND, Arg, Message, listed, message
 from core.program import ROOT
@@ -34,6 +35,7 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):
         return filled
+    _expect_mendable(flags)
     filled["requirements"] = flags["requirements"] or _requirements(flags, note)
     filled["runtime"] = flags["runtime"] or _runtimes(flags, note)
     if flags["app"] and not (flags["server"] and flags["interface"]):
@@ -44,6 +46,14 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
         filled[UNTIL.name] = UNTIL_DECIDED
         note(message("Blocks: until there is a verdict, for 3 minutes at most (--blocks or --until say otherwise)"))
     return filled
+
+
+def _expect_mendable(flags: Mapping[str, Any]) -> None:
+    """Raises BadInput for flags that nothing in a project could mend, before anything is installed."""
+    usual: dict[str, Any] = {"requirements": os.devnull}
+    if flags["app"]:
+        usual["server"] = USUAL.get(flags["interface"] or WSGI)
+    plan_from_service_flags({**flags, **{name: value for name, value in usual.items() if not flags[name]}})
 
 
 def _folder(flags: Mapping[str, Any]) -> Path:

@@ -119,10 +119,10 @@ def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: 
 
 
 def _epilog(output: Output) -> str:
-    lines = [f"  {name:<8}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
-    headings = message("systems:"), message("commands (each has its own --help):")
-    systems, others = map(output.text, headings)
-    return "\n".join([systems, flags.systems_help(output.language), "", others, *lines])
+    lines = [f"  {name:<10}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
+    headings = message("commands (each has its own --help):"), message("systems:")
+    others, systems = map(output.text, headings)
+    return "\n".join([others, *lines, "", systems, flags.systems_help(output.language)])
 
 
 def opened(plan: Plan) -> AbstractContextManager[Spread | None]:

@@ -26,6 +26,11 @@ def find_system(name: str, folder: Path = Path()) -> System:
     return system
 
 
+def known_names() -> list[str]:
+    """Of the systems that come with gilscope."""
+    return [system.name for system in built_in()]
+
+
 def find_systems(names: str, folder: Path = Path()) -> list[System]:
     """The systems of a text with commas; "all" is those with a number. Raises BadInput."""
     systems: dict[str, System] = {}

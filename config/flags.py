@@ -1,7 +1,7 @@
 """The command line: a parser of declared options, in any language, and the plan that flags ask for."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,23 +11,31 @@ from config.find_system import find_systems
 from config.load import load_experiment, load_plan, plan_with
 from config.options import Option, given_flags, parsed_flags
 from config.plan import Plan, Row, parse_values
-from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OUTPUT
+from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
 from config.user_service.flags import plan_from_service_flags
 from config.user_service.options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter, Value
 from core.errors import BadInput
 from core.languages import ENGLISH, Language
 from core.messages import AND, NOTHING, Message, listed, message, verbatim
+from core.nearest import did_you_mean
 from core.program import PROGRAM
+from core.version import VERSION
 from systems import built_in
 
 HELP = message("show this help and exit")
+VERSION_HELP = message("show the version and exit")
 # What argparse itself complains about, so that translators see it
 ARGPARSE = (message("expected one argument"), message("expected at least one argument"))
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of Options, whose errors are BadInput. command: the word behind runner.py, or ""."""
+    """A parser of Options, whose errors are BadInput. command: the word behind runner.py, or "".
+
+    before_parsing: called with every parser before it parses
+    """
+
+    before_parsing: Callable[["Parser"], None] = staticmethod(lambda parser: None)
 
     def __init__(self, command: str, summary: Message, language: Language = ENGLISH, epilog: str = "") -> None:
         super().__init__(
@@ -45,13 +53,20 @@ class Parser(argparse.ArgumentParser):
         self._names = ""
         common = self.add_argument_group(self._text(message("help and language")))
         common.add_argument("-h", "--help", action="help", help=self._text(HELP))
+        common.add_argument("--version", action="version", version=f"gilscope {VERSION}", help=self._text(VERSION_HELP))
         self._add(common, LANG)
+
+    def add_first(self, heading: Message, *options: Option) -> None:
+        """A group above all others; where its options are added again they are not listed twice."""
+        self.add(heading, *options)
+        self._action_groups.insert(0, self._action_groups.pop())
 
     def add(self, heading: Message, *options: Option, note: Message = NOTHING, exclusive: bool = False) -> None:
         """A group of options under a heading. exclusive: of which only one may be given."""
         group = self.add_argument_group(self._text(heading), self._text(note) or None)
         for option in options:
-            self._add(group, option)
+            if option.flags[0] not in self._option_string_actions:
+                self._add(group, option)
         self._exclusive = options if exclusive else self._exclusive
 
     def add_names(self, name: str, text: Message, count: Any = None, default: str = "") -> None:
@@ -72,6 +87,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
         """The flags that were given, by name. Raises BadInput."""
+        Parser.before_parsing(self)
         try:
             flags, unknown = self.parse_known_args(arguments)
         except argparse.ArgumentError as error:
@@ -80,7 +96,9 @@ class Parser(argparse.ArgumentParser):
                 problem = message("{option}: {problem}", option=error.argument_name, problem=problem)
             raise self.wrong(problem) from None
         if unknown:
-            raise self.wrong(message("not accepted: {words}", words=" ".join(unknown)))
+            flag = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
+            near = did_you_mean(flag, self._option_string_actions)
+            raise self.wrong(message("not accepted: {words}", words=" ".join(unknown)), near)
         given = [option.flag for option in given_flags(self._exclusive, vars(flags))]
         if given[1:]:
             raise self.wrong(message("{flags} exclude each other", flags=listed(given, last=AND)))
@@ -89,9 +107,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
         raise self.wrong(verbatim(message))
 
-    def wrong(self, problem: Message) -> BadInput:
-        """The error for a command line that cannot be understood."""
-        return BadInput("{problem}. See {program} --help for what is accepted.", problem=problem, program=self.prog)
+    def wrong(self, problem: Message, near: Message = NOTHING) -> BadInput:
+        """The error for a command line that cannot be understood. near: what was meant, perhaps."""
+        return BadInput(
+            "{problem}. {near}See {program} --help for what is accepted.", problem=problem, near=near, program=self.prog
+        )
 
     def _add(self, group: Any, option: Option) -> None:
         text = self._text(message("{help} (may be repeated)", help=option.help) if option.repeated else option.help)
@@ -125,8 +145,13 @@ def add_plan_flags(parser: Parser) -> None:
     parser.add_parameters()
 
 
+MOST_USED = ("app", "request", "runtime", "until", "profile")
+
+
 def add_run_flags(parser: Parser) -> None:
-    """Flags that say which cells, in which order, and where the run is saved."""
+    """Flags of a run, the most used first: which cells, in which order, and where the run is saved."""
+    options = {option.name: option for option in (*OPTIONS, *INTERPRETERS, *MEASURING, *OF_A_RUN) if option.flag}
+    parser.add_first(message("most used"), *(options[name] for name in MOST_USED))
     add_plan_flags(parser)
     add_service_flags(parser)
     parser.add(message("order and folder"), *OUTPUT)

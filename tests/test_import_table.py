@@ -29,7 +29,7 @@ OWN = {
 LIBRARIES = {
     "config": {"yaml"},
     "lab": {"msgspec", "platformdirs"},
-    "commands": {"rich"},
+    "commands": {"argcomplete", "rich"},
     "reports": {"numpy", "scipy", "matplotlib", "rich", "jinja2", "markupsafe"},
 }
 ONE_FILE = {

@@ -90,6 +90,23 @@ def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
         found("--app", "shop:other", "--runtime", "3.14")
 
 
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--app", "shop"), "it must be MODULE:NAME"),
+        (("--app", "shop:wsgi", "--service-command", "{python} {port}"), "exactly one of|does not apply"),
+        (("--app", "shop:wsgi", "--request", "get /"), "request"),
+        (("--service-command", "serve"), "does not say where to listen"),
+    ],
+)
+def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed(
+    words: tuple[str, ...], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project, "_requirements", lambda flags, note: pytest.fail("something was installed"))
+    with pytest.raises(BadInput, match=reason):
+        found(*words)
+
+
 def test_nothing_is_looked_for_where_a_plan_or_a_system_is_measured() -> None:
     filled, notes = found("--system", "4")
     assert (filled["runtime"], notes) == (None, [])

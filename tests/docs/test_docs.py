@@ -148,7 +148,7 @@ def test_the_tables_of_options_are_those_declared() -> None:
     assert rows(DOCS / "hosts.md", "Flags") == flag_table(hosts.OPTIONS)
     documented = {flag for option in (*options, *OPTIONS, *hosts.OPTIONS) for flag in option.flags}
     known = {flag for action in run_parser()._actions for flag in action.option_strings}
-    assert documented - {""} == known - {"-h", "--help", *(one.flag for one in PARAMETERS.values())}
+    assert documented - {""} == known - {"-h", "--help", "--version", *(one.flag for one in PARAMETERS.values())}
 
 
 def test_plans_that_come_along_are_listed() -> None:

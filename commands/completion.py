@@ -1,0 +1,66 @@
+"""The command completion: a shell completes commands, flags and their values. argcomplete does the work.
+
+Source: https://kislyuk.github.io/argcomplete/
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import argcomplete
+from argcomplete.lexers import split_line
+from argcomplete.shell_integration import shellcode
+
+import commands
+from commands.output import output_for
+from config.find_system import known_names
+from config.flags import Parser
+from config.load import experiments
+from config.options import Given
+from core.languages import LANGUAGES
+from core.messages import message
+from core.program import PROGRAM
+from core.runtime import NATIVE
+
+SUMMARY = message("Print what makes a shell complete commands and flags: bash, zsh, fish, tcsh or powershell.")
+SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
+ASKED = "_ARGCOMPLETE"  # the shell sets it: which word of COMP_LINE is the program, from 1
+RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", NATIVE)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0."""
+    parser = Parser("completion", SUMMARY, output_for(arguments).language)
+    parser.add_names("shell", message("bash, zsh, fish, tcsh or powershell"))
+    shell = Given(value=parser.parse(arguments)["shell"], name="SHELL").choice(SHELLS)
+    print(shellcode([PROGRAM.split()[-1]], shell=shell))
+    return 0
+
+
+def complete() -> None:
+    """Answer the shell that asks, and end: the parser of the command on its line says what may come next."""
+    first = int(os.environ[ASKED])
+    *_, words, _ = split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))
+    named = words[first] if len(words) > first else ""
+    Parser.before_parsing = _for_a_command if named in commands.NAMES else _for_a_run
+    if named in commands.NAMES:  # its parser takes what follows it
+        os.environ[ASKED] = str(first + 1)
+    (commands.find(named) if named in commands.NAMES else commands.module("run").main)([])
+
+
+def _for_a_run(parser: Parser) -> None:
+    parser.add_argument("command", nargs="?", choices=commands.NAMES)
+    _for_a_command(parser)
+
+
+def _for_a_command(parser: Parser) -> None:
+    values: dict[str, Any] = {
+        "--experiment": experiments(),
+        "--system": known_names(),
+        "--runtime": RUNTIMES,
+        "--lang": LANGUAGES,
+    }
+    for action in parser._actions:
+        for names in (values[flag] for flag in action.option_strings if flag in values):
+            action.completer = argcomplete.ChoicesCompleter(names)  # type: ignore[attr-defined]
+    argcomplete.autocomplete(parser)
