@@ -69,9 +69,14 @@ def main() -> None:
 
 
 def _alone(runtime: Runtime) -> dict[str, float]:
-    command = [str(runtime.interpreter.executable), *runtime.name.options, "-s", "-c", PARTS]
+    command = [str(runtime.interpreter.executable), "-s", "-c", PARTS]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=REPOSITORY, env=scrubbed_environment()
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=REPOSITORY,
+        env=scrubbed_environment() | runtime.variables,
     )
     parts: dict[str, float] = json.loads(done.stdout)
     return parts

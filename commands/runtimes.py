@@ -73,7 +73,7 @@ def _version(facts: Mapping[str, Any]) -> Message:
         return message("native programs, no interpreter")
     build = message("free-threaded build") if facts["gil_disabled_build"] else message("default build")
     gil = message("GIL on") if facts["gil_enabled"] else message("GIL off")
-    return message("{version}, {build}, {gil}", version=facts["version"], build=build, gil=gil)
+    return listed([facts["version"], build, gil, *([message("JIT on")] if facts["jit_enabled"] else [])])
 
 
 def _flags(flags: Mapping[str, Any]) -> Arg:

@@ -73,8 +73,10 @@ def _paths(given: Given) -> dict[str, Path]:
     for text in given.value:
         name, _, path = text.partition("=")
         if not path:
-            raise Given(value=text, name=given.name).wrong(message("NAME=PATH, such as 3.11=/usr/bin/python3.11"))
-        paths[RuntimeName.parse(name).interpreter] = Path(path)
+            raise Given(value=text, name=given.name).wrong(
+                message("NAME=PATH, such as 3.14+jit=/opt/jit/bin/python3.14")
+            )
+        paths[RuntimeName.parse(name).binary] = Path(path)
     return paths
 
 
@@ -123,7 +125,10 @@ CHOICE = applying(
 RUNTIMES = Option("--runtime NAMES", message("runtimes; ratios refer to the first"), parse_runtimes, PYTHON, "runtimes")
 REQUIRE = Option("--require NAMES", message("runtimes that must be installed"), parse_runtimes)
 INTERPRETER = Option(
-    "--interpreter NAME=PATH", message("the interpreter for a runtime: 3.11=/usr/bin/python3.11"), _paths, repeated=True
+    "--interpreter NAME=PATH",
+    message("the interpreter for a runtime: 3.14+jit=/opt/jit/bin/python3.14"),
+    _paths,
+    repeated=True,
 )
 SCALE = Option("--scale X", message("multiplies NUM_REQUESTS_PER_CLIENT: above 0, at most 1"), _scale)
 BLOCKS = Option("--blocks N", message("how often each cell is measured (default: 3)"), whole(1, MAX_BLOCKS))

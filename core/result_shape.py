@@ -39,7 +39,9 @@ USAGE = dict.fromkeys(
     ),
     COUNT,
 )
-GIL = dict.fromkeys(("gil_enabled_ready", "gil_enabled_end", "gil_known"), nullable(flag))
+STATES = dict.fromkeys(
+    ("gil_enabled_ready", "gil_enabled_end", "gil_known", "jit_enabled_ready", "jit_enabled_end"), nullable(flag)
+)
 PROGRAM = record(may={**dict.fromkeys(("program", "version", "compiler", "java"), text), "packages": by_name(text)})
 COUNTS = dict.fromkeys(("requests", "answered", "wrong", "calc_ns"), COUNT)
 SAID = record(may={"seconds": number, "percentiles_ms": by_name(number)})
@@ -47,7 +49,7 @@ CLIENT = record(
     {"completion_ns": whole(1)},
     {
         **USAGE,
-        **GIL,
+        **STATES,
         **COUNTS,
         **dict.fromkeys(("client_id", "started_ns", "finished_ns", "bench_ns"), COUNT),
         "errors": by_name(COUNT),
@@ -77,7 +79,7 @@ SERVICE = record(
     may={
         **USAGE,
         "pauses": PAUSES,
-        **GIL,
+        **STATES,
         **dict.fromkeys(("service_id", "requests"), COUNT),
         "program": PROGRAM,
         **dict.fromkeys(("pythons", "notices"), array(text)),
@@ -196,7 +198,7 @@ FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")
 RUNTIME = record(
     may={
         **dict.fromkeys(("executable", "source", "implementation", "version", "build", "compiler"), text),
-        **dict.fromkeys(("gil_disabled_build", "gil_enabled"), flag),
+        **dict.fromkeys(("gil_disabled_build", "gil_enabled", "jit_enabled"), flag),
         "flags": record(may={**dict.fromkeys(FLAGS, nullable(flag)), "configure": text}),
         "packages": by_name(by_name(text)),
     }
@@ -208,7 +210,7 @@ CAPACITY = record(may={"cores": COUNT, **dict.fromkeys(("requests_per_s", "low",
 COMPARISON = record(
     may={
         **dict.fromkeys(("system", "numerator", "denominator"), text),
-        "step": choice("version", "build", "lock", "whole", "aa", "other", "best"),
+        "step": choice("version", "build", "lock", "jit", "whole", "aa", "other", "best"),
         "verdict": VERDICT,
         "params": parameters,
         **dict.fromkeys(

@@ -20,7 +20,7 @@ from core.child import (
     stay_on,
 )
 from core.method import Method
-from core.runtime import gil_enabled
+from core.runtime import ready_and_end, states
 from core.system import ALONE, CLIENT, SERVICE, ClientFactory, System, loaded
 from core.system_file import TOLD, load_system
 from services.listeners import Reach
@@ -35,14 +35,14 @@ def serve() -> None:
     Reach.address, Reach.peers = first_line.get("address", Reach.address), frozenset(first_line.get("peers", ()))
     service = loaded(_system(first_line, cell).service)(cell, first_line["service_id"], first_line["folder"])
     service.start()
-    usage, ready = Usage(), gil_enabled()
+    usage, ready = Usage(), states()
     say_ready([listener.address for listener in service.listeners])
     while word := next_word():
         if word == "reset":
             service.reset()
             usage = Usage()
             say_done(word)
-    result = {**usage.to_json(), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
+    result = {**usage.to_json(), **ready_and_end(ready, states())}
     result |= service.counters()  # a service whose work is in another process counts for itself
     for listener in service.listeners:
         listener.remove_file()
@@ -57,7 +57,7 @@ def call() -> None:
     stay_on(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"]) if "method" in first_line else Method()
     client = _client(first_line, cell)(cell, first_line["client_id"], first_line["addresses"], method)
-    ready = gil_enabled()
+    ready = states()
     say_ready([])
     while (word := next_word()) != "go":
         if word != "warm":
@@ -66,9 +66,7 @@ def call() -> None:
         say_done(word)
     watch, usage = ParentWatch(), Usage()
     counted = client.run()
-    watch.say_result_and_stay(
-        {**usage.to_json(), **counted, "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()}
-    )
+    watch.say_result_and_stay({**usage.to_json(), **counted, **ready_and_end(ready, states())})
 
 
 def repeat() -> None:
@@ -78,12 +76,12 @@ def repeat() -> None:
 
     first_line = read_cell()
     stay_on(first_line.get("cpus", ()))
-    request, ready = json_message(Cell.from_json(first_line)), gil_enabled()
+    request, ready = json_message(Cell.from_json(first_line)), states()
     say_ready([])
     if next_word() != "go":
         exit_at_once(STOPPED_EARLY)
     watch = ParentWatch()
-    watch.say_result_and_stay({**answer_alone(request), "gil_enabled_ready": ready, "gil_enabled_end": gil_enabled()})
+    watch.say_result_and_stay({**answer_alone(request), **ready_and_end(ready, states())})
 
 
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:

@@ -29,6 +29,7 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
+NEWER = ("3.15", "3.15t+gil", "3.15t", "3.14+jit", "3.15+jit")  # for tests/contract/test_newer.py: suites take too long
 
 
 @cache
@@ -37,11 +38,18 @@ def found() -> dict[str, Runtime]:
     return present(RUNTIMES, interpreters.find(RUNTIMES))
 
 
+@cache
+def found_newer() -> dict[str, Runtime]:
+    """Those of NEWER."""
+    return present(NEWER, interpreters.find(NEWER))
+
+
 def runtime_or_skip(name: str) -> Runtime:
     """The runtime of that name; where it is missing the test is skipped, with the command that installs it."""
-    if name not in found():
+    here = found_newer() if name in NEWER else found()
+    if name not in here:
         pytest.skip(str(interpreters.missing(name)))
-    return found()[name]
+    return here[name]
 
 
 def native_or_skip(name: str) -> list[str]:
@@ -55,6 +63,12 @@ def native_or_skip(name: str) -> list[str]:
 @pytest.fixture(scope="session", params=RUNTIMES)
 def runtime(request: pytest.FixtureRequest) -> Runtime:
     """Every runtime in turn."""
+    return runtime_or_skip(request.param)
+
+
+@pytest.fixture(scope="session", params=NEWER)
+def newer_runtime(request: pytest.FixtureRequest) -> Runtime:
+    """Every one of NEWER in turn."""
     return runtime_or_skip(request.param)
 
 
@@ -85,7 +99,7 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.fixture(scope="session")
 def bench(sandbox: Sandbox) -> Bench:
     """What lab.run.measure needs to run cells of any runtime that is here."""
-    return Bench(sandbox=sandbox, runtimes=found())
+    return Bench(sandbox=sandbox, runtimes=found() | found_newer())
 
 
 @pytest.fixture

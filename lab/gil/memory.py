@@ -1,7 +1,7 @@
-"""Read the GIL's state out of the memory of a running CPython 3.14: the process runs nothing and is not stopped.
+"""Read the GIL's state out of the memory of a running CPython 3.14 or 3.15: it runs nothing and is not stopped.
 
 CPython keeps a table of offsets for debuggers at the beginning of its section .PyRuntime. Linux and 64 bits only.
-Source: CPython 3.14, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h; elf(5).
+Source: CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h; elf(5).
 """
 
 import os
@@ -13,19 +13,19 @@ from pathlib import Path
 
 from lab.gil.elf import COOKIE, SECTION, Build, build_in_file, first_address, is_movable, sections
 
-VERSION = 0x030E  # of another minor version the table may be another
+VERSIONS = (0x030E, 0x030F)  # of another minor version the table may be another
 _TABLE = struct.Struct("<8s17Q")  # cookie, version, free_threaded, then offsets; those used are named below
 _INTERPRETERS_HEAD, _CEVAL_GIL, _GIL_ENABLED = 5, 15, 17
 _PYTHON = re.compile(r"(/\S*/(?:lib)?python3[^/]*)$")
 
 
 def gil_in_memory(pid: int) -> bool | None:
-    """Whether the GIL of process *pid* is on; None if it is not a CPython 3.14, or its memory may not be read."""
+    """Whether the GIL of process *pid* is on; None if that is not a CPython 3.14 or 3.15 or may not be read."""
     try:
         with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
             for address in (interpreter.runtime for interpreter in interpreters(pid)):
                 table = _TABLE.unpack(os.pread(memory.fileno(), _TABLE.size, address))
-                if table[0] == COOKIE and table[1] >> 16 == VERSION:
+                if table[0] == COOKIE and table[1] >> 16 in VERSIONS:
                     return _enabled(memory.fileno(), address, table) if table[2] else True
     except (OSError, ValueError, struct.error):
         return None

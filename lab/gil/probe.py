@@ -1,7 +1,7 @@
 """Which Python a process runs and whether its GIL is on, ours or not, without its co-operation. See docs/audit.md.
 
 A program that others could have changed is never executed (lab.python.trust): its file is read instead.
-A default build's GIL is on. That of CPython 3.14 is read from its memory; if that is not allowed, and of later
+A default build's GIL is on. That of CPython 3.14 and 3.15 is read from its memory; if that is not allowed, and of later
 versions, sys.remote_exec makes the process run a line, which waits for its main thread. Both need the right to trace
 it: the same user, and Linux's ptrace_scope.
 Source: PEP 768, docs.python.org/3.14/library/sys.html#sys.remote_exec

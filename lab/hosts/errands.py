@@ -59,12 +59,14 @@ class Errands:
             interpreter = interpreters.ask("given", Path(path))
             if interpreter:
                 given[interpreter.name] = Path(path)
-        wanted = {RuntimeName.parse(name).interpreter for name in names}
-        found = interpreters.find(names, {name: path for name, path in given.items() if name in wanted})
+        wanted = {RuntimeName.parse(name).binary for name in names}
+        found = interpreters.find(
+            names, {name: given[name.split("+")[0]] for name in wanted if name.split("+")[0] in given}
+        )
         for name in names:
             parsed = RuntimeName.parse(name)
-            if parsed.interpreter in found:
-                self._runtimes[name] = Runtime(name=parsed, interpreter=found[parsed.interpreter])
+            if parsed.binary in found:
+                self._runtimes[name] = Runtime(name=parsed, interpreter=found[parsed.binary])
         return {
             name: {
                 "executable": str(runtime.interpreter.executable),

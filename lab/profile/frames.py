@@ -19,6 +19,7 @@ from typing import NamedTuple
 from lab.gil.elf import COOKIE, symbols
 from lab.gil.memory import Interpreter, interpreters
 
+VERSION = 0x030E  # of another minor version the table is another
 DEEPEST = 24  # frames of a stack that are read
 MOST_THREADS = 4096
 _WINDOW_BYTES = 3072  # before a frame: callers mostly lie there

@@ -13,7 +13,7 @@ from typing import Any
 from core.errors import BadInput
 from core.messages import Message, message
 from core.program import PROGRAM
-from core.runtime import RuntimeName
+from core.runtime import JIT, RuntimeName
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.trust import may_execute, run_trusted
@@ -57,6 +57,11 @@ class Interpreter:
         return str(self.facts["version"]) + "t" * bool(self.facts["gil_disabled_build"])
 
     @property
+    def has_jit(self) -> bool:
+        """Whether a JIT is built in, on or off."""
+        return bool(self.facts["flags"].get("jit"))
+
+    @property
     def identity(self) -> dict[str, str]:
         """What is made for another executable or build has to be made anew."""
         return {"executable": str(self.executable), "version": self.facts["version"], "build": self.facts["build"]}
@@ -65,15 +70,28 @@ class Interpreter:
 def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict[str, Interpreter]:
     """The best interpreter for each runtime in *names* and *chosen*; one that is absent is not in the answer.
 
-    names:  runtimes; '3.14t+gil' is found as '3.14t', the keys of the answer
-    chosen: paths that the caller insists on, by name
+    names:  runtimes; the keys of the answer are their binaries: '3.14t+gil' is found as '3.14t'
+    chosen: paths that the caller insists on, by binary
+    A default build that is measured with its JIT on is measured with it off, too, so that nothing else differs.
     Raises BadInput for a name that is not a runtime's, and for a chosen path that is not what its name says.
     """
-    given = {_binary_name(name): _checked(_binary_name(name), path) for name, path in (chosen or {}).items()}
-    wanted = dict.fromkeys(map(_binary_name, names))
-    searched = [name for name in wanted if name not in given]
-    by_name = _found({_minor(name) for name in searched}) if searched else {}
-    return {name: _best(by_name[name]) for name in searched if name in by_name} | given
+    given = {name: _checked(RuntimeName.parse(name), path) for name, path in (chosen or {}).items()}
+    wanted = {name.binary: name for name in map(RuntimeName.parse, names)}
+    searched = [name for binary, name in wanted.items() if binary not in given]
+    by_name = _found({name.minor for name in searched}) if searched else {}
+    ranked = {
+        name.binary: _fitting(name, wanted, [*given.values(), *by_name.get(name.interpreter, ())]) for name in searched
+    }
+    return {binary: _best(fitting) for binary, fitting in ranked.items() if fitting} | given
+
+
+def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
+    """Those of *interpreters* that can be *name*. wanted: the binaries of all runtimes"""
+    of_name = [interpreter for interpreter in interpreters if interpreter.name == name.interpreter]
+    with_jit = [interpreter for interpreter in of_name if interpreter.has_jit]
+    if name.jit_enabled:
+        return with_jit
+    return with_jit or of_name if f"{name.interpreter}+{JIT}" in wanted else of_name
 
 
 def all_found() -> list[Interpreter]:
@@ -84,14 +102,22 @@ def all_found() -> list[Interpreter]:
 
 
 def missing(name: str) -> Message:
-    """That a runtime was not found, with the command that installs it."""
-    exact = _binary_name(name)
+    """That a runtime was not found, with the command that installs it, or what names one that is elsewhere."""
+    runtime = RuntimeName.parse(name)
+    if runtime.jit_enabled:
+        return message(
+            "Runtime {name} was not found: no CPython {version} here was built with a JIT "
+            "(--enable-experimental-jit=yes-off). Name one with: --interpreter {name}=PATH",
+            name=name,
+            version=runtime.version,
+        )
+    exact = runtime.interpreter
     return message("Runtime {name} was not found. Install it with: uv python install {exact}", name=name, exact=exact)
 
 
 def refused(names: Iterable[str]) -> list[Message]:
     """A message for each file that is named like one of these runtimes and is not executed, with why."""
-    minors = {_minor(_binary_name(name)) for name in names}
+    minors = {RuntimeName.parse(name).minor for name in names}
     reasons = {path: may_execute(path) for _, path in _candidates(minors)}
     return [
         message("{path} is not executed: {reason}.", path=str(path), reason=reason)
@@ -102,7 +128,9 @@ def refused(names: Iterable[str]) -> list[Message]:
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
     """Download the interpreters of these runtimes with uv; a message for each that failed."""
-    failures = {name: _install(name, timeout_s) for name in dict.fromkeys(map(_binary_name, names))}
+    failures = {
+        name: _install(name, timeout_s) for name in dict.fromkeys(RuntimeName.parse(name).interpreter for name in names)
+    }
     return [_not_installed(name, reason) for name, reason in failures.items() if reason]
 
 
@@ -144,19 +172,15 @@ def _not_installed(name: str, reason: Message) -> Message:
     )
 
 
-def _binary_name(name: str) -> str:
-    return RuntimeName.parse(name).interpreter
-
-
 def _minor(name: str) -> int:
-    return int(name.removesuffix("t").partition(".")[2])
+    return RuntimeName.parse(name).minor
 
 
 def _best(ranked: Sequence[Interpreter]) -> Interpreter:
     return replace(ranked[0], alternatives=tuple(ranked[1:]))
 
 
-def _checked(name: str, path: Path) -> Interpreter:
+def _checked(name: RuntimeName, path: Path) -> Interpreter:
     """The interpreter at a path that the caller named, which must be what its name says."""
     if not path.expanduser().is_file():
         raise _unfit(name, path, message("there is no such file"))
@@ -166,19 +190,19 @@ def _checked(name: str, path: Path) -> Interpreter:
     interpreter = ask("given", _to_run(path.expanduser()))
     if interpreter is None:
         raise _unfit(name, path, message("it did not answer as a CPython does"))
-    if interpreter.name != name:
-        version = str(interpreter.facts["version"])
-        raise _unfit(
-            name, path, message("it is CPython {version}, {build}", version=version, build=_build(interpreter.name))
-        )
+    if interpreter.name != name.interpreter:
+        version, build = str(interpreter.facts["version"]), _build(RuntimeName.parse(interpreter.name))
+        raise _unfit(name, path, message("it is CPython {version}, {build}", version=version, build=build))
+    if name.jit_enabled and not interpreter.has_jit:
+        raise _unfit(name, path, message("it was built without a JIT"))
     return interpreter
 
 
-def _unfit(name: str, path: Path, reason: Message) -> BadInput:
+def _unfit(name: RuntimeName, path: Path, reason: Message) -> BadInput:
     return BadInput(
         "--interpreter {name}={path}: {reason}; it must be the path of a CPython {build}. "
         "`{program} runtimes` lists those found.",
-        name=name,
+        name=name.binary,
         path=str(path),
         reason=reason,
         build=_build(name),
@@ -186,10 +210,12 @@ def _unfit(name: str, path: Path, reason: Message) -> BadInput:
     )
 
 
-def _build(name: str) -> Message:
-    if name.endswith("t"):
-        return message("{name} (free-threaded build)", name=name)
-    return message("{name} (default build)", name=name)
+def _build(name: RuntimeName) -> Message:
+    if name.free_threaded:
+        return message("{name} (free-threaded build)", name=name.interpreter)
+    if name.jit_enabled:
+        return message("{name} (default build, with a JIT)", name=name.interpreter)
+    return message("{name} (default build)", name=name.interpreter)
 
 
 def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:

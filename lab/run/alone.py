@@ -13,7 +13,7 @@ from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Children
 from lab.run.contract import alone_result, check_runtime
 from lab.run.deadlines import calling_s, starting_s
-from lab.run.faults import gil_faults
+from lab.run.faults import state_faults
 from lab.run.measure import BEFORE_READY, Bench
 from systems import find
 
@@ -44,14 +44,16 @@ def _floor(cell: Cell, bench: Bench) -> dict[str, Any]:
 def _measured(cell: Cell, system: System, bench: Bench) -> dict[str, Any]:
     runtime, method = bench.runtime(cell, system, SERVICE), bench.method
     with Children(bench.sandbox, str(REPOSITORY)) as children:
-        child = children.start(message("answer() alone"), cell.runtime, runtime.command(system, ALONE))
+        child = children.start(
+            message("answer() alone"), cell.runtime, runtime.command(system, ALONE), runtime.variables
+        )
         child.tell({**cell.to_json(), "cpus": method.pin_services})
         check_runtime(runtime, [child], children.hear_all([child], READY, BEFORE_READY, starting_s({})))
         child.tell("go")
         answering = message("while it was answering")
         (line,) = children.hear_all([child], RESULT, answering, calling_s(cell, system, method))
         result = alone_result(line, child)
-        faults = gil_faults(runtime.name.gil_enabled, [child], [result])
+        faults = state_faults(runtime.name.promises, [child], [result])
     if faults:
         return {"reason": listed(faults, SEMICOLON).to_json()}
     return {name: result[name] for name in ("answers", "rounds_ns")}

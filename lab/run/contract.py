@@ -98,6 +98,7 @@ READY_KINDS = {"ready": TRUE, "pid": COUNT}
 RUNTIME_KINDS = {"implementation": TEXT, "version": TEXT}
 PROGRAM_KINDS = {**dict.fromkeys(("program", "version", "compiler", "java"), TEXT), "packages": TEXT_BY_NAME}
 GIL_KINDS = dict.fromkeys(("gil_enabled_ready", "gil_enabled_end"), FLAG)
+JIT_KINDS = dict.fromkeys(("jit_enabled_ready", "jit_enabled_end"), FLAG)  # a program that has none need not say so
 USAGE_KINDS = dict.fromkeys(
     (
         *("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns"),
@@ -114,6 +115,7 @@ CLIENT_KINDS = {  # which it must send
 }
 MORE_CLIENT_KINDS = {  # which it may send
     **USAGE_KINDS,
+    **JIT_KINDS,
     **dict.fromkeys(("calc_ns", "started_ns", "bench_ns", "overdue"), COUNT),
     **dict.fromkeys(("connect", "waiting"), OBJECT),
     "workers_ns": COUNTS,
@@ -133,6 +135,7 @@ MORE_CLIENT_KINDS = {  # which it may send
 SERVICE_KINDS = {"requests": COUNT, **GIL_KINDS}
 MORE_SERVICE_KINDS = {
     **USAGE_KINDS,
+    **JIT_KINDS,
     **dict.fromkeys(("counted", "gil_known"), FLAG),
     "pythons": TEXTS,
     **dict.fromkeys(("requests_by_worker", "requests_by_socket"), COUNTS),

@@ -1,4 +1,4 @@
-"""What makes a cell invalid: the Python of a child, or its GIL, is not what the runtime promises."""
+"""What makes a cell invalid: the Python of a child, its GIL or its JIT is not what the runtime promises."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,15 +12,17 @@ from lab.gil.notice import switching_modules
 from lab.run.children import Child, failed
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
+WHEN = {"ready": message("when ready"), "end": message("at the end")}
+PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 ENOUGH_REQUESTS = 2  # of each worker: then every service has been asked
 
 
 def client_faults(
     runtime: AnyRuntime, system: System, clients: Sequence[Child], results: Sequence[Mapping[str, Any]]
 ) -> list[Message]:
-    """Clients whose GIL was another way than their runtime and system promise."""
-    promised = runtime.name.gil_enabled or (system.turns_gil_on and not runtime.name.native)
-    return gil_faults(promised, clients, results)
+    """Clients whose GIL or JIT was another way than their runtime and system promise."""
+    gil = {"gil_enabled": True} if system.turns_gil_on and not runtime.name.native else {}
+    return state_faults({**runtime.name.promises, **gil}, clients, results)
 
 
 def service_faults(
@@ -28,10 +30,10 @@ def service_faults(
 ) -> list[Message]:
     """The same for services. A user's own may run another Python; one that already runs has promised nothing."""
     if not isinstance(runtime, UserServiceRuntime):
-        return gil_faults(runtime.name.gil_enabled, services, results)
+        return state_faults(runtime.name.promises, services, results)
     if runtime.runtime is None:
         return []
-    faults = gil_faults(runtime.name.gil_enabled, services, results)
+    faults = state_faults(runtime.name.promises, services, results)
     if faults and not runtime.name.gil_enabled and not any(_named(child) for child in services):
         faults += switching(Path(runtime.python(system)))
     return [*python_faults(runtime.expected_python, services, results), *faults]
@@ -86,22 +88,25 @@ def python_faults(expected: str, services: Iterable[Child], results: Iterable[Ma
     ]
 
 
-def gil_faults(promised: bool, children: Iterable[Child], results: Iterable[Mapping[str, Any]]) -> list[Message]:
-    """Children whose GIL was another way than *promised*, with the module that did it if CPython named one."""
+def state_faults(
+    promises: Mapping[str, bool], children: Iterable[Child], results: Iterable[Mapping[str, Any]]
+) -> list[Message]:
+    """Children whose GIL or JIT was another way than promised, with the module that did it if CPython named one."""
     faults = []
     for child, result in zip(children, results, strict=True):
-        states = {message("when ready"): result["gil_enabled_ready"], message("at the end"): result["gil_enabled_end"]}
-        wrong = [when for when, enabled in states.items() if enabled is not promised]
-        if wrong:
-            faults.append(_gil_fault(promised, child, listed(wrong, last=AND)))
+        for state, promised in promises.items():
+            wrong = [when for key, when in WHEN.items() if result.get(f"{state}_{key}", False) is not promised]
+            if wrong:
+                faults.append(_fault(state, promised, child, listed(wrong, last=AND)))
     return faults
 
 
-def _gil_fault(promised: bool, child: Child, when: Message) -> Message:
+def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
+    part = PARTS[state]
     if promised:
-        return message("the GIL of {child} was off {when}", child=child.label, when=when)
-    fault = message("the GIL of {child} was on {when}", child=child.label, when=when)
-    modules = _named(child)
+        return message("the {part} of {child} was off {when}", part=part, child=child.label, when=when)
+    fault = message("the {part} of {child} was on {when}", part=part, child=child.label, when=when)
+    modules = _named(child) if state == "gil_enabled" else []
     if not modules:
         return fault
     return message("{fault}: it was enabled to load module {module}", fault=fault, module=repr(modules[0]))

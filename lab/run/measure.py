@@ -19,7 +19,7 @@ from core.result import CellResult
 from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
-from lab.run import pauses
+from lab.run import jit, pauses
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     addresses,
@@ -85,7 +85,8 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     client_runtime, redactor = str(bench.runtime(cell, system, CLIENT).name), redactor_of(system)
     identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
     identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
-    with opened(bench.sandbox.folder, bench.inside, system.services(cell)) as insides:
+    parts = {**bench.inside, **jit.parts(bench.runtime(cell, system, SERVICE))} if bench.inside else {}
+    with opened(bench.sandbox.folder, parts, system.services(cell)) as insides:
         try:
             with Children(bench.sandbox, str(REPOSITORY)) as children:
                 observed = _redacted(_observe(cell, system, children, bench, insides), redactor)
@@ -117,7 +118,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         place |= places.client_line(client_id)
         client.tell({**cell.to_json(), **place, **client_runtime.told(system)})
     check_runtime(client_runtime, clients, children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
-    ready_ns = perf_counter_ns()
+    ready_ns, jit_ready = perf_counter_ns(), jit.enabled(runtime, insides)
     if method.warmup:
         _do(children, clients, WARM, message("during the warm-up"), calling_s(cell, system, method))
         _do(children, services, RESET, message("after the warm-up"), END_DEADLINE_S)
@@ -137,6 +138,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     told = _Told(services=services, clients=clients, service_lines=service_lines, client_lines=client_lines)
     ended = places.end(released_ns, heard_ns)
     by_client, by_service = _checked(cell, system, told, ended)
+    jit.add(by_service, jit_ready, jit.enabled(runtime, insides))
     faults = [
         *service_faults(runtime, system, services, by_service),
         *client_faults(client_runtime, system, clients, by_client),
@@ -238,7 +240,9 @@ def _start(
     for number, added in enumerate(variables):
         place = places.of(role, number)
         command = place.command(runtime, system, role)
-        started.append(children.start(_name(role, number + 1, count), name, command, added, place))
+        started.append(
+            children.start(_name(role, number + 1, count), name, command, {**runtime.variables, **added}, place)
+        )
     return started
 
 

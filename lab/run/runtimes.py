@@ -1,4 +1,4 @@
-"""Runtimes as the orchestrator starts them: an interpreter, a GIL mode, and an environment where a system needs one."""
+"""Runtimes as the orchestrator starts them: interpreter, switches, and an environment where a system needs one."""
 
 import sys
 from collections.abc import Mapping
@@ -30,12 +30,17 @@ class Runtime:
 
     def command(self, system: System, role: str) -> list[str]:
         """The command line of a child. Raises EnvironmentFailed if the system's packages cannot be installed."""
-        return [str(self.python(system.requirements, system.wheels)), "-s", *self.name.options, "-m", "systems", role]
+        return [str(self.python(system.requirements, system.wheels)), "-s", "-m", "systems", role]
 
     @property
     def version(self) -> str:
         """What its children must say they run under."""
         return str(self.interpreter.facts["version"])
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Environment variables of its children."""
+        return self.name.variables
 
     def python(self, requirements: str, wheels: tuple[str, ...] = ()) -> Path:
         """The interpreter, in an environment with *requirements* and *wheels*. Raises EnvironmentFailed.
@@ -72,7 +77,7 @@ class Runtime:
             "executable": str(self.interpreter.executable),
             "source": self.interpreter.source,
             **self.interpreter.facts,
-            "gil_enabled": self.name.gil_enabled,
+            **self.name.promises,
             "packages": {name: installed_packages(path) for name, path in paths.items()},
         }
 
@@ -83,6 +88,7 @@ class Native:
 
     name: RuntimeName = RuntimeName.parse(NATIVE)  # noqa: RUF009 - frozen
     version: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, system: System, role: str) -> list[str]:
         """The command line of a child. Raises ProgramMissing if there is no such program."""
@@ -114,11 +120,12 @@ class Native:
 class UserServiceRuntime:
     """Of a user's service: a child of the orchestrator's own Python, which starts the command under *runtime*.
 
-    runtime: None for a service that already runs. version: of the child's Python it promises nothing.
+    runtime: None for a service that already runs. version, variables: of the child's Python nothing is promised.
     """
 
     runtime: Runtime | None
     version: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> RuntimeName:
@@ -132,9 +139,9 @@ class UserServiceRuntime:
 
     def told(self, system: System) -> dict[str, Any]:
         """What the child is told besides the cell: the service, and what it runs under."""
-        gil = {"gil_enabled": self.name.gil_enabled, "gil_forced": self.name.gil_forced}
+        promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
         python = {"python": self.python(system), "expected_python": self.expected_python}
-        return {"own": {**system.told["own"], **gil, **python}}
+        return {"own": {**system.told["own"], **promises, **python}}
 
     @property
     def expected_python(self) -> str:
@@ -186,9 +193,9 @@ def present(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> 
     """The runtimes of *names* whose interpreter was found, in that order."""
     parsed = {name: RuntimeName.parse(name) for name in names}
     return {
-        name: Runtime(name=runtime, interpreter=interpreters[runtime.interpreter])
+        name: Runtime(name=runtime, interpreter=interpreters[runtime.binary])
         for name, runtime in parsed.items()
-        if runtime.interpreter in interpreters
+        if runtime.binary in interpreters
     }
 
 

@@ -103,7 +103,7 @@ def environment(own: Mapping[str, Any], inside: Mapping[str, str] = MappingProxy
 
     inside: variables that start parts of core/inside in its Python processes
     """
-    variables = {**os.environ, "PYTHONNOUSERSITE": "1", **({"PYTHON_GIL": "1"} if own["gil_forced"] else {})}
+    variables = {**os.environ, "PYTHONNOUSERSITE": "1", **own["variables"]}
     variables["PATH"] = os.pathsep.join([os.path.dirname(own["python"]), variables.get("PATH", os.defpath)])
     variables |= dict(own["environment"])
     paths = (inside.get("PYTHONPATH", ""), variables.get("PYTHONPATH", ""))

@@ -16,6 +16,7 @@ from typing import Any
 
 from core.inside import FOLDER
 from core.processtree import TreeUsage, usage_of_tree
+from core.runtime import ready_and_end
 from services.alternatives.hosted import tcp_address
 from services.alternatives.launch import SERVER_PID_VARIABLE
 from services.alternatives.loaded import CONTROL_VARIABLE, RESET, STATE
@@ -45,7 +46,7 @@ class ServerCommand:
     def start(self) -> dict[str, Any]:
         """Start it and wait until it accepts; the worker's state. Raises RuntimeError if it ends or takes too long."""
         self._process = subprocess.Popen(
-            [sys.executable, "-s", *_gil_option(), "-m", "services.alternatives.launch", *self._arguments],
+            [sys.executable, "-s", "-m", "services.alternatives.launch", *self._arguments],
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr,
             env=_environment(self._path),
@@ -127,20 +128,19 @@ class CommandedService:
     def start(self) -> None:
         """Start the command."""
         state = self._command.start()
-        self._ready = bool(state["gil_enabled"])
+        self._ready = state
         self._waited_ns = state["run_queue_ns"]
         self._since = usage_of_tree(os.getpid())
 
     def counters(self) -> dict[str, Any]:
-        """Requests, the usage of all its processes, and the GIL state of the worker, which is what is measured."""
+        """Requests, the usage of all its processes, and the GIL and JIT of the worker, which is what is measured."""
         state = self._command.ask(STATE)
         used = usage_of_tree(os.getpid()).since(self._since).to_json()
         return {
             **used,
             "requests": state["requests"],
             "run_queue_ns": state["run_queue_ns"] - self._waited_ns,
-            "gil_enabled_ready": self._ready,
-            "gil_enabled_end": state["gil_enabled"],
+            **ready_and_end(self._ready, state),
         }
 
     def reset(self) -> None:
@@ -155,10 +155,6 @@ def free_port() -> tuple[socket.socket, int]:
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     held.bind((LOOPBACK, 0))
     return held, held.getsockname()[1]
-
-
-def _gil_option() -> list[str]:
-    return ["-X", f"gil={sys._xoptions['gil']}"] if "gil" in sys._xoptions else []
 
 
 def _environment(control: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.child import run_queue_ns
-from core.runtime import gil_enabled
+from core.runtime import states
 from services.alternatives.counts import Counts
 from services.alternatives.launch import SERVER_PID_VARIABLE
 
@@ -74,7 +74,7 @@ def _say(control: socket.socket, counts: Counts) -> None:
     state: dict[str, Any] = {
         "pid": os.getpid(),
         "requests": counts.requests,
-        "gil_enabled": gil_enabled(),
+        **states(),
         "run_queue_ns": run_queue_ns(),
     }
     control.sendall(json.dumps(state).encode() + b"\n")

@@ -146,7 +146,7 @@ def _stolen(tmp_path: Path, times: int) -> dict[str, Any]:
         "directory": str(tmp_path),
         "python": sys.executable,
         "environment": {},
-        "gil_forced": False,
+        "variables": {},
         "first_port": 0,
         "start_deadline_s": 20.0,
         "protocol": "http",

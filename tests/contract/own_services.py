@@ -191,7 +191,7 @@ def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:
         "first_port": 0,
         "protocol": "http",
         "prefix": "",
-        "gil_forced": False,
+        "variables": {},
         "expected_python": "",
         "start_deadline_s": 30.0,
         "requests": {"requests": [{}], "think_time_s": 0.0, "rate": 0},
@@ -202,8 +202,8 @@ def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:
 def running(runtime: Runtime, folder: Path, port: int, source: str = "items.py") -> Iterator[None]:
     """A service that the test has started, and that answers."""
     own = {**told(runtime, folder, "-"), "requests": {"requests": [{"path": "/items/3"}]}}
-    command = [str(runtime.interpreter.executable), *runtime.name.options, source, str(port)]
-    with subprocess.Popen(command, cwd=folder) as service:
+    command = [str(runtime.interpreter.executable), source, str(port)]
+    with subprocess.Popen(command, cwd=folder, env=os.environ | runtime.variables) as service:
         try:
             while own_command.lacking(own, f"127.0.0.1:{port}", 5.0):
                 assert service.poll() is None

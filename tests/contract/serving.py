@@ -98,7 +98,7 @@ def serving(number: str, runtime: AnyRuntime, sandbox: Sandbox, first: str = "",
     command = command_or_skip(runtime, system, "service", first)
     folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
     with Children(sandbox, str(REPOSITORY)) as children:
-        child = children.start(verbatim("Service 1 of 1"), str(runtime.name), command)
+        child = children.start(verbatim("Service 1 of 1"), str(runtime.name), command, runtime.variables)
         child.tell({**small_cell(system, runtime, **params).to_json(), "service_id": 0, "folder": folder})
         (ready,) = children.hear_all([child], READY, verbatim("before it was ready"), DEADLINE_S)
         yield Serving(children, child, ready["addresses"])

@@ -6,10 +6,10 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ child.wait()
 class Spoken:
     """One child. Every wait has a deadline; the process is gone when the block ends."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str] = MappingProxyType({})) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         self.process = subprocess.Popen(
             command,
@@ -36,7 +36,7 @@ class Spoken:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=REPOSITORY,
-            env=kept,
+            env=kept | dict(variables),
             bufsize=0,
         )
         self._heard = b""

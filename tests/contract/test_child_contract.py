@@ -41,7 +41,7 @@ def cell(runtime: AnyRuntime, number: str, **params: Any) -> dict[str, Any]:
 @contextmanager
 def a_service(runtime: AnyRuntime, number: str, transport: str, folder: Path) -> Iterator[tuple[Spoken, Any]]:
     """A service that has been told its cell, and its first line."""
-    with Spoken(command_or_skip(runtime, find(number), "service")) as service:
+    with Spoken(command_or_skip(runtime, find(number), "service"), runtime.variables) as service:
         service.tell({**cell(runtime, number, TRANSPORT=transport), "service_id": 0, "folder": str(folder)})
         yield service, service.line()
 
@@ -53,7 +53,7 @@ def a_client(runtime: AnyRuntime, listener: socket.socket, folder: Path) -> Iter
     listener.bind(address)
     listener.listen()
     listener.settimeout(DEADLINE_S)
-    with Spoken(command_or_skip(runtime, find("2"), "client")) as client:
+    with Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client:
         told = cell(runtime, "2", NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000)
         client.tell({**told, "client_id": 0, "addresses": [[address]]})
         yield client, client.line()
@@ -199,7 +199,10 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_and_does_not_count_it
     runtime: AnyRuntime, sandbox: Sandbox
 ) -> None:
     method = Method(warmup=Warmup(share=1.0)).to_json()
-    with serving("2", runtime, sandbox) as service, Spoken(command_or_skip(runtime, find("2"), "client")) as client:
+    with (
+        serving("2", runtime, sandbox) as service,
+        Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client,
+    ):
         client.tell({**cell(runtime, "2"), "client_id": 0, "addresses": [service.addresses], "method": method})
         assert client.line()["ready"] is True
         client.tell("warm")

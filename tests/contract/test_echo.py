@@ -100,7 +100,7 @@ def told(system: str, runtime: Runtime, folder: Path, **params: Any) -> dict[str
 def test_messages_are_counted_by_their_size_from_the_reset_to_the_end(
     system: str, runtime: Runtime, short_folder: Path
 ) -> None:
-    with Spoken(command_or_skip(runtime, find(system), "service")) as child:
+    with Spoken(command_or_skip(runtime, find(system), "service"), runtime.variables) as child:
         child.tell(told(system, runtime, short_folder, TRANSPORT="unix", MESSAGE_BYTES=500))
         (address,) = child.line()["addresses"]
         with Peer(address) as peer:

@@ -13,7 +13,7 @@ import pytest
 from core.cell import Cell
 from core.method import Method, Warmup
 from core.result import CellResult
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.python.interpreters import scrubbed_environment
@@ -79,6 +79,7 @@ def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime) -> None:
     assert [client["client_id"] for client in result.clients] == list(range(cell.num_clients))
     for child in (*result.services, *result.clients):
         assert child["gil_enabled_ready"] is child["gil_enabled_end"] is runtime.name.gil_enabled
+        assert child["jit_enabled_ready"] is child["jit_enabled_end"] is runtime.name.jit_enabled
         assert child["max_rss_bytes"] > 1_000_000
     assert result.wall_ns >= max(client["completion_ns"] for client in result.clients) > 0
     assert result.overhead_ns > 0
@@ -307,18 +308,13 @@ def test_a_gil_that_comes_on_during_the_cell_makes_it_invalid(
     assert (service["gil_enabled_ready"], service["gil_enabled_end"]) == (False, True)
 
 
-def test_a_gil_that_was_to_be_on_and_is_off_makes_the_cell_invalid(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "part"), [("3.14t+gil", "GIL"), ("3.14+jit", "JIT"), ("3.15+jit", "JIT")])
+def test_what_was_to_be_on_and_is_off_makes_the_cell_invalid(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, part: str
 ) -> None:
-    runtime, real = runtime_or_skip("3.14t+gil"), Runtime.command
-
-    def command(runtime: Runtime, system: System, role: str) -> list[str]:
-        return [word for word in real(runtime, system, role) if word not in runtime.name.options]
-
-    monkeypatch.setattr(Runtime, "command", command)
+    runtime = runtime_or_skip(name)
+    monkeypatch.setattr(RuntimeName, "variables", {})
     _, result = measured("1", runtime, bench)
     assert result.status == "invalid"
-    assert (
-        len(re.findall(r"the GIL of \w+ 1 of 1 \S+, pid \d+\) was off when ready and at the end", str(result.reason)))
-        == 2
-    )
+    off = rf"the {part} of \w+ 1 of 1 \S+, pid \d+\) was off when ready and at the end"
+    assert len(re.findall(off, str(result.reason))) == 2

@@ -15,31 +15,36 @@ from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import Runtime
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-ASK_GIL = "import sys; sys.path.insert(0, sys.argv[1]); import core.runtime as r; print(r.gil_enabled())"
+ASK_STATES = (
+    "import json, sys; sys.path.insert(0, sys.argv[1]); from core import runtime; print(json.dumps(runtime.states()))"
+)
 
 
 @pytest.mark.parametrize(
-    ("text", "interpreter", "options", "promises_gil"),
+    ("text", "interpreter", "variables", "gil_and_jit"),
     [
-        ("3.11", "3.11", (), True),
-        ("3.14", "3.14", (), True),
-        ("3.14t", "3.14t", (), False),
-        ("3.14t+gil", "3.14t", ("-X", "gil=1"), True),
+        ("3.11", "3.11", {"PYTHON_JIT": "0"}, (True, False)),
+        ("3.15t", "3.15t", {"PYTHON_JIT": "0"}, (False, False)),
+        ("3.14t+gil", "3.14t", {"PYTHON_GIL": "1", "PYTHON_JIT": "0"}, (True, False)),
+        ("3.14+jit", "3.14", {"PYTHON_JIT": "1"}, (True, True)),
     ],
 )
-def test_a_name_says_which_binary_which_options_and_whether_there_is_a_gil(
-    text: str, interpreter: str, options: tuple[str, ...], promises_gil: bool
+def test_a_name_says_which_interpreter_which_variables_and_whether_there_is_a_gil_and_a_jit(
+    text: str, interpreter: str, variables: dict[str, str], gil_and_jit: tuple[bool, bool]
 ) -> None:
     name = RuntimeName.parse(text)
-    assert (name.interpreter, name.options, name.gil_enabled) == (interpreter, options, promises_gil)
+    assert (name.interpreter, name.variables) == (interpreter, variables)
+    assert tuple(name.promises.values()) == gil_and_jit
 
 
-@given(st.from_regex(r"3\.1[1-9]|3\.1[3-9]t(\+gil)?", fullmatch=True))
+@given(st.from_regex(r"3\.1[1-9]|3\.1[3-9]t(\+gil)?|3\.1[4-9](\+jit)?", fullmatch=True))
 def test_a_name_comes_back_as_it_was_written(text: str) -> None:
     assert str(RuntimeName.parse(text)) == text
 
 
-@pytest.mark.parametrize("text", ["", "3", "2.7", "3.14T", "3.14t+", " 3.14", "3.14\n", "3.14.1", "python3.14"])
+@pytest.mark.parametrize(
+    "text", ["", "3", "2.7", "3.14T", "3.14t+", " 3.14", "3.14\n", "3.14.1", "python3.14", "3.14+jet", "3.14+jit+jit"]
+)
 def test_another_form_is_refused_with_what_is_accepted(text: str) -> None:
     with pytest.raises(BadInput) as caught:
         RuntimeName.parse(text)
@@ -47,9 +52,10 @@ def test_another_form_is_refused_with_what_is_accepted(text: str) -> None:
     assert "3.11, 3.14, 3.14t, 3.14t+gil" in str(caught.value)
 
 
-def test_native_is_a_runtime_without_interpreter_options_or_gil() -> None:
+def test_native_is_a_runtime_without_interpreter_variables_gil_or_jit() -> None:
     name = RuntimeName.parse("native")
-    assert (name.native, name.interpreter, name.options, name.gil_enabled) == (True, NATIVE, (), False)
+    assert (name.native, name.interpreter, name.variables) == (True, NATIVE, {})
+    assert name.promises == {"gil_enabled": False, "jit_enabled": False}
     assert str(name) == "native"
     assert not RuntimeName.parse("3.14t").native
 
@@ -60,9 +66,18 @@ def test_another_form_of_native_is_refused_with_the_one_there_is(text: str) -> N
         RuntimeName.parse(text)
 
 
-def test_a_gil_cannot_be_forced_on_a_default_build() -> None:
-    with pytest.raises(BadInput, match="only a free-threaded build can switch its GIL on"):
-        RuntimeName.parse("3.14+gil")
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("3.14+gil", "only a free-threaded build can switch its GIL on"),
+        ("3.15t+jit", "a free-threaded build has no JIT"),
+        ("3.13+jit", "is too old; .* with a JIT 3.14"),
+        ("3.12t", "is too old; .* free-threaded 3.13t and later"),
+    ],
+)
+def test_a_build_that_cannot_be_so_is_refused_with_the_reason(text: str, refusal: str) -> None:
+    with pytest.raises(BadInput, match=refusal):
+        RuntimeName.parse(text)
 
 
 def test_the_facts_describe_the_running_interpreter() -> None:
@@ -81,7 +96,7 @@ def test_a_default_build_has_its_gil_and_a_free_threaded_one_has_none(runtime: R
     assert ("free-threading" in facts["build"]) is free_threaded
 
 
-def test_the_gil_is_what_the_runtimes_name_promises(runtime: Runtime) -> None:
-    command = [str(runtime.interpreter.executable), *runtime.name.options, "-I", "-c", ASK_GIL, str(REPOSITORY)]
-    seen = subprocess.check_output(command, text=True, timeout=30, env=scrubbed_environment())
-    assert seen.strip() == str(runtime.name.gil_enabled)
+def test_a_process_is_what_the_runtimes_name_promises(runtime: Runtime) -> None:
+    command = [str(runtime.interpreter.executable), "-s", "-c", ASK_STATES, str(REPOSITORY)]
+    seen = subprocess.check_output(command, text=True, timeout=30, env=scrubbed_environment() | runtime.variables)
+    assert json.loads(seen) == runtime.name.promises

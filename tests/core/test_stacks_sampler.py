@@ -46,7 +46,7 @@ def states(runtime: Runtime, folder: Path, threads: dict[str, int]) -> dict[str,
     (written / inside.OPTIONS).write_text(json.dumps({"stacks": {"rate_hz": 100}}))
     (folder / "known.py").write_text(KNOWN)
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), inside.FOLDER: str(written)}
-    environment |= {"PYTHON_GIL": "1"} if runtime.name.gil_forced else {}
+    environment |= runtime.variables
     command = [str(runtime.interpreter.executable), str(folder / "known.py"), json.dumps(threads)]
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:

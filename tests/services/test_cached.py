@@ -58,12 +58,12 @@ print(json.dumps(sorted(set(errors))))
 def test_counting_does_not_mind_connections_that_come_and_go(
     runtime: Runtime, short_folder: Path, dispatch: str
 ) -> None:
-    python = [str(runtime.interpreter.executable), "-s", *runtime.name.options]
+    python = [str(runtime.interpreter.executable), "-s"]
     command = [*python, "-c", CHURN, str(short_folder / "s"), dispatch]
     done = subprocess.run(
         command,
         cwd=REPOSITORY,
-        env=scrubbed_environment(),
+        env=scrubbed_environment() | runtime.variables,
         capture_output=True,
         timeout=DEADLINE_S,
         check=True,

@@ -1,5 +1,6 @@
 """The GIL of real processes, seen from outside."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,8 +25,9 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="pr
 @contextmanager
 def running(runtime: Runtime, code: str) -> Iterator[int]:
     """The pid of a Python process that runs *code* and has said so."""
-    command = [str(runtime.interpreter.executable), *runtime.name.options, "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    command = [str(runtime.interpreter.executable), "-c", code]
+    environment = os.environ | runtime.variables
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"1\n"
         yield process.pid

@@ -82,8 +82,8 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
 ) -> None:
     monkeypatch.setattr(memory, "IDLE_S", 0.0)
     inside = Inside(tmp_path, {"memory": {}})
-    python = [str(runtime.interpreter.executable), *runtime.name.options, "-c", GROWS]
-    environment = {"PATH": os.environ["PATH"], **inside.variables}
+    python = [str(runtime.interpreter.executable), "-c", GROWS]
+    environment = {"PATH": os.environ["PATH"], **runtime.variables, **inside.variables}
     pipes = subprocess.PIPE
     moments = Moments(skipped=0)
     with subprocess.Popen(python, env=environment, text=True, stdin=pipes, stdout=pipes, stderr=pipes) as process:

@@ -239,6 +239,38 @@ def test_a_forced_gil_is_the_same_interpreter(search: Callable[..., None], tmp_p
     assert list(find(["3.14t+gil", "3.14t"])) == ["3.14t"]
 
 
+def test_a_jit_is_looked_for_among_all_and_is_measured_off_in_the_same_interpreter(
+    search: Callable[..., None], tmp_path: Path
+) -> None:
+    newest = fake_python(tmp_path / "a" / "python3.14", "3.14.7")
+    with_jit = fake_python(tmp_path / "b" / "python3.14", "3.14.5", jit=True)
+    search(tmp_path / "a", tmp_path / "b")
+    assert {name: one.executable for name, one in find(["3.14", "3.14+jit"]).items()} == {
+        "3.14": with_jit,
+        "3.14+jit": with_jit,
+    }
+    assert find(["3.14"])["3.14"].executable == newest
+
+
+def test_a_chosen_interpreter_with_a_jit_is_the_one_without_too(search: Callable[..., None], tmp_path: Path) -> None:
+    chosen = fake_python(tmp_path / "mine", "3.14.5", jit=True)
+    found = find(["3.14", "3.14+jit"], chosen={"3.14+jit": chosen})
+    assert [found[name].executable for name in ("3.14", "3.14+jit")] == [chosen, chosen]
+
+
+def test_without_a_jit_the_runtime_is_missing_and_the_line_says_how_to_name_one(
+    search: Callable[..., None], tmp_path: Path
+) -> None:
+    plain = fake_python(tmp_path / "python3.14", "3.14.7")
+    search(tmp_path)
+    assert list(find(["3.14", "3.14+jit"])) == ["3.14"]
+    assert str(missing("3.14+jit")).endswith("Name one with: --interpreter 3.14+jit=PATH")
+    with pytest.raises(
+        BadInput, match=r"it was built without a JIT; it must be the path of a CPython 3.14 .*with a JIT"
+    ):
+        find(["3.14"], chosen={"3.14+jit": plain})
+
+
 def test_a_name_that_is_none_is_refused() -> None:
     with pytest.raises(BadInput, match="'pypy' is not a runtime's name"):
         find(["pypy"])

@@ -38,8 +38,8 @@ def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_k
     runtime: Runtime, tmp_path: Path
 ) -> None:
     inside = Inside(tmp_path, DEFAULT)
-    python = [str(runtime.interpreter.executable), *runtime.name.options, "-W", "ignore", "-c", COLLECTS]
-    environment = {"PATH": os.environ["PATH"], **inside.variables}
+    python = [str(runtime.interpreter.executable), "-W", "ignore", "-c", COLLECTS]
+    environment = {"PATH": os.environ["PATH"], **runtime.variables, **inside.variables}
     with subprocess.Popen(python, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout

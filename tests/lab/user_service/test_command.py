@@ -45,5 +45,5 @@ def test_the_users_own_python_path_comes_after_ours(
     monkeypatch: pytest.MonkeyPatch, own: dict[str, str], inside: dict[str, str], path: str | None
 ) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    told = {"gil_forced": False, "python": "/usr/bin/python3", "environment": own}
+    told = {"variables": {}, "python": "/usr/bin/python3", "environment": own}
     assert environment(told, inside).get("PYTHONPATH") == path

@@ -1,0 +1,48 @@
+"""Newer runtimes, and those with a JIT: one test for each way in which a runtime is found, started and looked at."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.gil.probe import python_process
+from lab.run.measure import Bench
+from lab.run.runtimes import Runtime
+from tests.conftest import runtime_or_skip
+from tests.contract.own_services import measured as measured_own
+from tests.contract.test_systems import check_all_is_well, measured
+from tests.lab.gil.test_probe import WAITING, running
+
+SERVED = {"command": "{python} items.py {port}"}
+
+
+@pytest.mark.parametrize("number", ["2", "3"])
+def test_a_system_answers_every_request(newer_runtime: Runtime, bench: Bench, number: str) -> None:
+    cell, result = measured(number, newer_runtime, bench)
+    check_all_is_well(result, cell, newer_runtime)
+
+
+def test_a_users_service_is_what_the_runtimes_name_promises(newer_runtime: Runtime, folder: Path, bench: Bench) -> None:
+    result = measured_own(folder, bench, str(newer_runtime.name), SERVED)
+    assert (str(result.reason), result.status) == ("", "ok")
+    (service,) = result.services
+    assert service["pythons"] == [newer_runtime.interpreter.label]
+    assert (service["gil_known"], service["gil_enabled_end"]) == (True, newer_runtime.name.gil_enabled)
+    assert service["jit_enabled_end"] is newer_runtime.name.jit_enabled
+
+
+@pytest.mark.parametrize(("name", "variable"), [("3.14+jit", "0"), ("3.15+jit", "0"), ("3.15", "1")])
+def test_a_users_service_whose_jit_is_not_as_promised_makes_the_cell_invalid(
+    folder: Path, bench: Bench, name: str, variable: str
+) -> None:
+    if not runtime_or_skip(name).interpreter.has_jit:
+        pytest.skip(f"{name} was built without a JIT")
+    result = measured_own(folder, bench, name, {**SERVED, "environment": {"PYTHON_JIT": variable}})
+    assert result.status == "invalid"
+    assert f"was {'on' if variable == '1' else 'off'} when ready and at the end" in str(result.reason)
+
+
+def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known_without_asking(newer_runtime: Runtime) -> None:
+    with running(newer_runtime, WAITING) as pid:
+        process = python_process(pid, may_ask=False)
+    assert process is not None
+    assert (process.label, process.gil_enabled) == (newer_runtime.interpreter.label, newer_runtime.name.gil_enabled)
