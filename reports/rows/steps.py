@@ -1,25 +1,33 @@
-"""Which runtimes are compared, and what each comparison is due to: version, build or lock. Pure."""
+"""Which runtimes are compared, and what each comparison is due to: version, build, lock or JIT. Pure."""
 
 import itertools
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from core.messages import AND, COMMA, NOTHING, Arg, Message, listed, message
-from core.runtime import NATIVE, RuntimeName
+from core.runtime import GIL, NATIVE, RuntimeName
 
-StepName = Literal["version", "build", "lock", "whole", "aa", "other", "best"]
+StepName = Literal["version", "build", "lock", "jit", "whole", "aa", "other", "best"]
 INSTALLERS = {"pip", "setuptools", "wheel"}  # what an environment without uv has besides
-FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")
+FLAGS: Mapping[str, Arg] = {
+    **{name: name for name in ("pgo", "lto", "shared", "debug", "tail_call")},
+    "jit": message("JIT built in"),
+}
 NAMES: Mapping[str, Message] = {
     "version": message("version"),
     "build": message("build"),
     "lock": message("lock"),
+    "jit": message("JIT"),
     "whole": message("whole"),
     "aa": message("A/A"),
     "other": message("several"),
     "best": message("best against best"),
 }
+INCREMENTAL_GC = (("3.14.0a1", "3.14.5"), ("3.15.0a1", "3.15.0b1"))  # of default builds, the last without
+Pair: TypeAlias = tuple[RuntimeName, RuntimeName]
 ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
 
@@ -27,7 +35,7 @@ ON, OFF, MISSING = message("on"), message("off"), message("missing")
 class Step:
     """A comparison of two arms: is the numerator faster than the denominator, and what is that due to?
 
-    causes: version, build and lock, as far as the two differ in them
+    causes: version, build, lock and jit, as far as the two differ in them
     """
 
     name: StepName
@@ -37,26 +45,30 @@ class Step:
 
 
 def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[str, ...]:
-    """What differs between two runtimes: version, build (free-threaded or default), lock (GIL on or off)."""
+    """What differs between two runtimes: version, build (free-threaded or default), lock (GIL on or off), JIT."""
     differs = {
         "version": denominator.version != numerator.version,
         "build": denominator.free_threaded != numerator.free_threaded,
         "lock": denominator.gil_enabled != numerator.gil_enabled,
+        "jit": denominator.jit_enabled != numerator.jit_enabled,
     }
     return tuple(name for name, holds in differs.items() if holds)
 
 
 def steps(arms: Sequence[str], again: Mapping[str, str]) -> list[Step]:
-    """The steps from the oldest default build to the newest free-threaded one, the whole way, and A/A.
+    """The steps between neighbours, the way from the oldest default build to the newest free-threaded one, and A/A.
 
     arms: names of the runtimes that took part, of which `native` is no step
     again: {name of the second arm: its runtime}
-    A step between neighbours that differ in more than one cause is called other: what is missing between them
-    cannot be separated.
+    Neighbours are a version's default build, its free-threaded one with GIL and the same without; its default build
+    and that with a JIT; and the same of two versions. Where these leave arms apart, the next in order are joined.
+    A step between arms that differ in more than one cause is called other: what is missing between them cannot be
+    separated.
     """
     chain = _chain(arms)
-    found = [_step(one, next_one) for one, next_one in itertools.pairwise(chain)]
-    if len(chain) > 2:
+    pairs = _joined(chain, _neighbours(chain))
+    found = [_step(*pair) for pair in sorted(pairs, key=lambda pair: (_place(pair[1]), _place(pair[0])))]
+    if len(chain) > 2 and (chain[0], chain[-1]) not in pairs:
         found.append(_step(chain[0], chain[-1], "whole"))
     same = [Step(name="aa", denominator=runtime, numerator=arm, causes=()) for arm, runtime in again.items()]
     return found + same
@@ -73,13 +85,36 @@ def _chain(arms: Sequence[str]) -> list[RuntimeName]:
     return sorted((RuntimeName.parse(arm) for arm in arms if arm != NATIVE), key=_place)
 
 
-def _place(name: RuntimeName) -> tuple[bool, int, bool]:
-    return name.free_threaded, int(name.version.removeprefix("3.")), not name.gil_enabled
+def _place(name: RuntimeName) -> tuple[bool, int, bool, bool]:
+    return name.free_threaded, name.minor, not name.gil_enabled, name.jit_enabled
+
+
+def _neighbours(chain: Sequence[RuntimeName]) -> list[Pair]:
+    """Pairs of one version, and of one kind in two versions that follow each other."""
+    groups: dict[Any, list[RuntimeName]] = defaultdict(list)
+    for name in chain:
+        groups[name.version, name.jit_enabled].append(name)
+        groups[replace(name, version="")].append(name)
+    pairs = [pair for group in groups.values() for pair in itertools.pairwise(group)]
+    return pairs + [(off, name) for name in chain if name.jit_enabled and (off := replace(name, suffixes=())) in chain]
+
+
+def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Pair]) -> list[Pair]:
+    """*pairs*, and neighbours in *chain* where no way along the others leads from one to the other."""
+    joined, reached = list(pairs), {name: {name} for name in chain}
+    for one, other in (*pairs, *itertools.pairwise(chain)):
+        if reached[one] is not reached[other]:
+            joined.append((one, other))
+            together = reached[one] | reached[other]
+            reached |= dict.fromkeys(together, together)
+    return list(dict.fromkeys(joined))
 
 
 def _step(denominator: RuntimeName, numerator: RuntimeName, name: StepName | None = None) -> Step:
     differs = causes(denominator, numerator)
-    single: Mapping[tuple[str, ...], StepName] = {("version",): "version", ("build",): "build", ("lock",): "lock"}
+    single: Mapping[tuple[str, ...], StepName] = {
+        ("version",): "version", ("build",): "build", ("lock",): "lock", ("jit",): "jit"
+    }  # fmt: skip
     return Step(
         name=name or single.get(differs, "other"),
         denominator=str(denominator),
@@ -105,18 +140,21 @@ def not_separated(found: Sequence[Step]) -> list[Message]:
 def _between(step: Step) -> list[str]:
     """The runtimes that lead from one end of the step to the other, one cause at a time."""
     start, end = RuntimeName.parse(step.denominator), RuntimeName.parse(step.numerator)
-    names = [str(start)]
-    if "version" in step.causes and len(step.causes) > 1:
-        names.append(str(replace(start, version=end.version)))
+    names = [start]
+    if "jit" in step.causes:
+        names.append(replace(start, suffixes=()))
+    if "version" in step.causes:
+        names.append(replace(names[-1], version=end.version))
     if "build" in step.causes and "lock" in step.causes:
-        names.append(f"{end.version}t+gil")
-    return list(dict.fromkeys([*names, str(end)]))
+        names.append(replace(end, suffixes=(GIL,)))
+    return list(dict.fromkeys(map(str, [*names, end])))
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
     """What else differs between the builds of a step than its cause.
 
-    Compiler, flags, minor version; versions of the packages in a user's own environment.
+    Compiler, flags, minor version, a garbage collector of some patch levels only; versions of the packages in a user's
+    own environment.
     """
     before, after = runtimes.get(step.denominator), runtimes.get(step.numerator)
     if before is None or after is None:
@@ -124,7 +162,9 @@ def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Mes
     facts = [(message("compiler"), "compiler")]
     facts += [] if "version" in step.causes else [(message("version"), "version")]
     differs = [_against(name, str(before.get(key)), str(after.get(key))) for name, key in facts]
-    differs[1:1] = [_against(flag, _on(before, flag), _on(after, flag)) for flag in FLAGS]
+    differs[1:1] = [_against(name, _on(before, flag), _on(after, flag)) for flag, name in FLAGS.items()]
+    collectors = [ON if _collects_incrementally(one) else OFF for one in (before, after)]
+    differs.append(_against(message("incremental garbage collector (3.14.0 to 3.14.4)"), *collectors))
     return [*filter(None, differs), *_other_packages(before.get("packages", {}), after.get("packages", {}))]
 
 
@@ -147,6 +187,19 @@ def _other_packages(before: Mapping[str, Mapping[str, str]], after: Mapping[str,
         for name in sorted({*mine, *theirs} - INSTALLERS)
         if mine.get(name) != theirs.get(name)
     ]
+
+
+def _collects_incrementally(facts: Mapping[str, Any]) -> bool:
+    version = _order(str(facts.get("version")))
+    return not facts.get("gil_disabled_build") and any(
+        _order(low) <= version < _order(high) for low, high in INCREMENTAL_GC
+    )
+
+
+def _order(version: str) -> tuple[int, int, str, int]:
+    """Sort key of '3.15.0b1'; a release comes after its previews."""
+    match = re.match(r"3\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", version)
+    return (int(match[1]), int(match[2]), match[3] or "release", int(match[4] or 0)) if match else (0, 0, "", 0)
 
 
 def _on(facts: Mapping[str, Any], flag: str) -> Message:

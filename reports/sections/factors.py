@@ -14,7 +14,14 @@ from reports.view import View
 
 PLACE = 45
 MOST_SENTENCES = 5  # on a terminal
-STEPS = ("lock", "other", "whole", "build", "version")  # those that a setting's sentence is on: the first there is
+STEPS = (
+    "lock",
+    "jit",
+    "other",
+    "whole",
+    "build",
+    "version",
+)  # those that a setting's sentence is on: the first there is
 FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("CPU per request")}
 SIDES: Mapping[str, Message] = {"": message("both sides"), "service": message("service"), "client": message("client")}
 

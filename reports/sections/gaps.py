@@ -42,13 +42,16 @@ def _gaps(gaps: Iterable[Gap]) -> Table:
 
 def _runtimes(view: View) -> list[Gap]:
     return [
-        (message("Runtime {runtime}, which was not found", runtime=name), _installation(name))
+        (message("Runtime {runtime}, which was not found", runtime=name), _installation(name, view))
         for name in view.run.missing
     ]
 
 
-def _installation(runtime: str) -> str:
-    return BUILD if runtime == NATIVE else f"uv python install {RuntimeName.parse(runtime).interpreter}"
+def _installation(runtime: str, view: View) -> str:
+    name = RuntimeName.parse(runtime)
+    if name.jit_enabled:
+        return f"{command_line(view.run)} --interpreter {runtime}=PATH"
+    return BUILD if runtime == NATIVE else f"uv python install {name.interpreter}"
 
 
 def _absent(view: View) -> list[Gap]:

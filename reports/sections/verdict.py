@@ -15,12 +15,13 @@ from reports.statistics.evidence import amount
 from reports.view import View
 
 PLACE = 10
-STEPS = ("lock", "other", "build", "version")
+STEPS = ("lock", "jit", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
 
 CAUSES: Mapping[str, Message] = {
     "lock": message("Removing the GIL"),
     "build": message("The free-threaded build"),
+    "jit": message("The JIT"),
     "version": message("{denominator} to {numerator} alone"),
     "other": message("{denominator} to {numerator} (several causes at once)"),
     "services": message("Service {numerator}, compared with {denominator},"),
@@ -113,8 +114,15 @@ def clause(comparison: Comparison, compared: Sequence[Comparison]) -> Message:
     template = CLAUSES.get(f"{step} {verdict}") or CLAUSES[verdict]
     arms = {"denominator": comparison.denominator, "numerator": comparison.numerator}
     cause = Message(msgid=CAUSES[step].msgid, args=arms)
+    if "{" not in cause.msgid and _is_repeated(comparison, compared):
+        cause = message("{cause} ({denominator} → {numerator})", cause=cause, **arms)
     words = {"cause": cause, "where": _where(comparison, compared), "why": comparison.why}
     return Message(msgid=template.msgid, args={**arms, **_sizes(comparison), **words})
+
+
+def _is_repeated(comparison: Comparison, compared: Sequence[Comparison]) -> bool:
+    """Whether other arms are compared by a step of the same cause, as where two versions have a free-threaded build."""
+    return len({(one.denominator, one.numerator) for one in compared if one.step == comparison.step}) > 1
 
 
 def _where(comparison: Comparison, compared: Sequence[Comparison]) -> Message:

@@ -87,7 +87,7 @@ def _identity(cell: Cell, block: int) -> dict[str, Any]:
 
 def facts(name: str, **flags: bool) -> dict[str, Any]:
     """A runtime's entry in result.json; flags that are not given are off, PGO is on."""
-    version = "3.11.9" if name == "3.11" else "3.14.2"
+    version = "3.11.9" if name == "3.11" else "3.14.7"
     return {
         "executable": f"/opt/{name}/bin/python",
         "source": "PATH",

@@ -127,7 +127,7 @@ def test_other_interpreters_are_compared_and_named() -> None:
     assert only(compared).verdict.verdict == "equivalent"
     assert str(compared.notes[0]) == (
         "3.14t is not the same in both, which may be what is compared: "
-        "version: 3.14.2 (A), 3.14.3 (B); LTO: no (A), yes (B)."
+        "version: 3.14.7 (A), 3.14.3 (B); LTO: no (A), yes (B)."
     )
 
 

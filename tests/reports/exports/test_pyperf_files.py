@@ -33,7 +33,7 @@ needs_pyperf = pytest.mark.skipif(find_spec("pyperf") is None, reason="pyperf is
 # As pyperf 2.10 writes it: a run that only calibrates, then a process each with warm-ups and values.
 THEIRS: dict[str, Any] = {
     "version": "1.0",
-    "metadata": {"cpu_count": 2, "cpu_model_name": "Sample CPU", "python_version": "3.14.2 (64-bit)", "unit": "second"},
+    "metadata": {"cpu_count": 2, "cpu_model_name": "Sample CPU", "python_version": "3.14.7 (64-bit)", "unit": "second"},
     "benchmarks": [
         {
             "metadata": {"name": "loads", "loops": 4},
@@ -90,7 +90,7 @@ def test_metadata_says_what_where_and_how(tmp_path: Path) -> None:
     assert told["unit"] == "second"
     assert told["loops"] == 1
     assert (told["cpu_model_name"], told["cpu_count"]) == ("Sample CPU", 8)
-    assert (told["python_version"], told["python_compiler"]) == ("3.14.2", "GCC 13.2.0")
+    assert (told["python_version"], told["python_compiler"]) == ("3.14.7", "GCC 13.2.0")
     assert (told["gilscope_run"], told["gilscope_arm"]) == ("20260102T030405-sample", "3.14t")
     assert told["gilscope_value"] == "Time per request: wall time over requests."
 
@@ -158,7 +158,7 @@ def test_exported_files_of_two_arms_are_compared_with_each_other(tmp_path: Path)
     a, b = exported(run({"3.11": SLOWER_MS, "3.14t": TIMES_MS}), tmp_path)
     compared = compare_runs(import_file(a), import_file(b), NAMES)
     assert compared.comparisons[0].verdict.verdict == "faster"
-    assert "version: 3.11.9 (A), 3.14.2 (B)" in str(compared.notes[0])
+    assert "version: 3.11.9 (A), 3.14.7 (B)" in str(compared.notes[0])
 
 
 def test_exported_files_of_another_method_must_not_be_compared(tmp_path: Path) -> None:

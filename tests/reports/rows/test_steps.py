@@ -66,6 +66,56 @@ def test_the_order_of_the_arms_does_not_matter() -> None:
     assert told(["3.14t", "3.11", "3.14t+gil", "3.14"]) == told(list(RUNTIMES))
 
 
+TWO_VERSIONS = ["3.14", "3.14t+gil", "3.14t", "3.15", "3.15t+gil", "3.15t"]
+
+
+def pairs(*arms: str) -> list[str]:
+    return [f"{name}: {before} {after}" for name, before, after, _ in told(list(arms))]
+
+
+def test_two_versions_of_three_kinds_are_compared_kind_by_kind_and_version_by_version() -> None:
+    assert pairs(*TWO_VERSIONS) == [
+        "version: 3.14 3.15",
+        "build: 3.14 3.14t+gil",
+        "lock: 3.14t+gil 3.14t",
+        "build: 3.15 3.15t+gil",
+        "version: 3.14t+gil 3.15t+gil",
+        "version: 3.14t 3.15t",
+        "lock: 3.15t+gil 3.15t",
+        "whole: 3.14 3.15t",
+    ]
+    assert not_separated(steps(TWO_VERSIONS, {})) == []
+
+
+@pytest.mark.parametrize(
+    ("arms", "found"),
+    [
+        (["3.14", "3.14+jit"], ["jit: 3.14 3.14+jit"]),
+        (
+            ["3.14", "3.14+jit", "3.15", "3.15t"],
+            ["jit: 3.14 3.14+jit", "version: 3.14 3.15", "other: 3.15 3.15t", "whole: 3.14 3.15t"],
+        ),
+        (["3.14+jit", "3.15+jit"], ["version: 3.14+jit 3.15+jit"]),
+        (["3.14", "3.15+jit"], ["other: 3.14 3.15+jit"]),
+        (["3.14t", "3.15", "3.15t"], ["other: 3.15 3.15t", "version: 3.14t 3.15t"]),
+    ],
+)
+def test_a_jit_is_a_step_of_its_own_beside_the_way_to_no_gil(arms: list[str], found: list[str]) -> None:
+    assert pairs(*arms) == found
+
+
+@pytest.mark.parametrize(
+    ("arms", "add"),
+    [
+        (["3.14", "3.15+jit"], ["3.14", "3.15", "3.15+jit"]),
+        (["3.14+jit", "3.15t"], ["3.14+jit", "3.14", "3.15", "3.15t+gil", "3.15t"]),
+    ],
+)
+def test_what_mixes_a_jit_with_something_else_names_the_runtimes_between(arms: list[str], add: list[str]) -> None:
+    assert advice(arms) == add
+    assert not_separated(steps(list(dict.fromkeys([*arms, *add])), {})) == []
+
+
 def test_several_versions_are_steps_one_by_one() -> None:
     assert told(["3.20", "3.14", "3.11"])[:2] == [VERSION, ("version", "3.14", "3.20", ("version",))]
 
@@ -144,7 +194,8 @@ def test_another_compiler_is_named_with_both() -> None:
 
 @pytest.mark.parametrize("flag", ["lto", "shared", "debug", "tail_call", "jit"])
 def test_a_flag_that_only_one_has_is_named(flag: str) -> None:
-    assert named(step_of("lock"), flags=facts("3.14t", **{flag: True})["flags"]) == [f"{flag} off against on"]
+    name = {"jit": "JIT built in"}.get(flag, flag)
+    assert named(step_of("lock"), flags=facts("3.14t", **{flag: True})["flags"]) == [f"{name} off against on"]
 
 
 def test_a_build_without_pgo_is_named() -> None:
@@ -161,21 +212,44 @@ def test_the_options_given_to_configure_are_no_flag() -> None:
     [
         ("version", []),
         ("whole", []),
-        ("build", ["version 3.14.2 against 3.14.1"]),
-        ("lock", ["version 3.14.2 against 3.14.1"]),
+        ("build", ["version 3.14.7 against 3.14.6"]),
+        ("lock", ["version 3.14.7 against 3.14.6"]),
     ],
 )
 def test_another_version_confounds_a_step_that_is_not_about_versions(name: str, confounded: list[str]) -> None:
-    assert named(step_of(name), version="3.14.1") == confounded
+    assert named(step_of(name), version="3.14.6") == confounded
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "confounded"),
+    [
+        ("3.11.9", "3.14.4", ["off against on"]),
+        ("3.11.9", "3.14.5", []),
+        ("3.14.0", "3.15.0rc1", ["on against off"]),
+        ("3.14.0", "3.15.0a8", []),
+        ("3.14.7", "3.15.0b1", []),
+    ],
+)
+def test_a_garbage_collector_of_some_patch_levels_confounds(before: str, after: str, confounded: list[str]) -> None:
+    """CPython took the incremental collector back in 3.14.5 and 3.15.0b1."""
+    step = step_of("version")
+    built = {step.denominator: facts("3.14") | {"version": before}, step.numerator: facts("3.14") | {"version": after}}
+    assert texts(step, built) == [f"incremental garbage collector (3.14.0 to 3.14.4) {which}" for which in confounded]
+
+
+def test_a_free_threaded_build_never_had_that_garbage_collector() -> None:
+    old = {name: facts(name) | {"version": "3.14.2"} for name in RUNTIMES}
+    assert texts(step_of("lock"), old) == []
+    assert texts(step_of("build"), old) == ["incremental garbage collector (3.14.0 to 3.14.4) on against off"]
 
 
 def test_all_that_differs_is_named() -> None:
     flags = facts("3.14t", lto=True, shared=True)["flags"]
-    assert named(step_of("build"), compiler="Clang 18", flags=flags, version="3.14.0") == [
+    assert named(step_of("build"), compiler="Clang 18", flags=flags, version="3.14.6") == [
         "compiler GCC 13.2.0 against Clang 18",
         "lto off against on",
         "shared off against on",
-        "version 3.14.2 against 3.14.0",
+        "version 3.14.7 against 3.14.6",
     ]
 
 

@@ -51,7 +51,7 @@ def test_a_runtime_has_its_build_and_flags() -> None:
     run = swept()
     run.runtimes["native"] = {"version": "", "flags": {}}
     shown = texts(tables(run)[1])
-    assert shown["3.14t"][:4] == ["3.14.2", "free-threaded", "GCC 13.2.0", "PGO, no LTO, static"]
+    assert shown["3.14t"][:4] == ["3.14.7", "free-threaded", "GCC 13.2.0", "PGO, no LTO, static"]
     assert shown["native"] == ["-", "-", "-", "-", ""]
 
 

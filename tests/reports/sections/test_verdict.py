@@ -46,6 +46,18 @@ def sentences(*compared: Comparison) -> list[list[str]]:
     return [[str(clause(one, compared)) for one in some] for some in answered(compared)]
 
 
+def test_causes_of_several_versions_are_told_apart_by_their_arms() -> None:
+    jit = replace(comparison("lock"), step="jit", denominator="3.15", numerator="3.15+jit", verdict="equivalent")
+    other = comparison("lock", denominator="3.15t+gil", numerator="3.15t")
+    assert sentences(comparison("lock"), other, jit) == [
+        [
+            "Removing the GIL (3.14t+gil → 3.14t) makes system 4 1.31 x faster [1.26, 1.37].",
+            "Removing the GIL (3.15t+gil → 3.15t) makes system 4 1.31 x faster [1.26, 1.37].",
+            "The JIT changes nothing that matters: 1.31 [1.26, 1.37].",
+        ]
+    ]
+
+
 def test_the_verdict_is_on_lock_build_and_version_and_then_on_the_whole_way() -> None:
     """The build takes 1/0.94 = 1.06 x the time, from 1/0.96 = 1.04 to 1/0.92 = 1.09."""
     assert sentences(*(comparison(step) for step in RATIOS)) == [

@@ -46,7 +46,7 @@ def test_kernel_commit_and_builds_differ_without_forbidding_it() -> None:
     second = replace(second, runtimes={**second.runtimes, "3.14t": facts})
     second.machine["commit"] = "b64bdb9aa110"
     assert of_runs(first, second)[2] == [
-        "3.14t, version: 3.14.2 (A); 3.14.9 (B)",
+        "3.14t, version: 3.14.7 (A); 3.14.9 (B)",
         "the commit of gilscope: - (A); b64bdb9aa110 (B)",
         "the kernel: Linux 6.1 (A); Linux 7.0 (B)",
     ]
