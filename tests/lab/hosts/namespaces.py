@@ -144,7 +144,7 @@ class Lab:
         config.write_text(
             f"HostKey {self.folder}/host_{name}\nAuthorizedKeysFile {self.folder}/key.pub\nStrictModes no\nUsePAM no\n"
             f"PidFile none\nPermitRootLogin yes\nMaxStartups 100\n"
-            f"SetEnv PATH={path or self.path} HOME={folder} XDG_CACHE_HOME={folder}/cache\n"
+            f"SetEnv PATH={path or self.path} HOME={folder} TMPDIR={folder} XDG_CACHE_HOME={folder}/cache\n"
         )
         clock = ["-T", "--monotonic", str(CLOCKS_S[name])] if CLOCKS_S[name] else []
         spaces = ["-n", "-p", "-m", *clock, "--mount-proc", "--fork", "--kill-child"]
