@@ -12,17 +12,23 @@ from config.plan_options import JSON
 from core.errors import BadInput
 from core.messages import SENTENCES, chained, message
 from core.runtime import RuntimeName
-from lab.gil.audit import audit, document, exit_status
+from lab.gil.audit import audit, document, exit_status, wanted
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 
 SUMMARY = message("Find packages that turn the GIL back on, have no wheel, fail or warn under the free-threaded build.")
 DEFAULT_RUNTIME = "3.14t"
 PACKAGES = (
-    Option("-r/--requirement FILE", message("the packages of a requirements file")),
+    Option(
+        "-r/--requirement FILE",
+        message(
+            "a requirements file, pyproject.toml, uv.lock, pylock.toml, or a project's folder (default: this folder)"
+        ),
+    ),
     Option("--package NAME", message("a package, such as numpy"), repeated=True),
 )
 RUNTIME = Option("--runtime NAME", message("a free-threaded build (default: 3.14t)"))
+BUILD = Option("--build", message("build what has no wheel from source, and import it too"))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,8 +39,8 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     flags = _flags(arguments, output)
     interpreter = _interpreter(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
-    file = flags["requirement"]
-    findings = audit(flags["package"] if file is None else Path(file), interpreter)
+    asked = wanted(flags["package"] or Path(flags["requirement"] or "."))
+    findings = audit(asked, interpreter, output.note if flags["build"] else None)
     audited = document(findings, interpreter)
     if flags["json"]:
         print(json.dumps(audited, indent=1))
@@ -46,11 +52,8 @@ def main(arguments: Sequence[str]) -> int:
 def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
     parser = Parser("audit", SUMMARY, output.language)
     parser.add(message("what to audit"), *PACKAGES, exclusive=True)
-    parser.add(message("how"), RUNTIME, JSON)
-    flags = parser.parse(arguments)
-    if not flags["package"] and flags["requirement"] is None:
-        raise parser.wrong(message("-r/--requirement or --package is required"))
-    return flags
+    parser.add(message("how"), RUNTIME, BUILD, JSON)
+    return parser.parse(arguments)
 
 
 def _interpreter(name: str) -> Interpreter:

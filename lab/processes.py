@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
@@ -17,6 +18,7 @@ from core.messages import Message, message
 from lab.output import Output
 
 GUARD = Path(__file__).with_name("guard.py")
+WATCH_S = 5.0
 LAST_SECONDS_S = 5.0  # for the guard to end what it has started
 
 
@@ -35,30 +37,56 @@ def run(
     program: what is executed under the name of command[0], where that is another path
     Raises subprocess.TimeoutExpired, and OSError if it does not run.
     """
+    start = partial(guarded, command, environment, folder=folder, pass_fds=pass_fds, program=program)
+    return _run(start, command, timeout_s, None)
+
+
+def run_watched(
+    command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], watch: Callable[[str], None]
+) -> "subprocess.CompletedProcess[str]":
+    """As run(); *watch* is called every WATCH_S with the newest line of its stderr."""
+    return _run(partial(guarded, command, environment), command, timeout_s, watch)
+
+
+def _run(
+    start: "Callable[..., AbstractContextManager[Guard]]",
+    command: Sequence[str | Path],
+    timeout_s: float,
+    watch: Callable[[str], None] | None,
+) -> "subprocess.CompletedProcess[str]":
     out, err = Output(), Output()
     with closing(out), closing(err):
-        ends = (out.write_end, err.write_end)
-        with guarded(command, environment, folder=folder, pass_fds=pass_fds, program=program, streams=ends) as guard:
-            _read((out, err), command, timeout_s)
+        with start(streams=(out.write_end, err.write_end)) as guard:
+            _read((out, err), command, timeout_s, watch)
         texts = [output.kept().decode(errors="replace") for output in (out, err)]
     return subprocess.CompletedProcess(command, guard.status(), *texts)
 
 
-def _read(outputs: Iterable[Output], command: Sequence[str | Path], timeout_s: float) -> None:
+def _read(
+    outputs: Sequence[Output], command: Sequence[str | Path], timeout_s: float, watch: Callable[[str], None] | None
+) -> None:
     """Until both have ended, as they do with the guard. Raises subprocess.TimeoutExpired."""
-    until = monotonic() + timeout_s
+    until, next_look = monotonic() + timeout_s, monotonic() + WATCH_S
     with DefaultSelector() as selector:
         for output in outputs:
             output.close_write_end()
             selector.register(output, EVENT_READ, output)
         while selector.get_map():
-            ready = selector.select(until - monotonic())
+            ready = selector.select((min(until, next_look) if watch else until) - monotonic())
+            if watch and monotonic() >= next_look:
+                watch(_newest_line(outputs[-1]))
+                next_look = monotonic() + WATCH_S
             if monotonic() >= until:
                 raise subprocess.TimeoutExpired(command, timeout_s)
             for key, _ in ready:
                 key.data.drain()
                 if key.data.has_ended:
                     selector.unregister(key.fileobj)
+
+
+def _newest_line(output: Output) -> str:
+    lines = output.kept().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 class Guard:

@@ -55,6 +55,7 @@ ONE_FILE = {
     "clients/http/httpx.py": {"httpx"},
     "clients/http/pyreqwest.py": {"reqwestclient"},
     "clients/http/requests.py": {"requests"},
+    "lab/environments/resolution.py": {"packaging"},
     "lab/hosts/asyncssh_link.py": {"asyncssh"},
     "lab/user_service/answers.py": {"clients"},
     "lab/user_service/command.py": {"clients"},  # whether a user's service answers is asked as its clients ask

@@ -147,7 +147,6 @@ def test_help_lists_every_parameter_every_system_and_every_command() -> None:
         (["plan", "--service-command", "{python} {port}", "--runtime", "native"], ["nothing of own to measure"]),
         (["list", "x" * 300], ["x" * 300]),  # newer Pythons say that it is no folder, older ones that it is too long
         (["--system", "x" * 300 + ".py"], ["x" * 300, "cannot be read"]),
-        (["audit"], ["-r/--requirement", "runner.py audit --help"]),
         (["--target", "http://127.0.0.1:99999/"], ["http://127.0.0.1:99999/", "a port from 1 to 65535"]),
         (["--target", "http://[::1/"], ["http://[::1/", "http://HOST:PORT/PATH"]),
         (["--target", "http://x/", "--until", "3%"], ["nothing to compare", "--until 10min"]),

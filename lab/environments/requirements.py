@@ -4,7 +4,7 @@ Source: pip.pypa.io/en/stable/reference/requirements-file-format
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,16 +100,21 @@ def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:
     if path.resolve() in outer:
         chain, first = " -> ".join(file.name for file in (*outer, path)), str(outer[0])
         raise BadInput("{path} names itself with -r: {chain}. Remove one of these lines.", path=first, chain=chain)
+    return parsed(_lines(path), path.parent, (*outer, path.resolve()))
+
+
+def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> Requirements:
+    """What lines without comments ask for, whose paths begin in *folder*. Raises BadInput."""
     options: list[str] = []
     entries: list[str] = []
-    for line in _lines(path):
+    for line in lines:
         nested = _FILE.fullmatch(line)
         if nested and "://" not in nested[1]:
-            inner = _read(path.parent / nested[1].strip(), (*outer, path.resolve()))
+            inner = _read(folder / nested[1].strip(), outer)
             options += inner.options
             entries += inner.entries
         elif line.startswith("-") and not line.startswith(("-e", "--editable")):
-            options.append(_absolute(line, path.parent))
+            options.append(_absolute(line, folder))
         else:
             entries.append(line)
     return Requirements(options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries)))

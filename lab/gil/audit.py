@@ -1,11 +1,11 @@
 """Which packages are ready for the free-threaded build: `runner.py audit`. See docs/audit.md.
 
-Each is installed into a throw-away environment, from source where there is no wheel, and each of its top-level modules
-is imported in a process of its own.
+Wheels are looked up first, of what is wanted and of all that it needs. What has wheels is then installed into a
+throw-away environment, and imported module by module, each in a process of its own. Only `build` builds from source.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -13,23 +13,28 @@ from time import monotonic
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import NOTHING, Message, listed, message, verbatim
+from core.messages import Message, listed, message, verbatim
 from lab.environments import requirements
-from lab.environments.environment import distributions
-from lab.environments.requirements import name_of, normalised
-from lab.environments.throwaway import Throwaway
+from lab.environments.environment import EnvironmentFailed, distributions
+from lab.environments.requirements import Requirements, name_of
+from lab.environments.resolution import Resolution, Resolved, Resolver, at_once
+from lab.environments.throwaway import BUILD_TIMEOUT_S, Throwaway
 from lab.folders import PrivateFolder
 from lab.gil.imports import IMPORT_TIMEOUT_S, Imported, imported
+from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, needs
+from lab.python import uv
 from lab.python.interpreters import Interpreter
 
-SCHEMA = 1
+SCHEMA = 2  # 2: packages that others need, needed_by, ready_since
 SWITCHING_BUDGET_S = 60.0  # for all imports of an environment; what is left then is not imported
 GIL, NO_WHEEL, NOT_INSTALLABLE, IMPORT_FAILS, WARNS = "gil", "no wheel", "not installable", "import fails", "warns"
+NEEDS = "needs"
+Watch = Callable[[Message], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """kind: GIL, NO_WHEEL, NOT_INSTALLABLE, IMPORT_FAILS or WARNS. module: what was imported, where that matters.
+    """kind: GIL, NO_WHEEL, NEEDS, NOT_INSTALLABLE, IMPORT_FAILS or WARNS. module: what was imported, if that matters.
 
     culprit: of GIL, the module that switched it on, which may be another package's
     """
@@ -46,12 +51,19 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What an audit says of one package. version: "" if it could not be installed."""
+    """What an audit says of one package. version: "" if there is none.
+
+    direct: whether it was asked for; needed_by: the packages that were, and that need it
+    ready_since: its first version whose extension has a wheel; "" for Python code alone, and where there is none
+    """
 
     package: str
     version: str = ""
     modules: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    direct: bool = True
+    needed_by: tuple[str, ...] = ()
+    ready_since: str = ""
 
     @property
     def passes(self) -> bool:
@@ -63,25 +75,43 @@ class Finding:
         return {**vars(self), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
 
 
-def audit(packages: Path | Sequence[str], interpreter: Interpreter) -> list[Finding]:
-    """A finding for each package of a requirements file, or of a list such as ["numpy", "pyyaml==6.0.3"].
+def wanted(packages: Path | Sequence[str]) -> Requirements:
+    """What a list, a requirements file or a project asks for: its folder, its pyproject.toml or its lock file.
 
-    Raises BadInput for a file that cannot be read, an empty list, and a build that always has its GIL;
-    EnvironmentFailed without uv, or without room.
+    Raises BadInput for what cannot be read, and for what names no package.
     """
-    name = interpreter.name
+    if not isinstance(packages, Path):
+        asked = requirements.listed(packages)
+    elif packages.is_dir() or packages.name in (MANIFEST, UV_LOCK, PYLOCK):
+        folder = packages.absolute() if packages.is_dir() else packages.absolute().parent
+        project = needs(folder)
+        asked = requirements.parsed(project.entries, folder) if project else Requirements()
+    else:
+        asked = requirements.read(packages)
+    if not asked.entries:
+        source = verbatim(str(packages)) if isinstance(packages, Path) else message("The list of packages")
+        raise BadInput("{source} names no package; it must name at least one.", source=source)
+    return asked
+
+
+def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = None) -> list[Finding]:
+    """A finding for each package that is asked for, and for each that these need.
+
+    build: what has no wheel is built, and this is called with how far that is
+    Raises BadInput for a build that always has its GIL, and where all must be built; EnvironmentFailed without uv.
+    """
     if not interpreter.facts["gil_disabled_build"]:
         raise BadInput(
-            "Runtime {name} always has its GIL; audit needs a free-threaded build, such as 3.14t.", name=name
+            "Runtime {name} always has its GIL; audit needs a free-threaded build, such as 3.14t.",
+            name=interpreter.name,
         )
-    wanted = requirements.read(packages) if isinstance(packages, Path) else requirements.listed(packages)
-    if not wanted.entries:
-        source = verbatim(str(packages)) if packages else message("The list of packages")
-        raise BadInput("{source} names no package; it must name at least one.", source=source)
+    program = uv.find()
+    if program is None:
+        raise EnvironmentFailed("uv was not found, and audit installs with it; install it with: pip install uv")
     with PrivateFolder() as private:
-        place = Throwaway(private.folder, interpreter.executable, wanted)
-        failures = place.install()
-        return [_finding(entry, place, failures.get(entry, NOTHING)) for entry in wanted.entries]
+        resolver = Resolver(program, interpreter, private.folder)
+        place = Throwaway(program, private.folder, interpreter.executable, asked.options)
+        return _Audit(asked, interpreter, resolver, place).findings(build)
 
 
 def document(findings: Sequence[Finding], interpreter: Interpreter) -> dict[str, Any]:
@@ -95,32 +125,116 @@ def exit_status(findings: Sequence[Finding]) -> int:
     return 0 if all(finding.passes for finding in findings) else 3
 
 
-def _finding(entry: str, place: Throwaway, failure: Message) -> Finding:
-    if failure:
-        return _not_installable(entry, failure)
-    package = place.distribution(entry)
-    if package is None:
-        left_out = ";" in entry  # its marker leaves it out for this interpreter
-        missing = message("it is not in the environment")
-        return Finding(package=name_of(entry)) if left_out else _not_installable(entry, missing)
-    modules = tuple(top_modules(package))
-    problems = [] if place.has_wheel(package) else [_built(package)]
-    for module in modules:
-        problems += judged(imported(place.python, module, place.folder))
-    return Finding(package=normalised(package.name), version=package.version, modules=modules, problems=tuple(problems))
+class _Audit:
+    def __init__(self, asked: Requirements, interpreter: Interpreter, resolver: Resolver, place: Throwaway) -> None:
+        self._asked = asked
+        self._interpreter = interpreter
+        self._resolver = resolver
+        self._place = place
+        self._resolution: Resolution = resolver.resolve(asked)
+        packages = self._resolution.packages.values()
+        self._without_wheel = {
+            package.name for package in packages if not package.is_folder and not resolver.fits(package)
+        }
+
+    def findings(self, build: Watch | None) -> list[Finding]:
+        """Of all packages, those that cannot be resolved last."""
+        packages = [
+            package for package in self._resolution.packages.values() if build is not None or not package.is_folder
+        ]
+        failures = self._installed(packages, build)
+        absent = {*failures, *(self._without_wheel if build is None else ())}
+        findings = at_once(lambda package: self._finding(package, failures, absent), packages)
+        unresolved = [_not_installable(name_of(entry), why) for entry, why in self._resolution.failures.items()]
+        if not findings and not unresolved and self._resolution.packages:
+            raise BadInput("There are only folders, which must be built before they can be imported; add --build.")
+        return [*findings, *unresolved, *self._left_out()]
+
+    def _installed(self, packages: Sequence[Resolved], build: Watch | None) -> dict[str, Message]:
+        """The names of those that could not be installed, and why."""
+        to_build = [package for package in packages if package.is_folder or package.name in self._without_wheel]
+        names = {package.requirement: package.name for package in packages if package not in to_build}
+        failures = {names[line]: why for line, why in self._place.install(list(names)).items()}
+        for number, package in enumerate(to_build if build else (), 1):
+            assert build is not None
+            progress = _progress(build, package, number, len(to_build))
+            failures[package.name] = self._place.build(package.requirement, progress)
+        return {name: why for name, why in failures.items() if why}
+
+    def _finding(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> Finding:
+        above = self._resolution.all_needed_by(package.name)
+        missing = sorted(name for name in absent if package.name in self._resolution.all_needed_by(name))
+        lacks_wheel = package.name in self._without_wheel
+        finding = Finding(
+            package=package.name,
+            version=package.version,
+            direct=package.direct,
+            needed_by=tuple(sorted(name for name in above if self._resolution.packages[name].direct)),
+        )
+        if not package.pure and not package.is_folder and not lacks_wheel:
+            finding = replace(finding, ready_since=self._resolver.first_ready(package.name, self._asked.options))
+        problems = [self._no_wheel(package)] if lacks_wheel else []
+        if package.name in failures:
+            problems.append(Problem(kind=NOT_INSTALLABLE, detail=failures[package.name]))
+        if missing:
+            problems.append(Problem(kind=NEEDS, detail=message("it needs {packages}", packages=listed(missing))))
+        elif package.name not in absent and (package.direct or not package.pure):
+            return self._imported(finding, problems)
+        return replace(finding, problems=tuple(problems))
+
+    def _imported(self, finding: Finding, problems: list[Problem]) -> Finding:
+        installed = self._place.distribution(finding.package)
+        assert installed is not None, finding.package
+        modules = tuple(top_modules(installed))
+        for module in modules:
+            problems = problems + judged(imported(self._place.python, module, self._place.folder))
+        return replace(finding, version=installed.version, modules=modules, problems=tuple(problems))
+
+    def _no_wheel(self, package: Resolved) -> Problem:
+        name, options = package.name, self._asked.options
+        later = self._resolver.first_ready(name, options, after=package.version) if package.version else ""
+        older = "" if later else self._resolver.newest_ready(name, options)
+        change = message("no version has one")
+        if later or older:
+            change = message("{version} has one", version=later or older)
+        detail = message(
+            "no wheel of {package} {version} fits {runtime}; {change}",
+            package=name,
+            version=package.version,
+            runtime=self._interpreter.name,
+            change=change,
+        )
+        return Problem(kind=NO_WHEEL, detail=detail)
+
+    def _left_out(self) -> list[Finding]:
+        """Entries that their markers leave out for this interpreter."""
+        named = {*self._resolution.packages, *map(name_of, self._resolution.failures)}
+        marked = (name_of(entry) for entry in self._asked.entries if ";" in entry)
+        return [Finding(package=name) for name in marked if name not in named]
 
 
-def _not_installable(entry: str, reason: Message) -> Finding:
-    return Finding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=reason),))
+def _progress(build: Watch, package: Resolved, number: int, total: int) -> Callable[[str], None]:
+    """What is said of a build while it goes on."""
+    begin = monotonic()
+
+    def said(newest_line: str) -> None:
+        text = message(
+            "Building {package} {version} ({number} of {total}), {elapsed_s:.0f} s of at most {limit_s:.0f} s: {line}",
+            package=package.name,
+            version=package.version,
+            number=number,
+            total=total,
+            elapsed_s=monotonic() - begin,
+            limit_s=BUILD_TIMEOUT_S,
+            line=newest_line.removeprefix("DEBUG "),
+        )
+        build(text)
+
+    return said
 
 
-def _built(package: metadata.Distribution) -> Problem:
-    detail = message(
-        "no wheel of {package} {version} fits the free-threaded build; it was built from source",
-        package=package.name,
-        version=package.version,
-    )
-    return Problem(kind=NO_WHEEL, detail=detail)
+def _not_installable(package: str, reason: Message) -> Finding:
+    return Finding(package=package, problems=(Problem(kind=NOT_INSTALLABLE, detail=reason),))
 
 
 def judged(outcome: Imported) -> list[Problem]:

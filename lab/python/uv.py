@@ -21,9 +21,17 @@ def find() -> Path | None:
     return next((Path(path) for path in paths if path and not may_execute(Path(path))), None)
 
 
-def run(command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str]) -> Message:
-    """Run *command* to its end; why it failed, NOTHING if it did not."""
-    return failure(lambda: processes.run(command, timeout_s, {**environment, "NO_COLOR": "1"}))
+def run(
+    command: Sequence[str | Path],
+    timeout_s: float,
+    environment: Mapping[str, str],
+    watch: Callable[[str], None] | None = None,
+) -> Message:
+    """Run *command* to its end; why it failed, NOTHING if it did not. watch: as processes.run_watched()"""
+    plain = {**environment, "NO_COLOR": "1"}
+    if watch is None:
+        return failure(lambda: processes.run(command, timeout_s, plain))
+    return failure(lambda: processes.run_watched(command, timeout_s, plain, watch))
 
 
 def failure(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> Message:

@@ -9,23 +9,39 @@ from reports.document.model import Document, Section, plain_table, words
 KINDS: Mapping[str, Message] = {
     "gil": message("GIL back on"),
     "no wheel": message("no wheel"),
+    "needs": message("needs another"),
     "not installable": message("not installable"),
     "import fails": message("import fails"),
     "warns": message("warns"),
 }
-HEADS = (message("package"), message("version"), message("verdict"), message("imported"))
+HEADS = (
+    message("package"),
+    message("version"),
+    message("verdict"),
+    message("ready since"),
+    message("needed by"),
+    message("imported"),
+)
 
 
 def audit_document(audit: Mapping[str, Any]) -> Document:
-    """A table with a line for each package, the reasons, and the sum in a sentence."""
+    """A table of the packages that were asked for or are not ready, the reasons, and the sum in a sentence."""
     runtime, packages = audit["runtime"], audit["packages"]
     title = plural(
         "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
         count=len(packages), runtime=runtime["name"], version=runtime["version"],
     )  # fmt: skip
     lines = [
-        (package["package"], package["version"], words(verdict(package)), ", ".join(package["modules"]))
+        (
+            package["package"],
+            package["version"],
+            words(verdict(package)),
+            package["ready_since"],
+            ", ".join(package["needed_by"]),
+            ", ".join(package["modules"]),
+        )
         for package in packages
+        if package["direct"] or not package["passes"]
     ]
     table = plain_table(message("Packages"), HEADS, lines)
     reasons = Section(key="reasons", title=message("Reasons"), sentences=tuple(_reasons(audit)))

@@ -128,7 +128,7 @@ def arguments(command: str, folder: Path) -> list[str]:
     return {
         "run": ["--system", "1", "--runtime", "3.14", "--blocks", "50", "--num-clients", "2", "--num-api-services", "2",
                 "--out", str(folder / "out"), "--quiet"],
-        "audit": ["audit", "-r", str(folder / "wanted.txt")],
+        "audit": ["audit", "--build", "-r", str(folder / "wanted.txt")],
         "native": ["native", "loadgen"],
         "runtimes": ["runtimes"],
     }[command]  # fmt: skip
@@ -217,12 +217,10 @@ def test_a_guard_that_is_killed_takes_its_command_with_it(places: tuple[Path, Pa
             assert wait(lambda: "sleep 602" in " ".join(marked(mark).values()), 60.0), marked(mark)
             guards = [pid for pid, line in marked(mark).items() if "guard.py" in line]
             assert len(guards) == 1, marked(mark)
-            commands = {
-                pid for pid, line in marked(mark).items() if "uv pip install" in line and "guard.py" not in line
-            }
+            commands = {pid for pid, line in marked(mark).items() if "uv pip install" in line and "guard.py" not in line}
             assert commands
             os.kill(guards[0], signal.SIGKILL)
-            gone = wait(lambda: not commands & marked(mark).keys(), GONE_WITHIN_S)  # audit tries each entry again
+            gone = wait(lambda: not commands & marked(mark).keys(), GONE_WITHIN_S)
             assert gone, marked(mark)
         finally:
             process.kill()

@@ -13,7 +13,21 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.gil.audit import GIL, IMPORT_FAILS, NO_WHEEL, NOT_INSTALLABLE, WARNS, Finding, audit, document, exit_status
+from core.messages import Message
+from lab.environments.requirements import Requirements
+from lab.gil.audit import (
+    GIL,
+    IMPORT_FAILS,
+    NEEDS,
+    NO_WHEEL,
+    NOT_INSTALLABLE,
+    WARNS,
+    Finding,
+    audit,
+    document,
+    exit_status,
+    wanted,
+)
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -44,6 +58,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return name
 """
 BROKEN = "def build_wheel(*_, **__):\n    raise RuntimeError('it needs a compiler of 1999')\n"
+PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+LOCKED, FREE = f"cp314-cp314-{PLATFORM}", f"cp314-cp314t-{PLATFORM}"
+NAMES = ["plain", "raising", "dying", "warning", "holding", "leaning", "freed", "sourced", "broken", "nowhere"]
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 
 
@@ -69,20 +86,32 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, free_threaded: Interpreter) 
     wheel(folder, "freed", {"freed/__init__.py": b"from freed import _free\n", "freed/_free.so": free})
     source(folder, "sourced", BACKEND)
     source(folder, "broken", BROKEN)
+    for version, tag in {"1.0": "py3-none-any", "1.1": LOCKED, "1.2": FREE, "1.3": FREE}.items():
+        wheel(folder, "improved", {"improved.py": b""}, version=version, tag=tag)
+    wheel(folder, "abandoned", {"abandoned.py": b""}, tag=LOCKED)
+    wheel(folder, "middle", {"middle.py": b"import improved\n"}, needs="improved==1.1")
+    wheel(folder, "application", {"application.py": b"import middle\n"}, needs="middle")
     return folder
 
 
-def wheel(folder: Path, name: str, files: Mapping[str, bytes], needs: str = "") -> None:
-    """A wheel of version 1.0 in *folder*. Source: packaging.python.org, binary distribution format."""
-    info = f"{name}-1.0.dist-info"
+def wheel(
+    folder: Path,
+    name: str,
+    files: Mapping[str, bytes],
+    needs: str = "",
+    version: str = "1.0",
+    tag: str = "py3-none-any",
+) -> None:
+    """A wheel in *folder*. Source: packaging.python.org, binary distribution format."""
+    info = f"{name}-{version}.dist-info"
     need = f"Requires-Dist: {needs}\n" if needs else ""
     all_files = {
         **files,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{need}".encode(),
-        f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{need}".encode(),
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n".encode(),
     }
     record = "".join(f"{path},{digest(data)},{len(data)}\n" for path, data in all_files.items())
-    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as archive:
+    with zipfile.ZipFile(folder / f"{name}-{version}-{tag}.whl", "w") as archive:
         for path, data in {**all_files, f"{info}/RECORD": f"{record}{info}/RECORD,,\n".encode()}.items():
             archive.writestr(path, data)
 
@@ -93,7 +122,7 @@ def digest(data: bytes) -> str:
 
 def source(folder: Path, name: str, backend: str) -> None:
     """A source distribution of version 1.0, built by a backend of its own."""
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+    metadata = f"Metadata-Version: 2.2\nName: {name}\nVersion: 1.0\n"
     with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
         for path, text in {"backend.py": backend, "pyproject.toml": PROJECT, "PKG-INFO": metadata}.items():
             entry = tarfile.TarInfo(f"{name}-1.0/{path}")
@@ -119,13 +148,28 @@ def extension(interpreter: Interpreter, folder: Path, name: str, code: str) -> b
     return built.read_bytes()
 
 
+def shelved(shelf: Path, *names: str) -> Requirements:
+    return Requirements(options=("--no-index", f"--find-links {shelf}"), entries=names)
+
+
 @pytest.fixture(scope="module")
-def findings(shelf: Path, free_threaded: Interpreter, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finding]:
-    """What is found of everything on the shelf, and of a package that is nowhere."""
-    names = ["plain", "raising", "dying", "warning", "holding", "leaning", "freed", "sourced", "broken", "nowhere"]
-    file = tmp_path_factory.mktemp("asked") / "requirements.txt"
-    file.write_text("\n".join(["--no-index", f"--find-links {shelf}", *names]) + "\n")
-    return {one.package: one for one in audit(file, free_threaded)}
+def built(shelf: Path, free_threaded: Interpreter) -> tuple[dict[str, Finding], list[str]]:
+    """What is found of these where what has no wheel is built, and what is said meanwhile."""
+    progress: list[Message] = []
+    findings = audit(shelved(shelf, *NAMES), free_threaded, progress.append)
+    return {finding.package: finding for finding in findings}, [str(line) for line in progress]
+
+
+@pytest.fixture(scope="module")
+def findings(built: tuple[dict[str, Finding], list[str]]) -> dict[str, Finding]:
+    return built[0]
+
+
+@pytest.fixture(scope="module")
+def unbuilt(shelf: Path, free_threaded: Interpreter) -> dict[str, Finding]:
+    """What wheels alone say of a tree, and of packages with extensions."""
+    asked = shelved(shelf, "application", "improved", "abandoned", "sourced", "freed ; python_version < '3'")
+    return {finding.package: finding for finding in audit(asked, free_threaded)}
 
 
 def kinds(finding: Finding) -> list[str]:
@@ -170,9 +214,39 @@ def test_a_package_that_warns_is_quoted(findings: dict[str, Finding]) -> None:
     assert (problem.kind, str(problem.detail)) == (WARNS, "DeprecationWarning: old")
 
 
-def test_a_package_without_a_wheel_is_built_and_says_so(findings: dict[str, Finding]) -> None:
+def test_a_package_without_a_wheel_is_built_on_request_and_says_so(findings: dict[str, Finding]) -> None:
     assert findings["sourced"].modules == ("sourced",)
     assert kinds(findings["sourced"]) == [NO_WHEEL]
+
+
+def test_without_a_request_nothing_is_built(unbuilt: dict[str, Finding]) -> None:
+    assert (kinds(unbuilt["sourced"]), unbuilt["sourced"].modules) == ([NO_WHEEL], ())
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("improved", "no wheel of improved 1.1 fits 3.14t; 1.2 has one"),
+        ("abandoned", "no wheel of abandoned 1.0 fits 3.14t; no version has one"),
+    ],
+)
+def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, Finding], name: str, change: str) -> None:
+    assert [str(problem.detail) for problem in unbuilt[name].problems] == [change]
+
+
+def test_what_leads_to_a_package_without_a_wheel_is_named_on_both_sides(unbuilt: dict[str, Finding]) -> None:
+    assert unbuilt["improved"].needed_by == ("application",)
+    assert [str(problem.detail) for problem in unbuilt["middle"].problems] == ["it needs improved"]
+    assert (kinds(unbuilt["application"]), unbuilt["middle"].direct) == ([NEEDS], False)
+
+
+def test_what_a_marker_leaves_out_passes(unbuilt: dict[str, Finding]) -> None:
+    assert unbuilt["freed"] == Finding(package="freed")
+
+
+def test_the_first_version_with_a_wheel_of_an_extension_is_told(shelf: Path, free_threaded: Interpreter) -> None:
+    (finding,) = audit(shelved(shelf, "improved"), free_threaded)
+    assert (finding.version, finding.ready_since, finding.passes) == ("1.3", "1.2", True)
 
 
 @pytest.mark.parametrize(
@@ -185,10 +259,10 @@ def test_a_package_without_a_wheel_is_built_and_says_so(findings: dict[str, Find
 def test_a_package_that_cannot_be_had_says_why_and_the_others_go_on(
     findings: dict[str, Finding], name: str, why: str
 ) -> None:
-    (problem,) = findings[name].problems
+    problem = findings[name].problems[-1]
     assert problem.kind == NOT_INSTALLABLE
     assert str(problem.detail).startswith(why)
-    assert findings[name].version == ""
+    assert findings[name].modules == ()
 
 
 def test_the_exit_status_is_3_when_one_does_not_pass(findings: dict[str, Finding]) -> None:
@@ -200,13 +274,13 @@ def test_the_document_has_the_runtime_and_every_finding(
     findings: dict[str, Finding], free_threaded: Interpreter
 ) -> None:
     made = document([findings["plain"], findings["holding"]], free_threaded)
-    assert made["schema"] == 1
+    assert made["schema"] == 2
     assert made["runtime"]["name"] == "3.14t"
     assert [(one["package"], one["passes"]) for one in made["packages"]] == [("plain", True), ("holding", False)]
 
 
 def test_packages_may_be_given_by_the_path_of_a_wheel(shelf: Path, free_threaded: Interpreter) -> None:
-    (found,) = audit([str(shelf / "warning-1.0-py3-none-any.whl")], free_threaded)
+    (found,) = audit(wanted([str(shelf / "warning-1.0-py3-none-any.whl")]), free_threaded)
     assert (found.package, found.version, kinds(found)) == ("warning", "1.0", [WARNS])
 
 
@@ -215,17 +289,27 @@ def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
 ) -> None:
     for name, text in {"backend.py": BACKEND, "pyproject.toml": PROJECT}.items():
         (tmp_path / name).write_text(text)
-    (found,) = audit([str(tmp_path)], free_threaded)
+    asked = wanted([str(tmp_path)])
+    with pytest.raises(BadInput, match="There are only folders"):
+        audit(asked, free_threaded)
+    (found,) = audit(asked, free_threaded, print)
     assert found == Finding(package="sourced", version="1.0", modules=("sourced",))
 
 
 def test_a_build_that_always_has_its_gil_is_refused() -> None:
     default = runtime_or_skip("3.14").interpreter
     with pytest.raises(BadInput, match=r"Runtime 3\.14 always has its GIL; audit needs a free-threaded build"):
-        audit(["plain"], default)
+        audit(wanted(["plain"]), default)
 
 
-def test_a_list_without_a_package_is_refused(free_threaded: Interpreter, tmp_path: Path) -> None:
+def test_a_list_without_a_package_is_refused(tmp_path: Path) -> None:
     (tmp_path / "none.txt").write_text("# nothing yet\n")
     with pytest.raises(BadInput, match="names no package"):
-        audit(tmp_path / "none.txt", free_threaded)
+        wanted(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize("name", ["", "pyproject.toml", "pylock.toml"])
+def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n')
+    (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "plain"\nversion = "1.0"\n')
+    assert wanted(tmp_path / name).entries == ("plain==1.0",)

@@ -11,7 +11,8 @@ from reports.terminal.audit import audit_document, summary, verdict
 
 def package(name: str, *problems: tuple[str, str], version: str = "1.0") -> dict[str, Any]:
     kept = [{"kind": kind, "detail": detail, "module": "", "culprit": ""} for kind, detail in problems]
-    return {"package": name, "version": version, "modules": [name], "problems": kept, "passes": not kept}
+    found = {"package": name, "version": version, "modules": [name], "problems": kept, "passes": not kept}
+    return {**found, "direct": True, "needed_by": [], "ready_since": ""}
 
 
 def audit(*packages: dict[str, Any]) -> dict[str, Any]:
@@ -47,6 +48,6 @@ def test_a_verdict_names_each_kind_once() -> None:
 def test_the_page_has_a_table_the_reasons_and_the_sentence() -> None:
     lines = markdown(audit_document(MIXED), ENGLISH).splitlines()
     assert lines[0] == "# Audit: 3 packages under 3.14t (3.14.7)"
-    assert "| old     | 1.0     | GIL back on, warns | old      |" in lines
+    assert "| old     | 1.0     | GIL back on, warns |             |           | old      |" in lines
     assert "- old: DeprecationWarning: use \\| new" in lines
     assert lines[-1] == "2 of 3 packages are not ready: old (GIL back on, warns), gone (not installable)."

@@ -1,0 +1,208 @@
+"""What uv would install of some requirements, and which of it has a wheel for an interpreter. Nothing is installed.
+
+uv reads wheels' metadata, also of wheels that do not fit. Only what has no wheel at all, and does not say in
+PKG-INFO what it needs, is asked through its build backend.
+Source: packaging.python.org - pylock.toml, binary distribution format; docs.astral.sh/uv - uv pip compile.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, TypeVar
+
+from packaging.markers import Marker
+from packaging.tags import Tag, compatible_tags, cpython_tags
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+from core.messages import NOTHING, Message
+from lab.environments.requirements import Requirements, normalised
+from lab.python import uv
+from lab.python.interpreters import Interpreter, scrubbed_environment
+
+RESOLVE_TIMEOUT_S = 60.0
+COMMANDS_AT_ONCE = 4
+MOST_PURE_RELEASES = 8  # before the first that has an extension
+Value = TypeVar("Value")
+Result = TypeVar("Result")
+FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
+_ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """One package of a resolution.
+
+    requirement: the line that installs exactly this; wheels: the names of its files, for any platform
+    direct: whether an entry asks for it; needed_by: the packages that do
+    """
+
+    name: str
+    version: str
+    requirement: str
+    wheels: tuple[str, ...] = ()
+    is_folder: bool = False
+    direct: bool = True
+    needed_by: tuple[str, ...] = ()
+
+    @property
+    def pure(self) -> bool:
+        """Whether one of its wheels is Python code alone."""
+        return any(name.endswith("-none-any.whl") for name in self.wheels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolution:
+    """packages: by name. failures: the entries that cannot be resolved, and why."""
+
+    packages: Mapping[str, Resolved]
+    failures: Mapping[str, Message] = field(default_factory=dict)
+
+    def all_needed_by(self, name: str) -> set[str]:
+        """The packages that need it, at any distance."""
+        above: set[str] = set()
+        waiting = [name]
+        while waiting:
+            parents = set(self.packages[waiting.pop()].needed_by) & self.packages.keys()
+            waiting += parents - above
+            above |= parents
+        return above - {name}
+
+
+def at_once(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Result]:
+    """What *call* says of each value; some at once, for most of the time they wait for the index or for a process."""
+    with ThreadPoolExecutor(COMMANDS_AT_ONCE) as pool:
+        return list(pool.map(call, values))
+
+
+class Resolver:
+    """Of requirements, for one interpreter. folder: for its files; the caller removes it."""
+
+    def __init__(self, program: Path, interpreter: Interpreter, folder: Path) -> None:
+        self._program = program
+        self._interpreter = interpreter
+        self._folder = folder
+        version = str(interpreter.facts["version"])
+        minor = tuple(map(int, version.split(".")[:2]))
+        self._tags: frozenset[Tag] = frozenset(
+            [*cpython_tags(minor, [f"cp{minor[0]}{minor[1]}t"]), *compatible_tags(minor)]
+        )
+        self._marker_values = {"python_version": f"{minor[0]}.{minor[1]}", "python_full_version": version}
+
+    def __repr__(self) -> str:
+        return f"Resolver({self._interpreter.name!r}, {str(self._folder)!r})"
+
+    def resolve(self, wanted: Requirements) -> Resolution:
+        """All entries together; where that fails, those that can be resolved alone."""
+        failure, packages = self._resolved(wanted)
+        if not failure:
+            return Resolution(packages=packages)
+        alone = at_once(lambda entry: self._resolved(replace(wanted, entries=(entry,)))[0], wanted.entries)
+        failures = {entry: why for entry, why in zip(wanted.entries, alone, strict=True) if why}
+        rest = tuple(entry for entry in wanted.entries if entry not in failures)
+        if not failures or not rest:
+            return Resolution(packages={}, failures=failures or dict.fromkeys(rest, failure))
+        failure, packages = self._resolved(replace(wanted, entries=rest))
+        return Resolution(packages=packages, failures=failures | (dict.fromkeys(rest, failure) if failure else {}))
+
+    def fits(self, package: Resolved) -> bool:
+        """Whether one of its wheels can be installed for this interpreter."""
+        return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
+
+    def first_ready(self, name: str, options: Sequence[str], after: str = "") -> str:
+        """The first version, later than *after*, that has a wheel with an extension for this interpreter, or ""."""
+        for _ in range(MOST_PURE_RELEASES):
+            release = self._release(name, options, f">{after}" if after else "", "lowest")
+            if release is None or not release.pure:
+                return release.version if release else ""
+            after = release.version
+        return ""
+
+    def newest_ready(self, name: str, options: Sequence[str]) -> str:
+        """The newest version that has a wheel for this interpreter, or ""."""
+        release = self._release(name, options, "", "highest")
+        return release.version if release else ""
+
+    def _release(self, name: str, options: Sequence[str], bound: str, which: str) -> Resolved | None:
+        kept = [option for option in options if not option.startswith(FORBID_EXACT)]
+        wanted = Requirements(options=tuple(kept), entries=(f"{name}{bound}",))
+        files = self._files(wanted)
+        failure = self._compile(*files, "--no-deps", "--only-binary", ":all:", "--resolution", which)
+        return None if failure else next(self._packages(files[1]), None)
+
+    def _resolved(self, wanted: Requirements) -> tuple[Message, dict[str, Resolved]]:
+        source, lock = self._files(wanted)
+        tree = lock.with_suffix(".txt")
+        failure = self._compile(source, lock, "--universal")
+        failure = failure or self._compile(source, tree, "--universal", "--annotation-style", "line")
+        if failure:
+            return failure, {}
+        needed_by = _needed_by(tree.read_text(encoding="utf-8"))
+        packages = {}
+        for package in self._packages(lock):
+            origins = needed_by.get(package.name, ("-r",))
+            parents = tuple(normalised(origin) for origin in origins if not origin.startswith("-"))
+            direct = any(origin.startswith("-r") for origin in origins)
+            packages[package.name] = replace(package, direct=direct, needed_by=parents)
+        return NOTHING, packages
+
+    def _files(self, wanted: Requirements) -> tuple[Path, Path]:
+        """The requirements, written; and where their lock file is to be."""
+        folder = Path(mkdtemp(dir=self._folder))
+        source = folder / "wanted.txt"
+        source.write_text("\n".join([*wanted.options, *wanted.entries]) + "\n", encoding="utf-8")
+        return source, folder / "pylock.toml"
+
+    def _compile(self, source: Path, result: Path, *how: str) -> Message:
+        command: list[str | Path] = [
+            self._program,
+            "pip",
+            "compile",
+            "--quiet",
+            "--no-header",
+            *how,
+            "--output-file",
+            result,
+        ]
+        environment = scrubbed_environment() | {"TMPDIR": str(self._folder)}
+        return uv.run([*command, "--python", self._interpreter.executable, source], RESOLVE_TIMEOUT_S, environment)
+
+    def _packages(self, lock: Path) -> Iterator[Resolved]:
+        """Those of a lock file that are for this machine."""
+        for package in tomllib.loads(lock.read_text(encoding="utf-8")).get("packages", []):
+            if "marker" not in package or Marker(package["marker"]).evaluate(self._marker_values):
+                yield _resolved(package, lock.parent)
+
+
+def _resolved(package: Mapping[str, Any], folder: Path) -> Resolved:
+    name, version = normalised(package["name"]), str(package.get("version", ""))
+    place = package.get("directory") or package.get("archive") or package.get("vcs") or {}
+    files = [*package.get("wheels", []), *([package["archive"]] if "archive" in package else [])]
+    names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
+    requirement = f"{name} @ {_address(package, place, folder)}" if place else f"{name}=={version}"
+    wheels = tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl"))
+    return Resolved(
+        name=name, version=version, requirement=requirement, wheels=wheels, is_folder="directory" in package
+    )
+
+
+def _address(package: Mapping[str, Any], place: Mapping[str, Any], folder: Path) -> str:
+    if "url" not in place:
+        return Path(folder, place["path"]).resolve().as_uri()
+    return f"git+{place['url']}@{place['commit-id']}" if "vcs" in package else str(place["url"])
+
+
+def _tags(name: str) -> frozenset[Tag]:
+    try:
+        return parse_wheel_filename(name)[3]
+    except InvalidWheelFilename:
+        return frozenset()
+
+
+def _needed_by(text: str) -> dict[str, tuple[str, ...]]:
+    """Of each package what asked for it: names of packages, and files as `-r FILE`."""
+    lines = map(_ANNOTATED.match, text.splitlines())
+    return {normalised(line[1]): tuple(line[2].split(", ")) for line in lines if line}
