@@ -217,7 +217,9 @@ def test_a_guard_that_is_killed_takes_its_command_with_it(places: tuple[Path, Pa
             assert wait(lambda: "sleep 602" in " ".join(marked(mark).values()), 60.0), marked(mark)
             guards = [pid for pid, line in marked(mark).items() if "guard.py" in line]
             assert len(guards) == 1, marked(mark)
-            commands = {pid for pid, line in marked(mark).items() if "uv pip install" in line and "guard.py" not in line}
+            commands = {
+                pid for pid, line in marked(mark).items() if "uv pip install" in line and "guard.py" not in line
+            }
             assert commands
             os.kill(guards[0], signal.SIGKILL)
             gone = wait(lambda: not commands & marked(mark).keys(), GONE_WITHIN_S)
