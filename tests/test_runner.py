@@ -263,7 +263,7 @@ def test_a_plan_as_json_means_the_same_cells() -> None:
     arguments = ("plan", "--experiment", "record", *OWN)
     asked = Plan.from_json(json.loads(shown(*arguments, "--json")))
     table = shown(*arguments, COLUMNS="200")
-    assert len(asked.cells()) == 11
+    assert len(asked.cells()) == 14
     assert all(cell.cell_id in table for cell in asked.cells())
 
 

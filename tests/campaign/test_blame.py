@@ -15,6 +15,7 @@ from time import monotonic
 
 import pytest
 
+import runner
 from tests.conftest import runtime_or_skip
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -250,7 +251,7 @@ def test_a_set_up_of_which_half_a_library_is_there(tmp_path: Path, room: Path) -
     real = os.path.realpath(sys.executable)
     subprocess.run([real, "-m", "venv", "--without-pip", str(folder / ".venv")], check=True)
     (site,) = (folder / ".venv" / "lib").glob("python3.*/site-packages")
-    for name in ("babel", "jinja2", "matplotlib", "numpy", "rich", "scipy", "yaml"):
+    for name in runner.LIBRARIES:
         (site / name).mkdir()
         (site / name / "__init__.py").write_text("from . import missing_half")
     assert "The set-up is not whole" in said(gilscope("list", room=room, runner=folder / "runner.py")).replace(

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from time import perf_counter_ns
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import msgspec
@@ -29,6 +29,7 @@ from lab.run import contract
 from lab.run import measure as measure_module
 from lab.run.children import RESET, RESULT, WARM, Child
 from lab.run.measure import Bench, measure
+from lab.run.process import Here, Place
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
@@ -45,6 +46,7 @@ Path_ = tuple[str, ...]
 
 USAGE = dict.fromkeys(contract.USAGE_KINDS, 5)
 PROGRAM = {"program": "mine", "version": "1", "compiler": "cc", "java": "21", "packages": {"libuv": "1.2"}}
+JIT_OFF = dict.fromkeys(contract.JIT_KINDS, False)
 FACTS = {"implementation": "cpython", "version": "3.14.0"}
 
 
@@ -58,6 +60,8 @@ def good() -> Lines:
         "pythons": ["3.14.7"],
         **USAGE,
         **GIL_ON,
+        **JIT_OFF,
+        "strangers": 0,
         "requests_by_worker": [20, 0],
         "requests_by_socket": [20],
         "connections_by_requests": {"20": 1},
@@ -70,6 +74,7 @@ def good() -> Lines:
         "calc_ns": 100,
         **USAGE,
         **GIL_ON,
+        **JIT_OFF,
         "started_ns": 1,
         "finished_ns": NOW,
         "completion_ns": 1000,
@@ -122,9 +127,9 @@ def changed(lines: Lines, line: str, place: Path_, raw: str | None) -> dict[str,
 class Speaker(Child):
     """A child without a process: it says its lines one after the other."""
 
-    def __init__(self, name: Message, lines: Iterator[bytes]) -> None:
+    def __init__(self, name: Message, lines: Iterator[bytes], place: Place) -> None:
         self.process = cast(Any, SimpleNamespace(pid=812))
-        self.place = cast(Any, SimpleNamespace(name=""))
+        self.place = place
         self._name, self._runtime, self._unread, self._failure = name, "3.14", bytearray(), Message(msgid="")
         self.program = {}
         self.lines = lines
@@ -148,7 +153,7 @@ class Speakers:
     lines: Mapping[str, bytes] = {}
 
     def __init__(self, sandbox: Sandbox, cwd: str) -> None:
-        self.folder = str(sandbox.folder)
+        self.here = Here(sandbox, cwd, str(sandbox.folder))
         self.started: list[Child] = []
 
     def __enter__(self) -> "Speakers":
@@ -158,11 +163,16 @@ class Speakers:
         pass
 
     def start(
-        self, name: Message, runtime: str, command: Sequence[str], variables: Mapping[str, str] = MappingProxyType({})
+        self,
+        name: Message,
+        runtime: str,
+        command: Sequence[str],
+        variables: Mapping[str, str],
+        place: Place,
     ) -> Child:
         role = str(name).partition(" ")[0].lower()
         lines = [text for key, text in self.lines.items() if key.startswith(role)]
-        self.started.append(Speaker(name, iter(lines)))
+        self.started.append(Speaker(name, iter(lines), place))
         return self.started[-1]
 
     def hear_all(self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:
@@ -300,7 +310,7 @@ def hear_without_end(child: Child, write: int) -> None:
 
 
 def test_a_line_without_an_end_is_not_kept() -> None:
-    child = Speaker(Message(msgid="Client 1 of 1"), iter(()))
+    child = Speaker(Message(msgid="Client 1 of 1"), iter(()), cast(Any, SimpleNamespace(name="")))
     read, write = os.pipe()
     os.set_blocking(write, False)
     child.process = cast(Any, SimpleNamespace(pid=812, read=lambda: os.read(read, 1 << 20)))

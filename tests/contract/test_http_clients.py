@@ -89,7 +89,9 @@ def ask(
 ) -> Asked:
     """Run the row's client against *servers*; none of its requests takes longer than *deadline_s*."""
     system = find(row)
-    child = children.start(verbatim("Client 1 of 1"), str(runtime.name), _command(system, runtime, deadline_s))
+    child = children.start(
+        verbatim("Client 1 of 1"), str(runtime.name), _command(system, runtime, deadline_s), runtime.variables
+    )
     cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **params)
     child.tell({**cell.to_json(), "client_id": 0, "addresses": [[server.address] for server in servers]})
     children.hear_all([child], READY, verbatim("before it was ready"), 2 * DEADLINE_S)

@@ -134,7 +134,7 @@ def test_documented_keys_are_those_of_a_run(run_of_5: Run) -> None:
         "The plan": run_of_5.plan,
         "The method": run_of_5.plan["method"],
         "A comparison": run_of_5.comparisons[0],
-        "The machine": run_of_5.machine,
+        "The machine": {**run_of_5.machine, "hosts": "of a run on several"},
         "How quiet it was": run_of_5.machine["quiet"],
         "A window": run_of_5.machine["quiet"]["window"],
         "A runtime": facts,
