@@ -1,15 +1,14 @@
 """The experiment record, shaped like the seed's: environment, then of each system description, settings, results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
-from reports.document.model import ABSENT, Column, Document, Group, Section, Table, plain_table, words
+from reports.document.model import ABSENT, Document, Section, Table, plain_table
 from reports.rows.arrangement import value_text
-from reports.rows.builds import build_flags
 from reports.rows.summary import STATES, Row, runtimes
-from reports.sections import completion, results
+from reports.sections import completion, machine, results
 from reports.seed import published
 from reports.seed.beside import covers_the_seed, ours, size_warning, times
 from reports.seed.published import INTERPRETERS, SeedRow, SeedSystem, SeedTable
@@ -55,14 +54,14 @@ def _about(view: View) -> Message:
 
 
 def _environment(view: View) -> Section:
-    machine, limits = view.machine, view.machine.limits
-    memory = f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None
-    load = ", ".join(map(str, machine.load)) if machine.load else None
+    host, limits = view.machine, view.machine.limits
+    memory = f"{host.memory_bytes / 2**30:.1f} GiB" if host.memory_bytes else None
+    load = ", ".join(map(str, host.load)) if host.load else None
     facts: tuple[tuple[Message, Any, str], ...] = (
-        (message("System"), machine.os, published.SYSTEM),
-        (message("Kernel"), machine.kernel, ABSENT),
-        (message("CPU"), machine.cpu, published.CPU),
-        (message("Processors"), machine.cores, ABSENT),
+        (message("System"), host.os, published.SYSTEM),
+        (message("Kernel"), host.kernel, ABSENT),
+        (message("CPU"), host.cpu, published.CPU),
+        (message("Processors"), host.cores, ABSENT),
         (message("Memory"), memory, published.MEMORY),
         (message("ulimit -n (open files)"), limits.get("nofile_soft"), published.OPEN_FILES),
         (message("ulimit -u (processes)"), limits.get("nproc_soft"), published.PROCESSES),
@@ -77,24 +76,9 @@ def _environment(view: View) -> Section:
 def _interpreters(view: View) -> Section:
     title = message("Interpreters")
     heads = (message("runtime"), message("version"), message("build"), message("compiler"), message("flags"))
-    lines = [
-        (
-            name,
-            facts.get("version") or ABSENT,
-            _build(facts),
-            facts.get("compiler") or ABSENT,
-            build_flags(facts.get("flags", {})) or ABSENT,
-        )
-        for name, facts in view.run.runtimes.items()
-    ]
+    lines = [machine.runtime_line(name, facts)[: len(heads)] for name, facts in view.run.runtimes.items()]
     missing = results.missing_runtimes(view)
     return Section(key="interpreters", title=title, sentences=missing, tables=(plain_table(title, heads, lines),))
-
-
-def _build(facts: Mapping[str, Any]) -> Message | str:
-    if not facts.get("version"):
-        return ABSENT
-    return message("free-threaded") if facts.get("gil_disabled_build") else message("default")
 
 
 def _legend(view: View) -> Section:
@@ -157,14 +141,14 @@ def _results(table: SeedTable, system: str, view: View) -> Table:
     ]
     lines = tuple(
         (
-            words(wanted.what),
-            *(words(_ours(view.rows, system, wanted, name)) for name in names),
-            *(words(f"{wanted.seconds[name]} s") for name in table.interpreters),
+            wanted.what,
+            *(_ours(view.rows, system, wanted, name) for name in names),
+            *(f"{wanted.seconds[name]} s" for name in table.interpreters),
         )
         for wanted in table.rows
     )
-    heads = (Column(head=head, is_number=True) for head in (*(listed([name]) for name in names), *theirs))
-    return Table(name=table.heading, titled=True, columns=(Column(head=NOTHING), *heads), groups=(Group(lines=lines),))
+    numbers = (*(listed([name]) for name in names), *theirs)
+    return plain_table(table.heading, (NOTHING,), lines, numbers, titled=True)
 
 
 def _ours(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Message | str:

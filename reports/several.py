@@ -23,11 +23,12 @@ from reports.document.model import (
     Traced,
     arm,
     number,
+    plain_table,
     words,
 )
 from reports.document.values import seconds, whole
 from reports.rows.comparisons import Comparison
-from reports.rows.differences import FACTS, UNKNOWN, by_value, packages
+from reports.rows.differences import FACTS, UNKNOWN, packages, unlike
 from reports.rows.measures import measure
 from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row, setting_key
@@ -108,10 +109,7 @@ def _runs(members: Sequence[Member]) -> Section:
         message("Run"), message("Time (UTC)"), message("Plan"), message("Blocks"), message("Cells ok"), message("CPU"),
         message("Cores"), message("Kernel"), message("Commit"),
     )  # fmt: skip
-    table = Table(
-        name=message("Runs"), columns=tuple(Column(head=head) for head in heads), kind="facts",
-        groups=(Group(lines=tuple(map(_run, members))),),
-    )  # fmt: skip
+    table = plain_table(message("Runs"), heads, map(_run, members), kind="facts")
     parts = tuple(_runtimes(member) for member in members)
     builds = Section(key="builds", title=message("Their runtimes, with versions and builds"), parts=parts, folded=True)
     return Section(key="runs", title=message("Runs"), tables=(table,), parts=(builds,))
@@ -199,7 +197,8 @@ def _apart(members: Sequence[Member]) -> Section:
 def _obstacles(members: Sequence[Member]) -> list[Message]:
     """What forbids to compare times: 'the CPU: EPYC (A, B); Xeon (C)'."""
     labels = dict.fromkeys(label for member in members for label in member.conditions)
-    return _unlike({label: {one.letter: one.conditions.get(label, UNKNOWN) for one in members} for label in labels})
+    values = {label: {one.letter: one.conditions.get(label, UNKNOWN) for one in members} for label in labels}
+    return unlike(values, SEMICOLON)
 
 
 def _remarks(members: Sequence[Member]) -> list[Message]:
@@ -214,13 +213,7 @@ def _remarks(members: Sequence[Member]) -> list[Message]:
         for what in set.intersection(*(set(build) for build in builds.values())):
             label = message("{runtime}, {what}", runtime=name, what=what)
             facts[label] = {letter: build[what] for letter, build in builds.items()}
-    return sorted(_unlike(facts), key=str)
-
-
-def _unlike(facts: Mapping[Message, Mapping[str, Message]]) -> list[Message]:
-    """A line for each fact that is not the same in all runs that have it."""
-    lines = (by_value(label, values, SEMICOLON) for label, values in facts.items())
-    return [line for line in lines if line]
+    return sorted(unlike(facts, SEMICOLON), key=str)
 
 
 def _fact(value: Any) -> Message:

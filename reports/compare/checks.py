@@ -7,8 +7,10 @@ from typing import Literal
 from core.messages import Message, message
 from reports.compare.runs import CellComparison, open_cells, slower_cells
 from reports.compare.samples import cell_name, varying
-from reports.compare.section import WORDS, thousandths, time_text
+from reports.compare.section import time_text
 from reports.document.model import interval
+from reports.document.values import thousandths
+from reports.statistics.evidence import WORDS
 
 Outcome = Literal["passed", "slower", "open"]
 

@@ -7,16 +7,11 @@ from core.messages import Message, message, verbatim
 from reports.compare.runs import CellComparison, Compared
 from reports.compare.samples import FS_PER_S, setting_text, varying
 from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
+from reports.document.values import thousandths
 from reports.rows.settings import Settings
+from reports.statistics.evidence import WORDS
 
 _UNITS = (("s", FS_PER_S), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
-WORDS: Mapping[str, Message] = {
-    "faster": message("faster"),
-    "slower": message("slower"),
-    "equivalent": message("equivalent"),
-    "inconclusive": message("inconclusive"),
-    "invalid": message("invalid"),
-}
 COLUMNS = (
     Column(head=message("runtime")),
     Column(head=verbatim("A"), is_number=True),
@@ -34,11 +29,6 @@ def time_text(time_fs: float | None) -> str:
         return ABSENT
     unit, size = next((unit for unit in _UNITS if time_fs >= unit[1]), _UNITS[-1])
     return f"{f'{time_fs / size:#.4g}'.rstrip('.')} {unit}"
-
-
-def thousandths(value: float) -> str:
-    """A ratio of two runs: 0.982."""
-    return f"{value:.3f}"
 
 
 def document(compared: Compared, titles: Mapping[str, str]) -> Document:

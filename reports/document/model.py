@@ -11,6 +11,7 @@ from typing import Any
 
 from core.languages import Language
 from core.messages import NOTHING, Message, verbatim
+from reports.document.drawing import Panel
 from reports.statistics.stats import Estimate
 
 ABSENT = "-"
@@ -31,71 +32,6 @@ def traced(words: Message | str, cells: str, figure: str = "") -> Message:
     """*words* with the cells that they come from; as they are where there are none."""
     text = verbatim(words) if isinstance(words, str) else words
     return Traced(**{**vars(text), "cells": cells, "figure": figure}) if cells else text
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mark:
-    """A point of a plot. tip: what pointing at it shows; low, high: its interval along y; left, right: along x."""
-
-    x: float
-    y: float
-    tip: str | Message = ""
-    cells: str = ""
-    low: float | None = None
-    high: float | None = None
-    left: float | None = None
-    right: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Span:
-    """A bar of a plot: from *start* to *end* along x, at *y*, so high that neighbours 1 apart just do not touch.
-
-    text: beside the plot, at the height of the bar
-    """
-
-    y: float
-    start: float
-    end: float
-    tip: str | Message = ""
-    cells: str = ""
-    height: float = 0.62
-    faint: bool = False
-    text: str | Message = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curve:
-    """What a plot shows of one arm: a line, marks, bars. look: place of the arm among the looks of the report."""
-
-    name: str | Message
-    look: int
-    line: tuple[tuple[float, float], ...] = ()
-    marks: tuple[Mark, ...] = ()
-    spans: tuple[Span, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Axis:
-    """ticks: values with their texts; without any, round values are chosen. label: with the unit."""
-
-    label: Message
-    low: float
-    high: float
-    is_log: bool = False
-    ticks: tuple[tuple[float, str | Message], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Panel:
-    """One plot of a figure. across, up: its axes; level: a value of y, or of x where *upright*, with its own line."""
-
-    title: Message = NOTHING
-    across: Axis
-    up: Axis
-    curves: tuple[Curve, ...] = ()
-    level: float | None = None
-    upright: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,7 +269,9 @@ def columns(texts: Iterable[Message], numbers: Iterable[Message] = ()) -> tuple[
     return (*(Column(head=head) for head in texts), *(Column(head=head, is_number=True) for head in numbers))
 
 
-def plain_table(name: Message, heads: tuple[Message, ...], lines: Any, **more: Any) -> Table:
-    """A table of words: messages or texts."""
+def plain_table(
+    name: Message, heads: Iterable[Message], lines: Any, numbers: Iterable[Message] = (), **more: Any
+) -> Table:
+    """A table without groups, of words (messages or texts) or data. numbers: heads of its columns of numbers, last"""
     made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
-    return Table(name=name, columns=columns(heads), groups=(Group(lines=made),), **more)
+    return Table(name=name, columns=columns(heads, numbers), groups=(Group(lines=made),), **more)

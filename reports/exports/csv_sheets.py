@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.cell import PARAMETERS
@@ -17,27 +17,8 @@ _LATENCIES = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?|-", re.ASCII)
 _SUMS = ("voluntary_switches", "involuntary_switches")
-
-_IDENTITY: dict[str, Callable[[CellResult], Any]] = {
-    "cell_id": lambda cell: cell.cell_id,
-    "block": lambda cell: cell.block,
-    "system": lambda cell: cell.system,
-    "runtime": lambda cell: cell.runtime,
-    "arm": lambda cell: cell.arm,
-    "client_runtime": lambda cell: cell.client_runtime or cell.runtime,
-    "status": lambda cell: cell.status,
-    "reason": lambda cell: " ".join(str(as_message(cell.reason)).split()),
-}
-_COUNTS: dict[str, Callable[[CellResult], Any]] = {
-    "requests": lambda cell: cell.requests,
-    "answered": lambda cell: cell.answered,
-    "wrong": lambda cell: cell.wrong,
-    "errors": lambda cell: sum(cell.errors.values()),
-    "wall_ns": lambda cell: cell.wall_ns or None,
-    "calc_ns": lambda cell: cell.calc_ns or None,
-    "completion_median_ns": lambda cell: completion_ns(cell) if cell.clients else None,
-    "completion_max_ns": lambda cell: completion_max_ns(cell) if cell.clients else None,
-}
+_IDENTITY = ("cell_id", "block", "system", "runtime", "arm")
+_COUNTS = ("requests", "answered", "wrong")
 
 
 def cells_sheet(run: Run) -> str:
@@ -66,11 +47,23 @@ def rows_sheet(all_rows: Sequence[Row]) -> str:
 
 
 def _identity(cell: CellResult) -> dict[str, Any]:
-    return {name: read(cell) for name, read in _IDENTITY.items()}
+    return {
+        **{name: getattr(cell, name) for name in _IDENTITY},
+        "client_runtime": cell.client_runtime or cell.runtime,
+        "status": cell.status,
+        "reason": " ".join(str(as_message(cell.reason)).split()),
+    }
 
 
 def _measured(cell: CellResult) -> dict[str, Any]:
-    line = {name: read(cell) for name, read in _COUNTS.items()}
+    line = {
+        **{name: getattr(cell, name) for name in _COUNTS},
+        "errors": sum(cell.errors.values()),
+        "wall_ns": cell.wall_ns or None,
+        "calc_ns": cell.calc_ns or None,
+        "completion_median_ns": completion_ns(cell) if cell.clients else None,
+        "completion_max_ns": completion_max_ns(cell) if cell.clients else None,
+    }
     for kind, summary in (("latency", cell.latency), ("connect", cell.connect), ("waiting", cell.waiting)):
         line |= {f"{kind}_{name}": summary.get(name) for name in _LATENCIES}
     for side, processes in (("service", cell.services), ("client", cell.clients)):

@@ -13,8 +13,9 @@ from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import Message, message
 from core.printable import Printable
+from reports.document.drawing import Panel
 from reports.document.looks import LIGHT
-from reports.document.model import Figure, Panel
+from reports.document.model import Figure
 from reports.render import panels
 from reports.render.svg import for_page
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.messages import NOTHING, Message, message
 from reports.document.model import Column, Datum, Form, number
 from reports.document.values import hundredths, microseconds, seconds, whole
-from reports.rows.summary import Figures, Row
+from reports.rows.summary import Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class RowColumn:
     name: str
     head: Message
     brief: Message
-    over: Message = NOTHING
+    over: Message
     value: Callable[[Row], float | None]
     form: Form
     rank: int
@@ -36,112 +36,39 @@ class RowColumn:
         return number(self.value(row), self.form, cells, self.figure)
 
 
-def _figure(read: Callable[[Figures], float | None]) -> Callable[[Row], float | None]:
-    return lambda row: read(row.figures) if row.figures else None
+def _of(key: str) -> Callable[[Row], float | None]:
+    """Reads one of Figures of a row that has any."""
+    return lambda row: getattr(row.figures, key, None)
 
 
 _TIME, _LATENCY, _CPU = message("completion s"), message("latency us"), message("CPU us/request")
-
-COLUMNS = (
-    RowColumn(
-        name="completion_median_ns",
-        head=message("Completion [s]"),
-        over=_TIME,
-        brief=message("median"),
-        value=_figure(lambda figures: figures.completion_ns),
-        form=seconds,
-        rank=0,
-        figure="completion_s",
-    ),
-    RowColumn(
-        name="completion_max_ns",
-        head=message("Slowest client [s]"),
-        over=_TIME,
-        brief=message("max"),
-        value=_figure(lambda figures: figures.completion_max_ns),
-        form=seconds,
-        rank=2,
-        figure="completion_max_s",
-    ),
-    RowColumn(
-        name="wall_ns",
-        head=message("Wall [s]"),
-        over=message("wall"),
-        brief=message("s"),
-        value=_figure(lambda figures: figures.wall_ns),
-        form=seconds,
-        rank=9,
-        figure="wall",
-    ),
-    RowColumn(
-        name="requests_per_s",
-        head=message("Requests/s"),
-        over=message("requests"),
-        brief=message("per s"),
-        value=_figure(lambda figures: figures.requests_per_s),
-        form=whole,
-        rank=3,
-        figure="requests_per_s",
-    ),
-    RowColumn(
-        name="p50_ns",
-        head=message("p50 [us]"),
-        over=_LATENCY,
-        brief=message("p50"),
-        value=_figure(lambda figures: figures.p50_ns),
-        form=microseconds,
-        rank=5,
-        figure="row p50",
-    ),
-    RowColumn(
-        name="p99_ns",
-        head=message("p99 [us]"),
-        over=_LATENCY,
-        brief=message("p99"),
-        value=_figure(lambda figures: figures.p99_ns),
-        form=microseconds,
-        rank=4,
-        figure="row p99",
-    ),
-    RowColumn(
-        name="service_cpu_ns_per_request",
-        head=message("Service CPU [us/request]"),
-        over=_CPU,
-        brief=message("service"),
-        value=_figure(lambda figures: figures.service_cpu_ns),
-        form=microseconds,
-        rank=6,
-        figure="service_cpu",
-    ),
-    RowColumn(
-        name="client_cpu_ns_per_request",
-        head=message("Client CPU [us/request]"),
-        over=_CPU,
-        brief=message("client"),
-        value=_figure(lambda figures: figures.client_cpu_ns),
-        form=microseconds,
-        rank=7,
-        figure="client_cpu",
-    ),
-    RowColumn(
-        name="ratio_to_first_runtime",
-        head=message("Ratio"),
-        brief=message("ratio"),
-        value=lambda row: row.ratio,
-        form=hundredths,
-        rank=1,
-        figure="ratio_to_first",
-    ),
-    RowColumn(
-        name="blocks_ok",
-        head=message("Blocks ok"),
-        over=message("blocks"),
-        brief=message("ok"),
-        value=lambda row: len(row.good),
-        form=whole,
-        rank=8,
-        figure="blocks_ok",
-    ),
+_TABLE: Sequence[tuple[str, str, Callable[[Row], float | None], Form, int, Message, Message, Message]] = (
+    # name, figure, value, form, rank,
+    # over, brief, head
+    ("completion_median_ns", "completion_s", _of("completion_ns"), seconds, 0,
+        _TIME, message("median"), message("Completion [s]")),
+    ("completion_max_ns", "completion_max_s", _of("completion_max_ns"), seconds, 2,
+        _TIME, message("max"), message("Slowest client [s]")),
+    ("wall_ns", "wall", _of("wall_ns"), seconds, 9,
+        message("wall"), message("s"), message("Wall [s]")),
+    ("requests_per_s", "requests_per_s", _of("requests_per_s"), whole, 3,
+        message("requests"), message("per s"), message("Requests/s")),
+    ("p50_ns", "row p50", _of("p50_ns"), microseconds, 5,
+        _LATENCY, message("p50"), message("p50 [us]")),
+    ("p99_ns", "row p99", _of("p99_ns"), microseconds, 4,
+        _LATENCY, message("p99"), message("p99 [us]")),
+    ("service_cpu_ns_per_request", "service_cpu", _of("service_cpu_ns"), microseconds, 6,
+        _CPU, message("service"), message("Service CPU [us/request]")),
+    ("client_cpu_ns_per_request", "client_cpu", _of("client_cpu_ns"), microseconds, 7,
+        _CPU, message("client"), message("Client CPU [us/request]")),
+    ("ratio_to_first_runtime", "ratio_to_first", lambda row: row.ratio, hundredths, 1,
+        NOTHING, message("ratio"), message("Ratio")),
+    ("blocks_ok", "blocks_ok", lambda row: len(row.good), whole, 8,
+        message("blocks"), message("ok"), message("Blocks ok")),
+)  # fmt: skip
+COLUMNS = tuple(
+    RowColumn(name=name, figure=figure, value=value, form=form, rank=rank, over=over, brief=brief, head=head)
+    for name, figure, value, form, rank, over, brief, head in _TABLE
 )
 
 

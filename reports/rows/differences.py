@@ -33,7 +33,13 @@ FACTS: Mapping[str, tuple[Message, Callable[[Mapping[str, Any]], Message]]] = {
 }
 
 
-def by_value(label: Message, values: Mapping[str, Message], joint: Message = COMMA) -> Message | None:
+def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMMA) -> list[Message]:
+    """A line for each fact that is not the same everywhere. facts: its value by name"""
+    lines = (_by_value(label, values, joint) for label, values in facts.items())
+    return [line for line in lines if line]
+
+
+def _by_value(label: Message, values: Mapping[str, Message], joint: Message) -> Message | None:
     """'PGO: yes (3.11), no (3.14t)', where *values* by name are not all the same."""
     names: dict[Message, list[str]] = {}
     for name, value in values.items():
@@ -47,8 +53,7 @@ def by_value(label: Message, values: Mapping[str, Message], joint: Message = COM
 def differences(facts: Mapping[str, Mapping[str, Any]]) -> list[Message]:
     """Where the builds called so differ: version, compiler and flags; native programs aside."""
     builds = {name: known for name, known in facts.items() if name != NATIVE}
-    lines = [by_value(label, {name: read(known) for name, known in builds.items()}) for label, read in FACTS.values()]
-    return [line for line in lines if line]
+    return unlike({label: {name: read(known) for name, known in builds.items()} for label, read in FACTS.values()})
 
 
 def packages(facts: Mapping[str, Any]) -> dict[str, str]:

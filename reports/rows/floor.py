@@ -10,7 +10,6 @@ from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan
 from reports.rows.summary import Row, cpu_ns, setting_key
-from reports.rows.topologies import ratio_of
 from reports.statistics.stats import Estimate, effect
 
 
@@ -60,7 +59,7 @@ def _floor(row: Row, answer_ns: float, native: Row | None) -> Floor:
         service_ns=median(spent_ns),
         answer_ns=answer_ns,
         native_ns=native_ns,
-        times=ratio_of(effect([log(each_ns / least_ns) for each_ns in spent_ns])),
+        times=effect([log(each_ns / least_ns) for each_ns in spent_ns]).ratio,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import sqrt
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
@@ -74,7 +74,7 @@ def _growths(swept: Series, label: Message) -> Iterator[Growth]:
         for side in SIDES:
             points = _points(cells, side)
             if len({count for count, _ in points}) >= FEWEST_COUNTS and len(points) >= FEWEST_POINTS:
-                shares = services if all(is_proportional(_of(cell, side)) for cell in cells) else None
+                shares = services if all(is_proportional(of_side(cell, side)) for cell in cells) else None
                 slope, fixed, shared = fit(points, shares)
                 yield Growth(
                     label=label,
@@ -85,16 +85,17 @@ def _growths(swept: Series, label: Message) -> Iterator[Growth]:
                     slope=slope,
                     fixed=fixed,
                     shared=shared,
-                    cells=tuple(cell for cell in cells if memory_bytes(_of(cell, side)) is not None),
+                    cells=tuple(cell for cell in cells if memory_bytes(of_side(cell, side)) is not None),
                 )
 
 
-def _of(cell: CellResult, side: Side) -> Sequence[Mapping[str, object]]:
+def of_side(cell: CellResult, side: Side) -> Sequence[Mapping[str, Any]]:
+    """The services or the clients of a cell."""
     return cell.services if side == "services" else cell.clients
 
 
 def _points(cells: Sequence[CellResult], side: Side) -> list[tuple[int, int]]:
-    sizes = [(number(cell, CLIENTS), memory_bytes(_of(cell, side))) for cell in cells]
+    sizes = [(number(cell, CLIENTS), memory_bytes(of_side(cell, side))) for cell in cells]
     return sorted((count, size) for count, size in sizes if size is not None)
 
 

@@ -6,8 +6,8 @@ after the other.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import exp, isfinite, log
+from dataclasses import dataclass, replace
+from math import log
 from statistics import mean, median
 from typing import Any
 
@@ -22,7 +22,7 @@ from reports.rows.settings import parameter_values
 from reports.rows.standings import titled
 from reports.rows.summary import Row
 from reports.rows.traces import of_rows
-from reports.statistics.stats import Estimate, effect, log_ratios
+from reports.statistics.stats import Estimate, effect, paired_effect
 
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
 BEAST = "http-beast-native"
@@ -106,15 +106,14 @@ def _in_flight(cell: CellResult) -> float:
 
 def _ratio(logarithm: Estimate, least: float = 0.0) -> Estimate:
     """As a ratio. Bench is no shorter than any loop, so no serialisation goes below 1."""
-    value, high = exp(logarithm.value), exp(logarithm.high) if isfinite(logarithm.high) else logarithm.high
-    low = exp(logarithm.low) if isfinite(logarithm.low) else 0.0
-    return Estimate(value=value, low=min(value, max(least, low)), high=high, count=logarithm.count)
+    ratio = logarithm.ratio
+    return replace(ratio, low=min(ratio.value, max(least, ratio.low)))
 
 
 def bench_ratio(row: ClientRow, base: ClientRow) -> Estimate | None:
     """Bench of *row* over that of *base*, paired by block, with its 95 % interval; None where no block has both."""
-    ratios = log_ratios(_benches_ns(row), _benches_ns(base))
-    return _ratio(effect([*ratios.values()])) if ratios else None
+    logarithm = paired_effect(_benches_ns(row), _benches_ns(base))
+    return _ratio(logarithm) if logarithm else None
 
 
 def _benches_ns(client: ClientRow) -> dict[int, int]:

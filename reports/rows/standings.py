@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, isfinite
 from statistics import median
 
 from core.cell import Value
@@ -11,7 +10,7 @@ from core.result import CellResult
 from core.runtime import NATIVE
 from reports.rows.arrangement import value_text
 from reports.rows.summary import Row, cpu_ns, request_ns
-from reports.statistics.stats import Estimate, effect, log_ratios
+from reports.statistics.stats import Estimate, paired_effect
 
 OWN_CHOICES = ("NUM_SERVER_THREADS",)  # Netty takes part with one thread and with two
 
@@ -160,12 +159,8 @@ def client_cpu_share(row: Row, base: Row) -> Estimate | None:
 
 def _ratio(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> Estimate | None:
     """Time of the second over that of the first, median over the blocks that both have, with its 95 % interval."""
-    ratios = log_ratios(numerator_ns, denominator_ns)
-    if not ratios:
-        return None
-    logarithm = effect([*ratios.values()])
-    low, high = (exp(end) if isfinite(end) else end for end in (logarithm.low, logarithm.high))
-    return Estimate(value=exp(logarithm.value), low=max(0.0, low), high=high, count=logarithm.count)
+    logarithm = paired_effect(numerator_ns, denominator_ns)
+    return logarithm.ratio if logarithm else None
 
 
 def _client_cpu_ns(row: Row) -> dict[int, float]:

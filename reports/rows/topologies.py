@@ -1,8 +1,7 @@
 """One process of many threads beside many processes of few: which are compared, and by how much. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp, isfinite
 from statistics import median
 
 from core.messages import Message
@@ -12,7 +11,7 @@ from core.saved import Machine
 from reports.rows.series import Series, labels, median_requests_per_s, memory_bytes, number, series
 from reports.rows.summary import request_ns
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
-from reports.statistics.stats import Estimate, effect, log_ratios
+from reports.statistics.stats import Estimate, log_ratios, paired_effect
 
 SERVICES, WORKERS, LOAD = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE", "CALC_TARGET"
 MANY_THREADS = 25
@@ -176,12 +175,6 @@ def crossings(claims_: Sequence[Claim]) -> list[Crossing]:
     return [Crossing(claims=tuple(group)) for group in groups.values() if len(group) > 1]
 
 
-def ratio_of(log_ratio: Estimate) -> Estimate:
-    """The ratio itself; without an end where the interval has none."""
-    low, high = (exp(end) if isfinite(end) else end for end in (log_ratio.low, log_ratio.high))
-    return Estimate(value=exp(log_ratio.value), low=low, high=high, count=log_ratio.count)
-
-
 def _pairs(run: Run, swept: Series) -> list[tuple[str, str]]:
     """Each free-threaded runtime with the default build to compare it with: of its version, or else the last."""
     known = {arm: RuntimeName.parse(arm) for arm in swept.arms if arm in run.runtimes}
@@ -227,9 +220,9 @@ def _claim(topology: Topology, load: int, pair: tuple[str, str], shape: tuple[in
         threaded=threaded,
         one=single,
         many=many,
-        over_one=_log_ratio(request_ns(single.cells), request_ns(threaded.cells)),
-        over_many=_log_ratio(request_ns(many.cells), request_ns(threaded.cells)),
-        memory=_log_ratio(_taken_bytes(threaded), _taken_bytes(many)),
+        over_one=paired_effect(request_ns(single.cells), request_ns(threaded.cells)),
+        over_many=paired_effect(request_ns(many.cells), request_ns(threaded.cells)),
+        memory=paired_effect(_taken_bytes(threaded), _taken_bytes(many)),
     )
 
 
@@ -237,8 +230,3 @@ def _taken_bytes(place: Place) -> dict[int, int]:
     """Memory of all services, by block."""
     sizes = {cell.block: memory_bytes(cell.services) for cell in place.cells}
     return {block: size for block, size in sizes.items() if size}
-
-
-def _log_ratio(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
-    per_block = [*log_ratios(denominator, numerator).values()]
-    return effect(per_block) if per_block else None

@@ -10,11 +10,13 @@ and, where the report of a run without it shall say how to measure it,
 """
 
 import pkgutil
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 
 from core.messages import Message
+from core.result import Run
 from reports.document.model import Section
 from reports.view import View
 
@@ -35,6 +37,11 @@ def lacking(view: View) -> list[tuple[Message, str]]:
     """What the run does not have of that which reports can show, and the command that would measure it."""
     wanted = [topic for topic in topics() if hasattr(topic, "WANTED")]
     return [(topic.WANTED, _command(topic, view)) for topic in wanted if not _is_measured(topic, view)]
+
+
+def of_run(command: Callable[[Run], str]) -> Callable[[View], str]:
+    """A topic's COMMAND that is the run's."""
+    return lambda view: command(view.run)
 
 
 def _section(topic: ModuleType, view: View) -> Section:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from core.cell import Value
 from core.messages import Message
-from reports.document.model import Axis
+from reports.document.drawing import Axis
 from reports.rows.arrangement import value_text
 
 LOG_FROM_RATIO = 8

@@ -13,12 +13,14 @@ from reports.rows.comparisons import Comparison
 from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import setting_key
 from reports.rows.traces import together
+from reports.sections import of_run
 from reports.statistics.evidence import WORDS
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
 PLACE = 30
 WANTED = message("Comparisons: version, build and lock")
+COMMAND = of_run(all_runtimes_command)
 MOST_ROWS = 24
 BEYOND = 2.5
 MOST_TICKS = 5
@@ -32,13 +34,6 @@ TICKS = (  # the finest of these that has no more than MOST_TICKS on the scale
 SIGNS: Mapping[str, str] = {"faster": "▲", "slower": "▼", "equivalent": "=", "inconclusive": "?", "invalid": "×"}
 DECIDED = ("faster", "slower", "equivalent")
 SETTING, STEP, RATIO, VERDICT = message("Setting"), message("Step"), message("Ratio [95 %]"), message("Verdict")
-
-
-def _command(view: View) -> str:
-    return all_runtimes_command(view.run)
-
-
-COMMAND = _command
 
 
 def section(view: View) -> Section:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from core.messages import Message, message
-from reports.document.model import Axis, Curve, Figure, Mark, Panel, Section, Span
+from reports.document.drawing import Axis, Curve, Mark, Panel, Span
+from reports.document.model import Figure, Section
 from reports.render.figures import tip
 from reports.rows.arrangement import alike
 from reports.rows.measures import Measure, measure

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, message, verbatim
-from reports.document.model import Axis, Curve, Figure, Mark, Panel, Span
+from reports.document.drawing import Axis, Curve, Mark, Panel, Span
+from reports.document.model import Figure
 from reports.document.values import whole
 from reports.render.figures import tip
 from reports.render.strips import round_values

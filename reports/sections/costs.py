@@ -3,16 +3,32 @@
 from collections.abc import Mapping
 
 from core.messages import NOTHING, Message, message
-from reports.document.model import Column, Datum, Form, Group, Line, Section, Strip, Table, arm, columns, number, words
+from reports.document.model import (
+    Column,
+    Datum,
+    Form,
+    Group,
+    Line,
+    Section,
+    Strip,
+    Table,
+    arm,
+    columns,
+    number,
+    plain_table,
+    words,
+)
 from reports.document.values import megabytes, tenths
 from reports.rows.commands import command_line
 from reports.rows.costs import Costs, median_costs, what_moved
 from reports.rows.summary import Row, setting_key
 from reports.rows.traces import of_rows
+from reports.sections import of_run
 from reports.view import View
 
 PLACE = 80
 WANTED = message("Where the time of a request goes")
+COMMAND = of_run(command_line)  # once more: what an older version did not measure, this one does
 Figures = Mapping[str, tuple[Message, Form]]
 TIMES: Figures = {
     "calc": (message("calc"), tenths),
@@ -32,14 +48,6 @@ MORE: Figures = {
     "client_rss": (message("client peak MB"), megabytes),
 }
 RUNTIME = message("Runtime")
-
-
-def again(view: View) -> str:
-    """The command of the run once more: what an older version did not measure, this one does."""
-    return command_line(view.run)
-
-
-COMMAND = again
 
 
 def section(view: View) -> Section:
@@ -160,11 +168,8 @@ def _moved(view: View) -> Table:
         if before and after and (moved := what_moved(before, after)):
             name = view.settings.name(comparison.system, comparison.params)
             step = f"{comparison.denominator} → {comparison.numerator}"
-            lines.append((words(name), words(step), words(moved, cells=view.traces.of(comparison))))
-    return Table(
-        name=message("What changed most at each step, per request"),
-        columns=columns((message("Setting"), message("Step"), message("What changed most"))),
-        groups=(Group(lines=tuple(lines)),),
-        kind="reasons",
-        folded=True,
+            lines.append((name, step, words(moved, cells=view.traces.of(comparison))))
+    heads = (message("Setting"), message("Step"), message("What changed most"))
+    return plain_table(
+        message("What changed most at each step, per request"), heads, lines, kind="reasons", folded=True
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.messages import NOTHING, Message, listed, message, verbatim
-from reports.document.model import ABSENT, Group, Line, Section, Table, arm, columns, number, traced, words
+from reports.document.model import ABSENT, Line, Section, Table, arm, number, plain_table, traced, words
 from reports.document.values import thousandths
 from reports.rows.fairness import AMONG, UNEVEN_BELOW, Among, Fairness, fairnesses
 from reports.rows.traces import of_cells
@@ -78,12 +78,9 @@ def _table(shared: Sequence[Fairness], view: View) -> Table:
     rows: dict[tuple[Message, str], dict[Among, Fairness]] = {}
     for fairness in shared:
         rows.setdefault((fairness.label, fairness.arm), {})[fairness.among] = fairness
-    return Table(
-        name=message("Jain index of requests"),
-        columns=columns((message("Runtime"), message("Setting")), (NAMES[among] for among in AMONG)),
-        groups=(Group(lines=tuple(_line(label, indices, view) for (label, _), indices in rows.items())),),
-        folded=True,
-    )
+    lines = [_line(label, indices, view) for (label, _), indices in rows.items()]
+    heads = (message("Runtime"), message("Setting"))
+    return plain_table(message("Jain index of requests"), heads, lines, map(NAMES.__getitem__, AMONG), folded=True)
 
 
 def _line(label: Message, indices: Mapping[Among, Fairness], view: View) -> Line:

@@ -6,24 +6,8 @@ from statistics import median
 
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.runtime import NATIVE
-from reports.document.model import (
-    ABSENT,
-    Axis,
-    Column,
-    Curve,
-    Datum,
-    Figure,
-    Mark,
-    Panel,
-    Section,
-    Span,
-    Table,
-    arm,
-    bounds,
-    number,
-    traced,
-    words,
-)
+from reports.document.drawing import Axis, Curve, Mark, Panel, Span
+from reports.document.model import ABSENT, Column, Datum, Figure, Section, Table, arm, bounds, number, traced, words
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.render.figures import tip
 from reports.rows.http_story import Settings, answer, story

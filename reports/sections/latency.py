@@ -4,21 +4,8 @@ from collections.abc import Sequence
 from math import ceil, log10
 
 from core.messages import NOTHING, Message, message, verbatim
-from reports.document.model import (
-    Axis,
-    Column,
-    Curve,
-    Figure,
-    Group,
-    Line,
-    Mark,
-    Panel,
-    Section,
-    Table,
-    arm,
-    number,
-    words,
-)
+from reports.document.drawing import Axis, Curve, Mark, Panel
+from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, number, words
 from reports.document.values import microseconds, ratio, whole
 from reports.render.figures import tip
 from reports.rows.comparisons import Comparison

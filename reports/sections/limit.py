@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.messages import Message, listed, message
-from reports.document.model import Group, Line, Section, Table, arm, columns, estimate, estimated, number, traced, words
+from reports.document.model import Line, Section, Table, arm, estimate, estimated, number, plain_table, traced, words
 from reports.document.values import hundredths, whole
 from reports.rows.limits import Share, shares
 from reports.rows.settings import parameter_values
@@ -12,6 +12,11 @@ from reports.rows.traces import of_rows
 from reports.view import View
 
 PLACE = 90
+HOW = message(
+    "The machine's limit is the same protocol and the same count in Rust, called by the native load generator. "
+    "Python clients take CPU time from the service: with --client-runtime native every service is called by that "
+    "generator, and the share is the service's alone."
+)
 
 
 def section(view: View) -> Section:
@@ -24,7 +29,7 @@ def section(view: View) -> Section:
         title=message("The machine's limit"),
         sentences=tuple(_sentence(share, view) for share in last),
         tables=(_table(reached, view),),
-        notes=(_how(),) if reached else (),
+        notes=(HOW,) if reached else (),
         terminal=(_range(last, view),) if len(last) > 1 else tuple(_sentence(share, view) for share in last),
     )
 
@@ -63,23 +68,11 @@ def _setting(share: Share) -> str:
     return parameter_values(share.row.params, share.names)
 
 
-def _how() -> Message:
-    return message(
-        "The machine's limit is the same protocol and the same count in Rust, called by the native load generator. "
-        "Python clients take CPU time from the service: with --client-runtime native every service is called by that "
-        "generator, and the share is the service's alone."
-    )
-
-
 def _table(reached: Sequence[Share], view: View) -> Table:
     numbers = (message("requests/s"), message("limit, requests/s"), message("share [95 %]"))
     heads = (message("Runtime"), message("System"), message("Setting"), message("Clients"))
-    return Table(
-        name=message("Shares of the machine's limit"),
-        columns=columns(heads, numbers),
-        groups=(Group(lines=tuple(_line(share, view) for share in reached)),),
-        folded=True,
-    )
+    lines = [_line(share, view) for share in reached]
+    return plain_table(message("Shares of the machine's limit"), heads, lines, numbers, folded=True)
 
 
 def _line(share: Share, view: View) -> Line:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.messages import Message, message, verbatim
-from reports.document.model import ABSENT, Group, Line, Section, Table, arm, columns, number, words
+from reports.document.model import ABSENT, Group, Line, Section, Table, arm, columns, number, plain_table, words
 from reports.document.values import hundredths, percent
 from reports.view import View
 
@@ -12,6 +12,11 @@ PLACE = 83
 KIND = "locks"
 MOST_LINES = 8
 RUNTIME = message("Runtime")
+HOW = message(
+    "From one more cell of each, in no other figure. Shares are of the time that requests took, divided among "
+    "lines by samples of Python stacks that were taken while threads waited. Counting of references, of CPU time, "
+    "is a lower bound: most of it is inlined and cannot be seen."
+)
 Profile = Mapping[str, Any]
 
 
@@ -25,16 +30,8 @@ def section(view: View) -> Section:
         title=message("Whose lock"),
         sentences=sentences,
         tables=(_sums(seen, view), _lines(seen, view)),
-        notes=(_how(),) if seen else (),
+        notes=(HOW,) if seen else (),
         terminal=sentences,
-    )
-
-
-def _how() -> Message:
-    return message(
-        "From one more cell of each, in no other figure. Shares are of the time that requests took, divided among "
-        "lines by samples of Python stacks that were taken while threads waited. Counting of references, of CPU time, "
-        "is a lower bound: most of it is inlined and cannot be seen."
     )
 
 
@@ -42,7 +39,7 @@ def _sums(profiles: Sequence[Profile], view: View) -> Table:
     lines = tuple(
         (
             arm(profile["runtime"], view.looks.get(profile["runtime"])),
-            words(profile["system"]),
+            profile["system"],
             number(profile["stops"] / max(1, profile["requests"]), hundredths),
             *(number(_share(profile, name), percent) for name in ("stopping_ns", "waiting_ns")),
             number(profile["count_share"], percent),
@@ -55,8 +52,7 @@ def _sums(profiles: Sequence[Profile], view: View) -> Table:
         message("time waiting for contended locks"),
         message("CPU time counting shared references"),
     )
-    name = message("Locks and stops")
-    return Table(name=name, columns=columns((RUNTIME, message("System")), heads), groups=(Group(lines=lines),))
+    return plain_table(message("Locks and stops"), (RUNTIME, message("System")), lines, heads)
 
 
 def _share(profile: Profile, name: str) -> float:

@@ -9,11 +9,11 @@ from core.hosts import Layout
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import SAME, Method
 from core.saved import Machine
-from reports.document.model import ABSENT, Group, Line, Section, Table, columns, plain_table, words
+from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.rows.arrangement import value_text
 from reports.rows.builds import build_flags
 from reports.rows.commands import repeat_command
-from reports.rows.differences import by_value, packages
+from reports.rows.differences import packages, unlike
 from reports.rows.summary import Row
 from reports.view import View
 
@@ -140,30 +140,18 @@ def host_differences(hosts: Mapping[str, Mapping[str, Any]]) -> tuple[Message, .
             for runtime in dict.fromkeys(one for host in hosts.values() for one in host.get("runtimes") or {})
         },
     }
-    lines = [
-        by_value(label, {name: verbatim(str(value or ABSENT)) for name, value in values.items()})
-        for label, values in facts.items()
-    ]
-    differing = [line for line in lines if line]
-    if not differing:
-        return ()
-    return (
-        message(
-            "The hosts differ, and a figure may be due to that: {differences}.",
-            differences=listed(differing, SEMICOLON),
-        ),
-    )
+    texts = {label: {name: verbatim(str(value or ABSENT)) for name, value in of.items()} for label, of in facts.items()}
+    differing = listed(unlike(texts), SEMICOLON)
+    words = message("The hosts differ, and a figure may be due to that: {differences}.", differences=differing)
+    return (words,) if differing else ()
 
 
 def cores_text(machine: Machine) -> str | None:
     """How many cores, and how many of them the run could use where these are fewer; None where nobody knows."""
     if machine.cores is None:
         return None
-    return (
-        str(machine.cores)
-        if machine.cores_usable in (None, machine.cores)
-        else f"{machine.cores_usable} / {machine.cores}"
-    )
+    are_all = machine.cores_usable in (None, machine.cores)
+    return str(machine.cores) if are_all else f"{machine.cores_usable} / {machine.cores}"
 
 
 def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -171,12 +159,13 @@ def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
     return plain_table(
         message("Runtimes"),
         (message("Runtime"), message("Version"), message("Build"), message("Compiler"), message("Flags"), PACKAGES),
-        [_runtime(name, facts) for name, facts in runtimes.items()],
+        [runtime_line(name, facts) for name, facts in runtimes.items()],
         kind="facts",
     )
 
 
-def _runtime(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, ...]:
+def runtime_line(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, ...]:
+    """Name, version, build, compiler, flags, packages."""
     build = message("free-threaded") if facts.get("gil_disabled_build") else message("default")
     installed = ", ".join(f"{package} {version}" for package, version in packages(facts).items())
     return (
@@ -256,15 +245,11 @@ def _meaning(name: str) -> Message | str:
 def _varying(view: View) -> Table:
     """A line for each setting, with its own value of each parameter that is not the same in all of them."""
     names = [name for name in _names(view.rows) if len(_values(view.rows, name)) > 1]
-    return Table(
-        name=message("Of each setting"),
-        columns=columns([message("Setting")], map(verbatim, names)),
-        groups=(Group(lines=tuple(_setting(rows[0], names, view) for rows in view.groups) if names else ()),),
-        kind="settings",
-        titled=True,
-    )
+    lines = [_setting(rows[0], names, view) for rows in view.groups] if names else []
+    heads, numbers = (message("Setting"),), map(verbatim, names)
+    return plain_table(message("Of each setting"), heads, lines, numbers, kind="settings", titled=True)
 
 
-def _setting(row: Row, names: Sequence[str], view: View) -> Line:
+def _setting(row: Row, names: Sequence[str], view: View) -> tuple[Message | str, ...]:
     values = (_value_text(row.params[name], _unit(name)) if name in row.params else ABSENT for name in names)
-    return words(row.title or view.settings.head(row.system)), *map(words, values)
+    return row.title or view.settings.head(row.system), *values

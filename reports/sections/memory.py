@@ -2,21 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
 
 from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
-from core.result import CellResult
+from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import (
-    Axis,
     Column,
-    Curve,
     Datum,
     Figure,
     Group,
     Line,
-    Mark,
-    Panel,
     Section,
     Strip,
     Table,
@@ -25,13 +20,14 @@ from reports.document.model import (
     estimate,
     estimated,
     number,
+    plain_table,
     traced,
     words,
 )
 from reports.document.values import MIB, kib, mib, size, whole
 from reports.render.figures import tip
 from reports.rows.footprints import Beyond, Footprint, beyond, footprints
-from reports.rows.growth import CLIENTS, SIDES, Growth, Side, growths
+from reports.rows.growth import CLIENTS, SIDES, Growth, Side, growths, of_side
 from reports.rows.series import about, memory_bytes
 from reports.rows.summary import Row
 from reports.rows.traces import of_cells, of_rows
@@ -40,6 +36,11 @@ from reports.view import View
 PLACE = 110
 WANTED = message("Memory against the number of clients")
 COMMAND = f"{PROGRAM} --experiment memory"
+HOW = message(
+    "Memory is the proportional set size at the end of a cell, with all connections open, or the peak resident set "
+    "size where the system does not report that. The slope is fitted to all cells, one point each, with its 95 % "
+    "interval; what ends with the first clients (pages shared among more processes, first buffers) is fitted apart."
+)
 CURVE_POINTS = 60
 NAMES: Mapping[Side, Message] = {"services": message("services"), "clients": message("clients")}
 RUNTIME, SETTING = message("Runtime"), message("Setting")
@@ -77,16 +78,8 @@ def section(view: View) -> Section:
         sentences=sentences,
         figures=tuple(_figure(side, swept, view) for side in SIDES if swept),
         tables=(_sizes(view), _parts(profiled, view)),
-        notes=(_how(),) if swept else (),
+        notes=(HOW,) if swept else (),
         terminal=sentences,
-    )
-
-
-def _how() -> Message:
-    return message(
-        "Memory is the proportional set size at the end of a cell, with all connections open, or the peak resident set "
-        "size where the system does not report that. The slope is fitted to all cells, one point each, with its 95 % "
-        "interval; what ends with the first clients (pages shared among more processes, first buffers) is fitted apart."
     )
 
 
@@ -163,10 +156,9 @@ def _at(growth: Growth, clients: int) -> str:
 
 
 def _slopes(mine: Sequence[Growth], side: Side, view: View) -> Table:
-    lines = tuple(_slope(growth, side, view) for growth in mine)
+    lines = [_slope(growth, side, view) for growth in mine]
     heads = (message("at fewest clients [MiB]"), message("at most clients [MiB]"), message("KiB / client [95 %]"))
-    name = message("Memory of {side}", side=NAMES[side])
-    return Table(name=name, columns=columns((RUNTIME, SETTING), heads), groups=(Group(lines=lines),))
+    return plain_table(message("Memory of {side}", side=NAMES[side]), (RUNTIME, SETTING), lines, heads)
 
 
 def _slope(growth: Growth, side: Side, view: View) -> Line:
@@ -203,12 +195,8 @@ def _sizes(view: View) -> Table:
 
 
 def _median(row: Row, side: Side) -> float | None:
-    sizes = [size_bytes for cell in row.good if (size_bytes := memory_bytes(_processes(cell, side)))]
+    sizes = [size_bytes for cell in row.good if (size_bytes := memory_bytes(of_side(cell, side)))]
     return median(sizes) if sizes else None
-
-
-def _processes(cell: CellResult, side: Side) -> Sequence[Mapping[str, Any]]:
-    return cell.services if side == "services" else cell.clients
 
 
 def _line(row: Row, sizes: Mapping[Side, float | None], most: float, view: View) -> Line:

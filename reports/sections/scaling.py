@@ -7,23 +7,19 @@ import numpy as np
 from core.cell import PARAMETERS
 from core.messages import SEMICOLON, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
+from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import (
     ABSENT,
-    Axis,
-    Curve,
     Figure,
-    Group,
     Line,
-    Mark,
-    Panel,
     Section,
     Table,
     arm,
-    columns,
     estimate,
     estimated,
     interval,
     number,
+    plain_table,
     traced,
     words,
 )
@@ -194,12 +190,8 @@ def _curve(scaling: Scaling, view: View) -> Curve:
 def _table(fitted: Sequence[Scaling], view: View) -> Table:
     numbers = (message("values"), *(head for _, head, _ in COEFFICIENTS))
     heads = (message("Runtime"), message("Sweep"), message("Setting"))
-    return Table(
-        name=message("Coefficients of both laws [95 %]"),
-        columns=columns(heads, numbers),
-        groups=(Group(lines=tuple(_line(scaling, view) for scaling in fitted)),),
-        folded=True,
-    )
+    lines = [_line(scaling, view) for scaling in fitted]
+    return plain_table(message("Coefficients of both laws [95 %]"), heads, lines, numbers, folded=True)
 
 
 def _line(scaling: Scaling, view: View) -> Line:

@@ -14,21 +14,15 @@ from reports.rows.commands import all_runtimes_command
 from reports.rows.comparisons import Comparison
 from reports.rows.pairs import OVER_ALL
 from reports.rows.traces import together
+from reports.sections import of_run
 from reports.view import View
 
 PLACE = 40
 WANTED = message("The steps of a system, each with a ratio")
+COMMAND = of_run(all_runtimes_command)
 MOST_TICKS = 6
-
 Step = tuple[Comparison, ...]  # the same step in every setting of a system
 _name = attrgetter("step", "denominator", "numerator")
-
-
-def _command(view: View) -> str:
-    return all_runtimes_command(view.run)
-
-
-COMMAND = _command
 
 
 def section(view: View) -> Section:

@@ -4,21 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
-from reports.document.model import (
-    Axis,
-    Column,
-    Curve,
-    Figure,
-    Group,
-    Line,
-    Mark,
-    Panel,
-    Section,
-    Table,
-    arm,
-    number,
-    words,
-)
+from reports.document.drawing import Axis, Curve, Mark, Panel
+from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, number, words
 from reports.render.figures import tip
 from reports.rows.arrangement import value_text
 from reports.rows.measures import Measure, measure

@@ -1,6 +1,6 @@
 """The experiment targets: services that already run, each beside the first one, paired by block."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from core.messages import Message, message, verbatim
@@ -16,6 +16,7 @@ from reports.rows.standings import Contest, Standing, contests
 from reports.rows.summary import STATES, Row
 from reports.rows.traces import of_rows
 from reports.sections import contest as shared
+from reports.statistics.evidence import WORDS
 from reports.view import View
 
 PLACE = 12
@@ -25,12 +26,6 @@ HOW = message(
     "a verdict takes the p of all comparisons together into account (docs/evidence.md). The processes of a running "
     "service are measured where they are on this machine and may be read; a dash is what is not known of them."
 )
-VERDICTS: Mapping[str, Message] = {
-    "faster": message("faster"),
-    "slower": message("slower"),
-    "equivalent": message("equivalent"),
-    "invalid": message("invalid"),
-}
 
 
 def section(view: View) -> Section:
@@ -150,7 +145,7 @@ def _compared(comparison: Comparison, view: View) -> Message:
         return message("{serves}: the same service twice, so that is noise.", serves=serves)
     if comparison.verdict == "inconclusive":
         return message("{serves}, which is inconclusive: {why}.", serves=serves, why=comparison.why)
-    return message("{serves}: {verdict}.", serves=serves, verdict=VERDICTS[comparison.verdict])
+    return message("{serves}: {verdict}.", serves=serves, verdict=WORDS[comparison.verdict])
 
 
 def _times(comparison: Comparison) -> Message:

@@ -6,23 +6,8 @@ from math import isfinite
 from core.messages import Message, message, verbatim
 from core.method import SAME
 from core.program import PROGRAM
-from reports.document.model import (
-    Axis,
-    Column,
-    Curve,
-    Figure,
-    Group,
-    Line,
-    Mark,
-    Panel,
-    Section,
-    Table,
-    arm,
-    columns,
-    estimated,
-    number,
-    words,
-)
+from reports.document.drawing import Axis, Curve, Mark, Panel
+from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, columns, estimated, number, words
 from reports.document.values import hundredths, mib, whole
 from reports.render.figures import tip
 from reports.rows.series import about
@@ -36,7 +21,6 @@ from reports.rows.topologies import (
     claims,
     crossings,
     load_text,
-    ratio_of,
     topologies,
 )
 from reports.rows.traces import of_cells
@@ -187,7 +171,7 @@ def _ratio_curve(crossing: Crossing, order: Mapping[int, float], view: View) -> 
 
 
 def _ratio_mark(claim: Claim, log_ratio: Estimate, x: float) -> Mark:
-    ratio = ratio_of(log_ratio)
+    ratio = log_ratio.ratio
     is_bounded = isfinite(ratio.high)
     return Mark(
         x=x,
@@ -224,7 +208,7 @@ def _pair(claim: Claim) -> Message:
 
 def _ratio_line(claim: Claim, view: View) -> Line:
     threaded, many = of_cells(claim.threaded.cells), of_cells(claim.many.cells)
-    ratio = ratio_of(claim.over_many) if claim.over_many else None
+    ratio = claim.over_many.ratio if claim.over_many else None
     return (
         arm(claim.threaded.arm, view.looks[claim.threaded.arm], _both(claim)),
         number(claim.load, whole),

@@ -7,7 +7,7 @@ from core.messages import AND, Message, listed, message, plural
 from reports.document.model import estimate, traced
 from reports.document.values import hundredths
 from reports.rows.series import about
-from reports.rows.topologies import NO_LOAD, Claim, Crossing, Place, Topology, load_text, ratio_of
+from reports.rows.topologies import NO_LOAD, Claim, Crossing, Place, Topology, load_text
 from reports.rows.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate
 
@@ -64,7 +64,7 @@ def _times(ratio: Estimate, place: Place) -> Message:
 
 
 def _ratio(log_ratio: Estimate) -> str:
-    return estimate(ratio_of(log_ratio), hundredths)
+    return estimate(log_ratio.ratio, hundredths)
 
 
 def place_words(place: Place) -> Message:

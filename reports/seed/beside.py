@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
-from reports.document.model import ABSENT, Column, Datum, Group, Line, Section, Table, words
+from reports.document.model import ABSENT, Datum, Line, Section, Table, plain_table, words
 from reports.document.values import seconds
 from reports.rows.summary import Row, runtimes
 from reports.rows.traces import of_rows
@@ -72,13 +72,8 @@ def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
     theirs = [message("seed: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.interpreters]
     heads = [*(listed([arm]) for arm in arms), *theirs]
     lines = [line for wanted in table.rows if (line := _line(system.system, table, wanted, view))]
-    return Table(
-        name=message("{system}. {table}", system=view.settings.head(system.system), table=table.heading),
-        columns=(Column(head=NOTHING), *(Column(head=head, is_number=True) for head in heads)),
-        groups=(Group(lines=tuple(lines)),),
-        kind="seed",
-        titled=True,
-    )
+    name = message("{system}. {table}", system=view.settings.head(system.system), table=table.heading)
+    return plain_table(name, (NOTHING,), lines, heads, kind="seed", titled=True)
 
 
 def _line(system: str, table: SeedTable, wanted: SeedRow, view: View) -> Line:

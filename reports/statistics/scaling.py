@@ -90,7 +90,7 @@ def usl_fit(throughput: Mapping[int, float]) -> UslFit:
     errors = np.sqrt(np.diag(covariance))
     sigma, kappa = (_t_estimate(values[i], errors[i], n.size, 3) for i in (1, 2))
     return UslFit(
-        rate=_exponential(_t_estimate(values[0], errors[0], n.size, 3)),
+        rate=_t_estimate(values[0], errors[0], n.size, 3).ratio,
         sigma=sigma,
         kappa=kappa,
         peak=_peak(values, covariance, n.size) if kappa.low > 0 else None,
@@ -107,7 +107,7 @@ def amdahl_fit(throughput: Mapping[int, float]) -> AmdahlFit:
     errors = np.sqrt(np.diag(covariance))
     serial = _t_estimate(values[1], errors[1], n.size, 2)
     return AmdahlFit(
-        rate=_exponential(_t_estimate(values[0], errors[0], n.size, 2)),
+        rate=_t_estimate(values[0], errors[0], n.size, 2).ratio,
         serial=serial,
         limit=_reciprocal(serial) if serial.low > 0 else None,
     )
@@ -263,10 +263,6 @@ def _t_estimate(value: float, error: float, points: int, parameters: int) -> Est
     return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=points)
 
 
-def _exponential(of: Estimate) -> Estimate:
-    return Estimate(value=exp(of.value), low=exp(of.low), high=exp(of.high), count=of.count)
-
-
 def _reciprocal(of: Estimate) -> Estimate:
     return Estimate(value=1 / of.value, low=1 / of.high, high=1 / of.low, count=of.count)
 
@@ -278,4 +274,4 @@ def _peak(values: Floats, covariance: Floats, points: int) -> Estimate | None:
         return None
     slopes = np.array([0, -0.5 / (1 - sigma), -0.5 / kappa])
     error = sqrt(float(slopes @ covariance @ slopes))
-    return _exponential(_t_estimate(0.5 * log((1 - sigma) / kappa), error, points, 3))
+    return _t_estimate(0.5 * log((1 - sigma) / kappa), error, points, 3).ratio

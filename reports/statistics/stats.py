@@ -6,7 +6,7 @@ sources and limits are in docs/statistics.md; benchmarks/method_simulated.py mea
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, log
+from math import exp, inf, log
 from typing import TypeAlias
 
 import numpy as np
@@ -51,6 +51,11 @@ class Estimate:
     def is_range(self) -> bool:
         """Whether low and high are the range of values too few for an interval."""
         return self.count < FEWEST_FOR_INTERVAL
+
+    @property
+    def ratio(self) -> "Estimate":
+        """Of a log-ratio the ratio itself."""
+        return Estimate(value=exp(self.value), low=exp(self.low), high=exp(self.high), count=self.count)
 
     @property
     def half_width(self) -> float:
@@ -106,6 +111,12 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
         high=max(middle, middle + factor * (high - middle)),
         count=values.size,
     )
+
+
+def paired_effect(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
+    """effect() of log_ratios(); None where no block has both."""
+    per_block = [*log_ratios(denominator, numerator).values()]
+    return effect(per_block) if per_block else None
 
 
 def widening(blocks: int) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from core.messages import NOTHING, SENTENCES, Message, listed, message
-from reports.document.model import Column, Group, Section, Table, words
+from reports.document.model import Section, plain_table, words
 
 WORDS: Mapping[bool | None, tuple[Message, str]] = {
     True: (message("ok"), "passed"),
@@ -31,11 +31,11 @@ class Finding(Protocol):
 
 def findings_section(findings: Sequence[Finding]) -> Section:
     """A line for each, then what to do about those that ask for a look, then the sum."""
-    lines = tuple(
-        (words(WORDS[finding.good][0], state=WORDS[finding.good][1]), words(finding.name), words(finding.value))
+    lines = [
+        (words(WORDS[finding.good][0], state=WORDS[finding.good][1]), finding.name, finding.value)
         for finding in findings
-    )
-    table = Table(name=message("The machine"), columns=(Column(head=NOTHING),) * 3, groups=(Group(lines=lines),))
+    ]
+    table = plain_table(message("The machine"), (NOTHING,) * 3, lines)
     remedies = [
         message("{name}: {remedy}", name=finding.name, remedy=finding.remedy)
         for finding in findings

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from core.messages import Message, listed, message, plural, verbatim
 from core.stress import Stress
-from reports.document.model import Column, Document, Group, Section, Table, number, plain_table, words
+from reports.document.model import Document, Section, Table, number, plain_table, words
+from reports.document.values import whole
 from reports.rows.advice import Stressed, advise
 from reports.rows.stress import (
     CRASH,
@@ -153,25 +154,20 @@ def _rounds(stress: Stress, seen: list[Seen]) -> Table:
     """A line for each runtime."""
     heads = (message("rounds"), message("answers"), *(KINDS[one.kind] for one in seen))
     totals, rounds = answered(stress), started(stress)
-    lines = tuple(
+    lines = [
         (
-            words(name),
-            *(number(value, _whole) for value in (rounds[name], totals[name], *(one.counts[name] for one in seen))),
+            name,
+            *(number(value, whole) for value in (rounds[name], totals[name], *(one.counts[name] for one in seen))),
         )
         for name in totals
-    )
-    columns = (Column(head=message("runtime")), *(Column(head=head, is_number=True) for head in heads))
-    return Table(name=message("Rounds"), columns=columns, groups=(Group(lines=lines),))
+    ]
+    return plain_table(message("Rounds"), (message("runtime"),), lines, heads)
 
 
 def _advice(seen: list[Seen]) -> list[Section]:
     facts = [Stressed(kind=one.kind, only_without_gil=one.only_without_gil, lines=one.lines) for one in seen]
     advice = advise(facts)
     return [Section(key="advice", title=message("What helps"), tables=(advice_table(advice),))] if advice else []
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}"
 
 
 def _traces(seen: list[Seen]) -> list[Section]:

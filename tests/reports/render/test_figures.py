@@ -8,7 +8,8 @@ import pytest
 
 from core.languages import ENGLISH, language
 from core.messages import message, verbatim
-from reports.document.model import Axis, Curve, Figure, Mark, Panel, Span
+from reports.document.drawing import Axis, Curve, Mark, Panel, Span
+from reports.document.model import Figure
 from reports.render.figures import page_panels, save
 from reports.render.panels import spread
 

@@ -18,18 +18,8 @@ from reports.compare.checks import checks
 from reports.compare.github import annotations
 from reports.compare.junit import junit
 from reports.compare.runs import compare_runs
-from reports.document.model import (
-    Axis,
-    Curve,
-    Document,
-    Figure,
-    Mark,
-    Panel,
-    Section,
-    plain_table,
-    traced,
-    words,
-)
+from reports.document.drawing import Axis, Curve, Mark, Panel
+from reports.document.model import Document, Figure, Section, plain_table, traced, words
 from reports.exports.csv_sheets import cells_sheet, rows_sheet
 from reports.render.console import terminal
 from reports.render.figures import save
