@@ -19,6 +19,7 @@ from lab.output import Output
 
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
+_LIFELINES: set[IO[bytes]] = set()
 LAST_SECONDS_S = 5.0  # for the guard to end what it has started
 
 
@@ -89,6 +90,12 @@ def _newest_line(output: Output) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
+def end_all() -> None:
+    """End every command that runs in a thread of this process; what waits for one then sees its end."""
+    for lifeline in tuple(_LIFELINES):
+        lifeline.close()
+
+
 class Guard:
     """A command that runs under lab/guard.py. process: the guard's, whose stdout and stderr are the command's."""
 
@@ -127,7 +134,7 @@ def guarded(
     wanted, hold = os.pipe()
     heard, report = os.pipe()
     words = [sys.executable, "-I", "-S", str(GUARD), str(report), program or str(command[0]), *map(str, command)]
-    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as told:
+    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as told, _held(lifeline):
         try:
             process = subprocess.Popen(
                 words,
@@ -155,6 +162,15 @@ def guarded(
                 lifeline.close()
                 _await_end(process)
                 guard.read_report(told)
+
+
+@contextmanager
+def _held(lifeline: IO[bytes]) -> Iterator[None]:
+    _LIFELINES.add(lifeline)
+    try:
+        yield
+    finally:
+        _LIFELINES.discard(lifeline)
 
 
 def expect_process(error: OSError) -> None:

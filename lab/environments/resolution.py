@@ -8,7 +8,7 @@ Source: packaging.python.org - pylock.toml, binary distribution format; docs.ast
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -19,12 +19,15 @@ from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from core.messages import NOTHING, Message
+from lab import processes
+from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, normalised
 from lab.python import uv
 from lab.python.interpreters import Interpreter, scrubbed_environment
 
 RESOLVE_TIMEOUT_S = 60.0
 COMMANDS_AT_ONCE = 4
+END_EVERY_S = 0.1
 MOST_PURE_RELEASES = 8  # before the first that has an extension
 Value = TypeVar("Value")
 Result = TypeVar("Result")
@@ -75,7 +78,15 @@ class Resolution:
 def at_once(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Result]:
     """What *call* says of each value; some at once, for most of the time they wait for the index or for a process."""
     with ThreadPoolExecutor(COMMANDS_AT_ONCE) as pool:
-        return list(pool.map(call, values))
+        futures = [pool.submit(call, value) for value in values]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:  # Ctrl-C too: what runs is ended, not waited for
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(future.done() for future in futures):
+                processes.end_all()
+                wait(futures, END_EVERY_S)
+            raise
 
 
 class Resolver:
@@ -131,6 +142,13 @@ class Resolver:
         wanted = Requirements(options=tuple(kept), entries=(f"{name}{bound}",))
         files = self._files(wanted)
         failure = self._compile(*files, "--no-deps", "--only-binary", ":all:", "--resolution", which)
+        if failure and failure.code != uv.UNSATISFIED:
+            raise EnvironmentFailed(
+                "The versions of {package} could not be found out: {reason}. "
+                "Check the network and the package index, then run again.",
+                package=name,
+                reason=failure,
+            )
         return None if failure else next(self._packages(files[1]), None)
 
     def _resolved(self, wanted: Requirements) -> tuple[Message, dict[str, Resolved]]:

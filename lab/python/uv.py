@@ -5,12 +5,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message, verbatim
 from lab import processes
 from lab.python.trust import may_execute
 
+UNSATISFIED = "unsatisfied"  # uv exits with 1 where no version will do, and with 2 where it could not find out
 _NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed out", "error sending request")
 
 
@@ -42,7 +44,10 @@ def failure(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> Mess
         return message("it did not end within {limit_s:g} s", limit_s=late.timeout)
     except OSError as error:
         return message("{program} does not run ({error})", program=str(error.filename), error=error.strerror)
-    return reason(done.stderr.strip() or done.stdout, done.returncode) if done.returncode else NOTHING
+    if not done.returncode:
+        return NOTHING
+    code = UNSATISFIED if done.returncode == 1 else ""
+    return replace(reason(done.stderr.strip() or done.stdout, done.returncode), code=code)
 
 
 def reason(output: str, status: int = 1) -> Message:

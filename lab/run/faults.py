@@ -7,8 +7,8 @@ from typing import Any
 from core.cell import Cell
 from core.messages import AND, Message, listed, message
 from core.system import System
-from lab.gil.audit import switching
 from lab.gil.notice import switching_modules
+from lab.gil.switching import switching
 from lab.run.children import Child, failed
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lab.environments.environment import environment
-from lab.gil import audit
-from lab.gil.audit import switching
+from lab.gil import switching as module
 from lab.gil.imports import Imported
+from lab.gil.switching import switching
 from lab.python import uv
 from tests.conftest import runtime_or_skip
 from tests.lab.gil.test_audit import EXTENSION, SUPPORTED, extension, wheel
@@ -41,11 +41,11 @@ def test_packages_of_python_alone_are_not_imported(python: Path, monkeypatch: py
         seen.append(module)
         return Imported(module=module)
 
-    monkeypatch.setattr(audit, "imported", fake)
+    monkeypatch.setattr(module, "imported", fake)
     assert switching(python) == switching(python) == []
     assert seen == ["freed", "holding"]  # once
 
 
 def test_what_takes_too_long_is_left_out(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "SWITCHING_BUDGET_S", 0.0)
+    monkeypatch.setattr(module, "SWITCHING_BUDGET_S", 0.0)
     assert [str(line) for line in switching(python)] == []
