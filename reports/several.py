@@ -10,7 +10,6 @@ from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.program import PROGRAM
 from reports.compare.comparable import SURROUNDINGS, conditions
-from reports.document.looks import COUNT
 from reports.document.model import (
     Column,
     Datum,
@@ -29,7 +28,7 @@ from reports.document.model import (
 from reports.document.values import seconds, whole
 from reports.rows.comparisons import Comparison
 from reports.rows.differences import FACTS, UNKNOWN, packages, unlike
-from reports.rows.measures import measure
+from reports.rows.measures import Measure, measure
 from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row, setting_key
 from reports.rows.traces import of_rows
@@ -315,16 +314,12 @@ def _setting(group: Sequence[tuple[Member, Row]], partners: Mapping[str, Sequenc
     return Group(head=member.view.settings.name(row.system, row.params), lines=lines)
 
 
-def _time(member: Member, row: Row, most: float, others: str, of: Any) -> Line:
-    cells, look = member.cells(of_rows([row])), member.look
+def _time(member: Member, row: Row, most: float, others: str, of: Measure) -> Line:
+    cells, name = member.cells(of_rows([row])), f"{member.letter} {row.runtime}"
     assert row.figures is not None
-    strip = Strip(
-        low=0.0, high=most, bars=((0.0, of.median(row), f"bar r{look % COUNT} p{look % COUNT}"),),
-        marks=tuple(of.blocks(row)), look=look, tip=f"{member.letter} {row.runtime}: {of.form(of.median(row))}",
-    )  # fmt: skip
     return (
-        arm(f"{member.letter} {row.runtime}", look, ""),
-        Datum(strip=strip, cells=cells),
+        arm(name, member.look, ""),
+        Datum(strip=of.strip(row, most, member.look, name), cells=cells),
         number(row.figures.completion_ns, seconds, cells, "completion_s"),
         number(row.figures.requests_per_s, whole, cells, "requests_per_s"),
         words(verbatim(others) if others else message("none")),

@@ -6,10 +6,11 @@ from typing import Literal
 
 from core.messages import Message, message
 from reports.compare.runs import CellComparison, open_cells, slower_cells
-from reports.compare.samples import cell_name, varying
+from reports.compare.samples import cell_name
 from reports.compare.section import time_text
 from reports.document.model import interval
 from reports.document.values import thousandths
+from reports.rows.arrangement import varying_names
 from reports.statistics.evidence import WORDS
 
 Outcome = Literal["passed", "slower", "open"]
@@ -29,7 +30,7 @@ def checks(comparisons: Sequence[CellComparison], share: float | None) -> list[C
     """A check for each. share: the threshold, 0.05 for 5 %; without one none fails."""
     slower = slower_cells(comparisons, share) if share is not None else []
     without = open_cells(comparisons) if share is not None else []
-    names = varying(comparison.sample for comparison in comparisons)
+    names = varying_names(comparison.sample.params for comparison in comparisons)
     return [
         Check(
             comparison=comparison,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from core.messages import AND, Message, listed, message, plural
 from reports.compare.pairs import Pair, pairs, unpaired
-from reports.compare.samples import Sample, Saved, cell_name, cell_names, varying
+from reports.compare.samples import Sample, Saved, cell_name, cell_names
+from reports.rows.arrangement import varying_names
 
 SHOWN_CELLS = 8
 
@@ -18,7 +19,7 @@ def nothing_in_common(a: Saved, b: Saved, names: tuple[str, str]) -> Message:
             "with --anyway.",
             a=names[0], b=names[1], unlike=unlike[0],
         )  # fmt: skip
-    shown = varying([*a.samples, *b.samples])
+    shown = varying_names(sample.params for sample in (*a.samples, *b.samples))
     return message(
         "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
         a=names[0], b=names[1], in_a=_few(a.samples, shown), in_b=_few(b.samples, shown),
@@ -38,7 +39,7 @@ def troubles(a: Saved, b: Saved, paired: Sequence[Pair], against: Sequence[Messa
 
     against: the obstacles that --anyway overruled
     """
-    names = varying([*a.samples, *b.samples])
+    names = varying_names(sample.params for sample in (*a.samples, *b.samples))
     lines = [
         message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
         for obstacle in (*against, *_unlike(paired))

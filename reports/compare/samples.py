@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import Method
 from core.result import CellResult, Run
 from core.secret import from_file, secrets_in
-from reports.rows.arrangement import value_text
 from reports.rows.gates import SHORTEST_WINDOW_NS
 from reports.rows.settings import parameter_values
 from reports.rows.summary import Row, rows, setting_key
@@ -138,16 +136,6 @@ def _gate(row: Row) -> Message:
         "it was timed for {window_s:.2g} s; a verdict takes 1 s: more requests, or --duration 1",
         window_s=window_ns / 1e9,
     )
-
-
-def varying(samples: Iterable[Sample]) -> list[str]:
-    """Names of the parameters that have more than one value in *samples*, in the order of declaration."""
-    values: dict[str, set[str]] = {}
-    for sample in samples:
-        for name, value in sample.params.items():
-            values.setdefault(name, set()).add(value_text(value))
-    declared = [name for name in PARAMETERS if name in values]
-    return [name for name in dict.fromkeys([*declared, *values]) if len(values[name]) > 1]
 
 
 def setting_text(sample: Sample, names: Iterable[str]) -> str:

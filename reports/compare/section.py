@@ -5,9 +5,10 @@ from itertools import groupby
 
 from core.messages import Message, message, verbatim
 from reports.compare.runs import CellComparison, Compared
-from reports.compare.samples import FS_PER_S, setting_text, varying
+from reports.compare.samples import FS_PER_S, setting_text
 from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
 from reports.document.values import thousandths
+from reports.rows.arrangement import varying_names
 from reports.rows.settings import Settings
 from reports.statistics.evidence import WORDS
 
@@ -52,7 +53,7 @@ def _open(comparisons: Sequence[CellComparison]) -> list[Message]:
 
 
 def _table(comparisons: Sequence[CellComparison], titles: Mapping[str, str], *, with_why: bool) -> Table:
-    names = varying(comparison.sample for comparison in comparisons)
+    names = varying_names(comparison.sample.params for comparison in comparisons)
     settings = Settings([], titles)
 
     def head(comparison: CellComparison) -> Message:

@@ -6,7 +6,7 @@ PercentileIterator, with 5 ticks for each halving of the distance to 100 %.
 
 import re
 from collections.abc import Iterator, Sequence
-from math import floor, log2, sqrt
+from math import floor, log2
 from pathlib import Path
 
 from core.errors import BadInput
@@ -14,6 +14,7 @@ from core.histogram import SUB_BITS, Histogram, bounds_ns
 from core.messages import message
 from reports.exports.writing import Exported, written
 from reports.rows.arrangement import value_text, varying
+from reports.rows.curves import deviation_ns
 from reports.rows.summary import Row
 from reports.view import View
 
@@ -83,16 +84,10 @@ def _ticks(level: float) -> int:
 
 def _foot(latency: Histogram) -> str:
     mean_ns = latency.total_ns / latency.count
-    squares = sum(number * (_middle_ns(bucket) - mean_ns) ** 2 for bucket, number in latency.filled())
-    deviation_us = sqrt(squares / latency.count) / NS_PER_US
+    deviation_us = deviation_ns(latency) / NS_PER_US
     return (
         f"#[Mean    = {mean_ns / NS_PER_US:12.3f}, StdDeviation   = {deviation_us:12.3f}]\n"
         f"#[Max     = {latency.max_ns / NS_PER_US:12.3f}, Total count    = {latency.count:12d}]\n"
         f"#[Buckets = {LARGEST_BITS - SUB_BITS:12d}, SubBuckets     = {SUB_BUCKETS:12d}]\n"
         "#[Unit    =           us]\n"
     )
-
-
-def _middle_ns(bucket: int) -> float:
-    low, high = bounds_ns(bucket)
-    return (low + high - 1) / 2

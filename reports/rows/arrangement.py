@@ -1,6 +1,6 @@
 """How rows are shown together: side by side, by system, with the parameters that vary. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from core.cell import PARAMETERS, Value
@@ -31,10 +31,15 @@ def has_same_work(all_rows: Iterable[Row]) -> bool:
 
 
 def varying(all_rows: Iterable[Row]) -> list[str]:
-    """Names of the parameters with more than one value in *all_rows*, in the order of declaration."""
+    """varying_names() of the parameters of *all_rows*."""
+    return varying_names(row.params for row in all_rows)
+
+
+def varying_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
+    """Names of the parameters with more than one value in *settings*, in the order of declaration."""
     texts: dict[str, set[str]] = {}
-    for row in all_rows:
-        for name, value in row.params.items():
+    for params in settings:
+        for name, value in params.items():
             texts.setdefault(name, set()).add(value_text(value))
     order = list(PARAMETERS)
     names = (name for name, values in texts.items() if len(values) > 1)

@@ -1,6 +1,7 @@
 """Latency by percentile as points of a curve, HDR style: every further nine is as far as the one before. Pure."""
 
 from collections.abc import Sequence
+from math import sqrt
 
 from core.histogram import Histogram, bounds_ns
 
@@ -34,6 +35,13 @@ def percentiles(latency: Histogram) -> list[tuple[float, float]]:
     furthest = latency.count / SLOWER_REQUESTS
     places = [2.0, *(10.0**nines for nines in range(1, 10))]
     return [(place, latency.quantile(1 - 1 / place) / 1e3) for place in places if place <= furthest]
+
+
+def deviation_ns(latency: Histogram) -> float:
+    """Standard deviation of the recorded values, each taken as the middle of its bucket."""
+    mean_ns = latency.total_ns / latency.count
+    squares = sum(number * ((sum(bounds_ns(bucket)) - 1) / 2 - mean_ns) ** 2 for bucket, number in latency.filled())
+    return sqrt(squares / latency.count)
 
 
 def _middle_ns(bucket: int, latency: Histogram) -> int:

@@ -3,18 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import sqrt
 from statistics import median
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special
 
 from core.messages import Message
 from core.result import CellResult, Run
 from reports.rows.series import Series, is_proportional, labels, memory_bytes, number, series
-from reports.statistics.bootstrap import CONFIDENCE
-from reports.statistics.scaling import line_fit
+from reports.statistics.scaling import least_squares, line_fit
 from reports.statistics.stats import Estimate
 
 CLIENTS = "NUM_CLIENTS"
@@ -110,10 +107,5 @@ def fit(points: Sequence[tuple[int, int]], services: int | None) -> tuple[Estima
         line = line_fit(points)
         return line.slope, line.intercept.value, 0.0
     clients, size = np.array(points, dtype=np.float64).T
-    columns = np.column_stack([np.ones_like(clients), clients, 1 / (clients + services)])
-    fixed, slope, shared = map(float, np.linalg.lstsq(columns, size)[0])
-    freedom = clients.size - columns.shape[1]
-    left = float(np.sum((size - columns @ [fixed, slope, shared]) ** 2)) / freedom
-    error = sqrt(left * float(np.linalg.inv(columns.T @ columns)[1, 1]))
-    reach = float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
-    return Estimate(value=slope, low=slope - reach, high=slope + reach, count=clients.size), fixed, shared
+    fixed, slope, shared = least_squares([np.ones_like(clients), clients, 1 / (clients + services)], size)
+    return slope, fixed.value, shared.value

@@ -6,7 +6,8 @@ from statistics import median
 
 from core.messages import Message, message
 from core.result import CellResult
-from reports.document.model import Form
+from reports.document.looks import COUNT
+from reports.document.model import Form, Strip
 from reports.document.values import seconds, whole
 from reports.rows.summary import Row, completion_ns, requests_per_s
 
@@ -35,6 +36,18 @@ class Measure:
     def most(self, rows: Iterable[Row]) -> float:
         """Of all blocks of *rows* that had clients; 1 if there is none."""
         return max((self.read(cell) for row in rows for cell in row.good if cell.clients), default=1.0)
+
+    def strip(self, row: Row, most: float, look: int, name: str) -> Strip:
+        """A bar to the median and a mark for each block, on a scale to *most*."""
+        middle = self.median(row)
+        return Strip(
+            low=0.0,
+            high=most,
+            bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
+            marks=tuple(self.blocks(row)),
+            look=look,
+            tip=f"{name}: {self.form(middle)}",
+        )
 
 
 COMPLETION = Measure(

@@ -1,6 +1,6 @@
 """All comparisons as one plot: ratio and interval of each, the band of A/A, one scale; and why each is what it is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -142,6 +142,16 @@ def _by_setting(compared: Iterable[Comparison]) -> list[list[Comparison]]:
     for comparison in compared:
         settings.setdefault(setting_key(comparison.system, comparison.params), []).append(comparison)
     return sorted(settings.values(), key=lambda some: some[0].system != OVER_ALL)
+
+
+def by_setting(
+    compared: Iterable[Comparison], line: Callable[[Comparison, View], Line], view: View
+) -> tuple[Group, ...]:
+    """A group for each setting in the order of *compared*, with a line for each comparison."""
+    groups: dict[Message, list[Line]] = {}
+    for one in compared:
+        groups.setdefault(view.settings.name(one.system, one.params), []).append(line(one, view))
+    return tuple(Group(head=head, lines=tuple(lines)) for head, lines in groups.items())
 
 
 def _reasons(view: View) -> Table:

@@ -1,13 +1,12 @@
 """The experiment echo: echo servers of network libraries, as the seed's record has them, and who is fastest."""
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import Any
 
-from core.histogram import Histogram, bounds_ns
 from core.messages import SEMICOLON, Message, listed, message, verbatim
 from reports.document.model import ABSENT, Column, Section, estimated, words
 from reports.document.values import hundredths, microseconds, tenths, whole
+from reports.rows.curves import deviation_ns
 from reports.rows.series import about
 from reports.rows.standings import Contest, Standing, contests, mean_latency_ns
 from reports.rows.summary import Row
@@ -144,16 +143,6 @@ def block(standing: Standing) -> str:
         f"Requests/sec x mean latency: {standing.requests_per_s * mean_ms / 1e3:.2f}; "
         f"TCP_NODELAY {'on' if row.params['NODELAY'] else 'off'}; buffers {buffers}"
     )
-
-
-def deviation_ns(latency: Histogram) -> float:
-    """Standard deviation of the recorded values, each taken as the middle of its bucket."""
-    mean = latency.total_ns / latency.count
-    squares = 0.0
-    for bucket, number in latency.filled():
-        low, high = bounds_ns(bucket)
-        squares += number * ((low + high - 1) / 2 - mean) ** 2
-    return sqrt(squares / latency.count)
 
 
 def _seeds() -> Section:

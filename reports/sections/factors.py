@@ -5,11 +5,12 @@ from typing import Any
 
 from core.languages import ENGLISH
 from core.messages import SENTENCES, Message, listed, message
-from reports.document.model import Column, Datum, Form, Group, Line, Section, Table, columns, number, traced, words
+from reports.document.model import Datum, Form, Line, Section, Table, columns, number, traced, words
 from reports.document.values import ratio, whole
 from reports.rows.comparisons import Comparison
 from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import setting_key
+from reports.sections.comparisons import by_setting
 from reports.view import View
 
 PLACE = 45
@@ -86,14 +87,11 @@ def _how(known: Sequence[Comparison]) -> list[Message]:
 
 def _capacities(view: View) -> Table:
     """What the services of each arm could serve by themselves, beside the ratio that this makes."""
-    groups: dict[Message, list[Line]] = {}
-    for one in _known(view):
-        groups.setdefault(view.settings.name(one.system, one.params), []).append(_capacity_line(one, view))
     heads = (message("before [requests/s]"), message("cores"), message("after [requests/s]"), message("cores"))
     return Table(
         name=message("What the services could serve alone"),
         columns=columns((message("Step"),), (*heads, message("Ratio [95 %]"))),
-        groups=tuple(Group(head=head, lines=tuple(lines)) for head, lines in groups.items()),
+        groups=by_setting(_known(view), _capacity_line, view),
         caption=listed(_how(_known(view)), SENTENCES),
     )
 
@@ -113,17 +111,14 @@ def _capacity_line(one: Comparison, view: View) -> Line:
 
 
 def _table(view: View) -> Table:
-    groups: dict[Message, list[Line]] = {}
     known = [one for one in view.compared if one.step != "aa" and one.factors]
-    for one in sorted(known, key=lambda one: one.system != OVER_ALL):
-        groups.setdefault(view.settings.name(one.system, one.params), []).append(_line(one, view))
     heads = [
         message("{factor}, {side}", factor=name, side=side) for side in SIDES.values() for name in FACTORS.values()
     ]
     return Table(
         name=message("Factors of each step"),
-        columns=(Column(head=message("Step")), *(Column(head=head, is_number=True) for head in heads)),
-        groups=tuple(Group(head=head, lines=tuple(lines)) for head, lines in groups.items()),
+        columns=columns((message("Step"),), heads),
+        groups=by_setting(sorted(known, key=lambda one: one.system != OVER_ALL), _line, view),
     )
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from math import ceil, log10
 
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, number, words
+from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, columns, number, words
 from reports.document.values import microseconds, ratio, whole
 from reports.render.figures import tip
 from reports.rows.comparisons import Comparison
@@ -14,6 +14,7 @@ from reports.rows.loops import loop_words
 from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import Row
 from reports.rows.traces import of_rows
+from reports.sections.comparisons import by_setting
 from reports.statistics.evidence import WORDS
 from reports.view import View
 
@@ -43,9 +44,6 @@ def section(view: View) -> Section:
 def _tails(view: View) -> Table:
     """Ratios of percentiles of each step, those over all settings first."""
     known = sorted((one for one in view.compared if one.tails), key=lambda one: one.system != OVER_ALL)
-    groups: dict[Message, list[Line]] = {}
-    for one in known:
-        groups.setdefault(view.settings.name(one.system, one.params), []).append(_tail_line(one, view))
     heads = [message("{percentile}: verdict", percentile=name) for name in TAILS.values()]
     return Table(
         name=message("Percentiles compared"),
@@ -57,7 +55,7 @@ def _tails(view: View) -> Table:
                 for column in (Column(head=verbatim(name), is_number=True), Column(head=head))
             ),
         ),
-        groups=tuple(Group(head=head, lines=tuple(lines)) for head, lines in groups.items()),
+        groups=by_setting(known, _tail_line, view),
         caption=message("Ratio of latencies, block by block; above 1 the newer side is faster. All are one family."),
     )
 
@@ -122,7 +120,7 @@ def _table(view: View) -> Table:
     heads = (*map(verbatim, PERCENTILES), message("Requests"))
     return Table(
         name=message("latency [us]"),
-        columns=(Column(head=message("Runtime")), *(Column(head=head, is_number=True) for head in heads)),
+        columns=columns((message("Runtime"),), heads),
         groups=tuple(
             Group(
                 head=view.settings.name(rows[0].system, rows[0].params),

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from core.method import SAME, Method
-from reports.document.looks import COUNT
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, words
 from reports.render.strips import round_values
 from reports.rows.arrangement import alike, has_same_work
@@ -87,20 +86,11 @@ def _ticks(strip: Strip) -> Strip:
 
 
 def _line(row: Row, group: Sequence[Row], shown: Sequence[RowColumn], how: Measure, most: float, view: View) -> Line:
-    look, middle = view.looks[row.runtime], how.median(row)
-    strip = Strip(
-        low=0.0,
-        high=most,
-        bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
-        marks=tuple(how.blocks(row)),
-        look=look,
-        tip=f"{row.runtime}: {how.form(middle)}",
-    )
-    cells = of_rows([row])
+    look, cells = view.looks[row.runtime], of_rows([row])
     base = [other for other in group if other.runtime in reference(view.run)]
     both = of_rows([*base, row])
     numbers = [column.datum(row, both if column.figure == "ratio_to_first" else cells) for column in shown]
-    return arm(row.runtime, look, cells), Datum(strip=strip, cells=cells), *numbers
+    return arm(row.runtime, look, cells), Datum(strip=how.strip(row, most, look, row.runtime), cells=cells), *numbers
 
 
 def _blank(row: Row, view: View, *, is_brief: bool) -> Line:
@@ -129,11 +119,8 @@ def _failures(view: View) -> list[Message]:
         for row in rows[:MOST_TROUBLES]
     ]
     more = len(rows) - len(lines)
-    return [
-        *lines,
-        *[plural("{count} more row has failed cells.", "{count} more rows have failed cells.", count=more)]
-        * bool(more),
-    ]
+    left = plural("{count} more row has failed cells.", "{count} more rows have failed cells.", count=more)
+    return [*lines, *[left] * bool(more)]
 
 
 def _lacking(view: View) -> list[Message]:

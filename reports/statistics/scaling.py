@@ -158,25 +158,26 @@ def line_fit(points: Iterable[tuple[float, float]]) -> Line:
     """Least-squares line through (x, y), with t intervals: memory against clients, say.
 
     The slope has y's unit over x's. Raises ValueError for fewer than 3 points or a single x.
-    Source: Draper and Smith (1998), chapter 1; scipy.stats.linregress.
+    Source: Draper and Smith (1998), chapter 1.
     """
     pairs = np.array([*points], dtype=np.float64)
     if len(pairs) < 3 or len(np.unique(pairs[:, 0])) < 2:
         raise ValueError(f"{len(pairs)} points are too few for a slope; it takes 3, at 2 values at least")
-    if len(np.unique(pairs[:, 1])) == 1:  # linregress has no error for a flat line: nought over nought
-        level = float(pairs[0, 1])
-        return Line(slope=_exactly(0.0, len(pairs)), intercept=_exactly(level, len(pairs)))
-    from scipy import stats  # takes 0.5 s to import, and most runs have no line
-
-    fit = stats.linregress(pairs[:, 0], pairs[:, 1])
-    return Line(
-        slope=_t_estimate(fit.slope, fit.stderr, len(pairs), 2),
-        intercept=_t_estimate(fit.intercept, fit.intercept_stderr, len(pairs), 2),
-    )
+    intercept, slope = least_squares([np.ones(len(pairs)), pairs[:, 0]], pairs[:, 1])
+    return Line(slope=slope, intercept=intercept)
 
 
-def _exactly(value: float, points: int) -> Estimate:
-    return Estimate(value=value, low=value, high=value, count=points)
+def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
+    """The coefficients of *columns*, of which the first is all ones, whose sum is nearest to *y*; with t intervals.
+
+    Source: Draper and Smith (1998), chapter 5.
+    """
+    matrix, middle = np.column_stack(columns), float(y.mean())
+    values = np.linalg.lstsq(matrix, y - middle)[0]  # exactly nought where y is flat
+    left = ((y - middle - matrix @ values) ** 2).sum() / (len(y) - len(columns))
+    errors = np.sqrt(left * np.diag(np.linalg.inv(matrix.T @ matrix)))
+    values[0] += middle
+    return [_t_estimate(value, error, len(y), len(columns)) for value, error in zip(values, errors, strict=True)]
 
 
 def jain_index(shares: Sequence[float]) -> float:

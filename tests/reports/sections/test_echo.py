@@ -3,9 +3,10 @@
 import pytest
 
 from core.histogram import Histogram
+from reports.rows.curves import deviation_ns
 from reports.rows.standings import contests
 from reports.rows.summary import rows
-from reports.sections.echo import block, deviation_ns
+from reports.sections.echo import block
 from tests.reports.contestants import TITLES, blocks_of, contest_run, lines_of, record_of, sentences, table_of
 from tests.reports.sample import MS
 
