@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 
+from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
@@ -38,6 +39,11 @@ class View:
     def groups(self) -> list[list[Row]]:
         """Rows that differ in the arm alone, together."""
         return groups(self.rows)
+
+    @property
+    def named_groups(self) -> list[tuple[Message, list[Row]]]:
+        """The same, each with the name of its setting."""
+        return [(self.settings.name(rows[0].system, rows[0].params), rows) for rows in self.groups]
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:

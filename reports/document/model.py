@@ -269,6 +269,11 @@ def columns(texts: Iterable[Message], numbers: Iterable[Message] = ()) -> tuple[
     return (*(Column(head=head) for head in texts), *(Column(head=head, is_number=True) for head in numbers))
 
 
+def groups(named: Iterable[tuple[Message, Iterable[Line]]]) -> tuple[Group, ...]:
+    """Groups of lines, each under its head."""
+    return tuple(Group(head=head, lines=tuple(lines)) for head, lines in named)
+
+
 def plain_table(
     name: Message, heads: Iterable[Message], lines: Any, numbers: Iterable[Message] = (), **more: Any
 ) -> Table:

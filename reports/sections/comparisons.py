@@ -6,7 +6,7 @@ from math import isfinite
 
 from core.languages import ENGLISH
 from core.messages import SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, number, words
+from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, groups, number, words
 from reports.document.values import percent, probability, ratio
 from reports.rows.commands import all_runtimes_command
 from reports.rows.comparisons import Comparison
@@ -118,40 +118,26 @@ def _strip(comparison: Comparison, scale: Strip) -> Strip:
 def _forest(view: View) -> Table:
     """A line for each comparison, those of a setting together, those over all settings first."""
     scale = ratio_scale(view.compared)
-    groups = tuple(
-        Group(
-            head=view.settings.name(some[0].system, some[0].params),
-            lines=tuple(_line(comparison, scale, view) for comparison in some),
-        )
-        for some in _by_setting(view.compared)
-    )
+
+    def line(comparison: Comparison, view: View) -> Line:
+        cells = view.traces.of(comparison)
+        return words(comparison.label, cells=cells, leads=True), *figures(comparison, scale, cells)
+
+    first = sorted(view.compared, key=lambda one: one.system != OVER_ALL)
     return Table(
-        name=message("All comparisons"), columns=columns(scale), groups=groups, kind="forest", key="forest",
-        caption=caption(),
+        name=message("All comparisons"), columns=columns(scale), groups=by_setting(first, line, view),
+        kind="forest", key="forest", caption=caption(),
     )  # fmt: skip
-
-
-def _line(comparison: Comparison, scale: Strip, view: View) -> Line:
-    cells = view.traces.of(comparison)
-    return words(comparison.label, cells=cells, leads=True), *figures(comparison, scale, cells)
-
-
-def _by_setting(compared: Iterable[Comparison]) -> list[list[Comparison]]:
-    """In the order of the run, but what holds for all settings first."""
-    settings: dict[tuple[str, str], list[Comparison]] = {}
-    for comparison in compared:
-        settings.setdefault(setting_key(comparison.system, comparison.params), []).append(comparison)
-    return sorted(settings.values(), key=lambda some: some[0].system != OVER_ALL)
 
 
 def by_setting(
     compared: Iterable[Comparison], line: Callable[[Comparison, View], Line], view: View
 ) -> tuple[Group, ...]:
     """A group for each setting in the order of *compared*, with a line for each comparison."""
-    groups: dict[Message, list[Line]] = {}
+    named: dict[Message, list[Line]] = {}
     for one in compared:
-        groups.setdefault(view.settings.name(one.system, one.params), []).append(line(one, view))
-    return tuple(Group(head=head, lines=tuple(lines)) for head, lines in groups.items())
+        named.setdefault(view.settings.name(one.system, one.params), []).append(line(one, view))
+    return groups(named.items())
 
 
 def _reasons(view: View) -> Table:

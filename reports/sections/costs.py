@@ -14,6 +14,7 @@ from reports.document.model import (
     Table,
     arm,
     columns,
+    groups,
     number,
     plain_table,
     words,
@@ -73,16 +74,16 @@ def _profiles(view: View) -> list[Message]:
 
 def _times(view: View) -> Table:
     """A group for each setting, a bar for each arm; each setting has its own scale."""
-    groups = []
+    drawn = []
     for head, known in _known(view):
         timed = [(row, costs) for row, costs in known if row.figures]
         longest = max((sum(_parts(costs).values()) for _, costs in timed), default=0.0) or 1.0
         lines = tuple(_line(row, costs, TIMES, view, _strip(row, costs, longest)) for row, costs in timed)
-        groups.append(Group(head=head, lines=lines))
+        drawn.append(Group(head=head, lines=lines))
     return Table(
         name=message("Where the time goes"),
         columns=(Column(head=RUNTIME), Column(head=NOTHING, is_strip=True), *columns((), _heads(TIMES))),
-        groups=tuple(groups),
+        groups=tuple(drawn),
         kind="stacks",
         key="stacks",
         keys=(
@@ -100,14 +101,10 @@ def _times(view: View) -> Table:
 
 
 def _more(view: View) -> Table:
-    groups = tuple(
-        Group(head=head, lines=tuple(_line(row, costs, MORE, view) for row, costs in known))
-        for head, known in _known(view)
-    )
     return Table(
         name=message("Waiting for a core, context switches and memory"),
         columns=columns([RUNTIME], _heads(MORE)),
-        groups=groups,
+        groups=groups((head, (_line(row, costs, MORE, view) for row, costs in known)) for head, known in _known(view)),
         folded=True,
         caption=message(
             "Core wait: ready to run, without a core, in us per request. Switches (voluntary, involuntary): of the "
@@ -119,11 +116,7 @@ def _more(view: View) -> Table:
 def _known(view: View) -> list[tuple[Message, list[tuple[Row, Costs]]]]:
     """The name of each setting, and the rows that have costs."""
     return [
-        (
-            view.settings.name(rows[0].system, rows[0].params),
-            [(row, costs) for row in rows if (costs := median_costs(row.cells))],
-        )
-        for rows in view.groups
+        (head, [(row, costs) for row in rows if (costs := median_costs(row.cells))]) for head, rows in view.named_groups
     ]
 
 

@@ -5,7 +5,7 @@ from math import ceil, log10
 
 from core.messages import NOTHING, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, columns, number, words
+from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, groups, number, words
 from reports.document.values import microseconds, ratio, whole
 from reports.render.figures import tip
 from reports.rows.comparisons import Comparison
@@ -121,12 +121,8 @@ def _table(view: View) -> Table:
     return Table(
         name=message("latency [us]"),
         columns=columns((message("Runtime"),), heads),
-        groups=tuple(
-            Group(
-                head=view.settings.name(rows[0].system, rows[0].params),
-                lines=tuple(_line(row, view) for row in rows if row.latency.count),
-            )
-            for rows in view.groups
+        groups=groups(
+            (head, (_line(row, view) for row in rows if row.latency.count)) for head, rows in view.named_groups
         ),
     )
 

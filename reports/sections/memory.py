@@ -19,6 +19,7 @@ from reports.document.model import (
     columns,
     estimate,
     estimated,
+    groups,
     number,
     plain_table,
     traced,
@@ -174,12 +175,12 @@ def _slope(growth: Growth, side: Side, view: View) -> Line:
 
 def _sizes(view: View) -> Table:
     """Memory of all services and of all clients of every row: a bar for the services."""
-    groups = []
-    for rows in view.groups:
+    drawn = []
+    for head, rows in view.named_groups:
         known = [(row, {side: _median(row, side) for side in SIDES}) for row in rows if _median(row, "services")]
         most = max((sizes["services"] or 0.0 for _, sizes in known), default=1.0)
         lines = tuple(_line(row, sizes, most, view) for row, sizes in known)
-        groups.append(Group(head=view.settings.name(rows[0].system, rows[0].params), lines=lines))
+        drawn.append(Group(head=head, lines=lines))
     return Table(
         name=message("Memory"),
         columns=(
@@ -187,7 +188,7 @@ def _sizes(view: View) -> Table:
             Column(head=NOTHING, is_strip=True),
             *columns((), (message("Services [MiB]"), message("Clients [MiB]"))),
         ),
-        groups=tuple(groups),
+        groups=tuple(drawn),
         kind="bars",
         key="memory-sizes",
         caption=message("Proportional set size of each side at the end of a cell, median over the blocks."),
@@ -255,17 +256,12 @@ def _parts(profiled: Sequence[Sequence[Footprint]], view: View) -> Table:
     return Table(
         name=message("What the memory of the first service is made of"),
         columns=columns((RUNTIME, message("Moment")), heads),
-        groups=tuple(
-            Group(
-                head=view.settings.name(of_setting[0].system, of_setting[0].params),
-                lines=tuple(
-                    _part_line(each, moment, view)
-                    for each in of_setting
-                    for moment in MOMENTS
-                    if moment in each.moments
-                ),
+        groups=groups(
+            (
+                view.settings.name(mine[0].system, mine[0].params),
+                (_part_line(each, moment, view) for each in mine for moment in MOMENTS if moment in each.moments),
             )
-            for of_setting in profiled
+            for mine in profiled
         ),
         caption=message(
             "Of one more cell of each runtime, which is in no other figure; proportional set sizes in MiB. Objects: "

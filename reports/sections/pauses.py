@@ -5,7 +5,6 @@ from typing import Any
 
 from core.messages import NOTHING, Message, message
 from reports.document.model import (
-    Group,
     Line,
     Section,
     Table,
@@ -14,6 +13,7 @@ from reports.document.model import (
     columns,
     estimate,
     estimated,
+    groups,
     number,
     traced,
     words,
@@ -42,8 +42,8 @@ OF_THEIR_TIME = {
 
 def section(view: View) -> Section:
     """A sentence for each arm whose slow requests collections held up, and the figures of all."""
-    groups = [pauses(rows) for rows in view.groups]
-    every = [each for group in groups for each in group]
+    named = [(head, pauses(rows)) for head, rows in view.named_groups]
+    every = [each for _, group in named for each in group]
     findings = (
         *(_finding(each, view) for each in every if each.is_finding),
         *(_causes(each, view) for each in every if each.lacks_cores),
@@ -53,7 +53,7 @@ def section(view: View) -> Section:
         key="pauses",
         title=message("Pauses"),
         sentences=(*findings, *changes),
-        tables=(_table(groups, view),),
+        tables=(_table(named, view),),
         notes=_notes(every),
         terminal=(*findings, *changes),
     )
@@ -136,18 +136,11 @@ def _points(share: float) -> str:
     return f"{share:+.0%}"
 
 
-def _table(groups: Sequence[Sequence[Pauses]], view: View) -> Table:
+def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Table:
     return Table(
         name=message("Garbage collections, and what slow requests waited for"),
         columns=columns((message("Runtime"), message("Slower than")), HEADS),
-        groups=tuple(
-            Group(
-                head=view.settings.name(group[0].row.system, group[0].row.params),
-                lines=tuple(_line(each, view) for each in group),
-            )
-            for group in groups
-            if group
-        ),
+        groups=groups((head, (_line(each, view) for each in group)) for head, group in named if group),
         folded=True,
         caption=message(
             "Of all services in the timed window, medians over the blocks; the longest of all. Share of time: of a "

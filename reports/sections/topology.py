@@ -7,7 +7,7 @@ from core.messages import Message, message, verbatim
 from core.method import SAME
 from core.program import PROGRAM
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, columns, estimated, number, words
+from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, estimated, groups, number, words
 from reports.document.values import hundredths, mib, whole
 from reports.render.figures import tip
 from reports.rows.series import about
@@ -113,11 +113,8 @@ def _curve(name: str, places: Sequence[Place], order: Mapping[str, float], view:
 
 def _table(loads: Mapping[int, Sequence[Place]], view: View) -> Table:
     numbers = (SHAPES, RATE, message("memory [MiB]"), message("blocks"))
-    groups = tuple(
-        Group(head=verbatim(load_text(load)), lines=tuple(_line(place, view) for place in places))
-        for load, places in loads.items()
-    )
-    return Table(name=message("Topologies"), columns=columns([RUNTIME], numbers), groups=groups)
+    named = groups((verbatim(load_text(load)), (_line(place, view) for place in of)) for load, of in loads.items())
+    return Table(name=message("Topologies"), columns=columns([RUNTIME], numbers), groups=named)
 
 
 def _line(place: Place, view: View) -> Line:
@@ -194,10 +191,7 @@ def _ratios(crossed: Sequence[Crossing], view: View) -> Table:
     return Table(
         name=message("Crossover over CALC_TARGET"),
         columns=(*columns([RUNTIME], heads), Column(head=message("serves more"))),
-        groups=tuple(
-            Group(head=_pair(crossing.claims[0]), lines=tuple(_ratio_line(claim, view) for claim in crossing.claims))
-            for crossing in crossed
-        ),
+        groups=groups((_pair(each.claims[0]), (_ratio_line(claim, view) for claim in each.claims)) for each in crossed),
     )
 
 

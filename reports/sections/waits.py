@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.messages import Message, listed, message, verbatim
-from reports.document.model import Flame, Group, Line, Section, Table, arm, columns, estimate, number, words
+from reports.document.model import Flame, Line, Section, Table, arm, columns, estimate, groups, number, words
 from reports.document.values import hundredths, whole, whole_percent
 from reports.rows.waits import Change, Profile, Wait, changes, lines, place_of, settings, waits
 from reports.view import View
@@ -111,10 +111,7 @@ def _states(profiled: Sequence[Sequence[Profile]], view: View) -> Table:
     return Table(
         name=message("What threads do at work"),
         columns=columns((RUNTIME,), heads),
-        groups=tuple(
-            Group(head=_setting(profiles, view), lines=tuple(_state_line(profile, view) for profile in profiles))
-            for profiles in profiled
-        ),
+        groups=groups((_setting(mine, view), (_state_line(profile, view) for profile in mine)) for mine in profiled),
     )
 
 
@@ -137,14 +134,9 @@ def _lines(profiled: Sequence[Sequence[Profile]], view: View) -> Table:
     return Table(
         name=message("Lines by their waits"),
         columns=columns(heads, STATES.values()),
-        groups=tuple(
-            Group(
-                head=_setting(profiles, view),
-                lines=tuple(
-                    _line(profile, line, view) for profile in profiles for line in profile["lines"][:MOST_LINES]
-                ),
-            )
-            for profiles in profiled
+        groups=groups(
+            (_setting(mine, view), (_line(each, line, view) for each in mine for line in each["lines"][:MOST_LINES]))
+            for mine in profiled
         ),
         folded=True,
     )
