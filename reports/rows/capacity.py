@@ -1,7 +1,8 @@
 """What a service could serve by itself, were its clients elsewhere: measured where they were, else estimated. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp, isfinite, log
+from statistics import median
 from typing import Any
 
 from core.result import CellResult, Run
@@ -12,6 +13,7 @@ from reports.rows.pairs import Pair
 from reports.rows.summary import cpu_ns, requests_per_s
 from reports.statistics.stats import effect
 
+LEAST_BUSY = 0.9
 THREADS = "NUM_WORKERS_PER_API_SERVICE"
 
 
@@ -20,7 +22,8 @@ def capacity(pair: Pair, run: Run) -> dict[str, Any]:
 
     measured: the throughput, where native clients on cores of their own were not the bottleneck. Else it is what those
     cores would serve if a request took the CPU time on them that it took here, and at least what was served here.
-    Empty over several settings, and where machine or cells do not report cores and CPU time.
+    Empty over several settings, where machine or cells do not report cores and CPU time, and where an arm left cores
+    idle that it had: something else holds it up, and more cores would not help.
     """
     measured = not pair.over and _is_measured(pair, run)
     arms = {
@@ -51,6 +54,8 @@ def _is_measured(pair: Pair, run: Run) -> bool:
 def _arm(cells: Mapping[int, CellResult], run: Run, *, measured: bool) -> list[tuple[int, float]]:
     """Cores and log of requests/s by block; empty where one is not known."""
     known = []
+    if not measured and _leaves_cores_idle(cells.values(), run):
+        return []
     for cell in cells.values():
         cores, spent_ns, served_per_s = _cores(cell, run), cpu_ns(cell.services), requests_per_s(cell)
         if not cores or not spent_ns or not served_per_s:
@@ -58,6 +63,16 @@ def _arm(cells: Mapping[int, CellResult], run: Run, *, measured: bool) -> list[t
         alone_per_s = max(served_per_s, cores * cell.answered * 1e9 / spent_ns)
         known.append((cores, log(served_per_s if measured else alone_per_s)))
     return known
+
+
+def _leaves_cores_idle(cells: Iterable[CellResult], run: Run) -> bool:
+    """Whether the services used less than nine tenths of the cores that they can use and clients left them."""
+    busy = []
+    for cell in cells:
+        everywhere = run.machine.get("cores_usable") or run.machine.get("cores") or 0
+        left = min(_cores(cell, run), everywhere - (cpu_ns(cell.clients) or 0) / max(1, cell.wall_ns))
+        busy.append((cpu_ns(cell.services) or 0) / max(1, cell.wall_ns) / left if left > 0 else 1.0)
+    return bool(busy) and median(busy) < LEAST_BUSY
 
 
 def _cores(cell: CellResult, run: Run) -> int:

@@ -74,20 +74,24 @@ def test_a_factor_that_reads_as_one_is_said_in_words() -> None:
     assert str(verdict.section(View(run)).answer[0]).endswith("1.25 x less CPU per request, as many cores.")
 
 
-def with_states(run: Run, **before: int) -> Run:
-    """On four cores, with the state of each service's GIL, and other figures of those that have it on."""
+BUSY_MS = {
+    BEFORE: 1900,
+    AFTER: 3520,
+}  # user time beside 100 and 80 ms of system time, in 2 s of one core and 1 s of four
+
+
+def with_states(run: Run, **user_ms: int) -> Run:
+    """On four cores, with the state of each service's GIL and its user time."""
     run.machine["cores_usable"] = 4
-    run.cells = [
-        replace(
-            cell,
-            services=[
-                {**service, "gil_enabled_end": cell.runtime == BEFORE, **(before if cell.runtime == BEFORE else {})}
-                for service in cell.services
-            ],
-        )
-        for cell in run.cells
-    ]
+    run.cells = [replace(cell, services=[service_of(cell.runtime, user_ms)]) for cell in run.cells]
     return run
+
+
+def service_of(runtime: str, user_ms: dict[str, int]) -> dict[str, Any]:
+    """What a service says. user_ms: other figures than BUSY_MS, by before and after."""
+    given = user_ms.get("before" if runtime == BEFORE else "after", BUSY_MS[runtime])
+    times = {"cpu_user_ns": given * MS, "cpu_system_ns": (100 if runtime == BEFORE else 80) * MS}
+    return {"service_id": 0, "requests": 100, "gil_enabled_end": runtime == BEFORE, **times}
 
 
 def capacity_of(run: Run) -> dict[str, Any]:
@@ -96,15 +100,15 @@ def capacity_of(run: Run) -> dict[str, Any]:
 
 
 def test_what_services_could_serve_alone_is_estimated_from_their_cpu_time() -> None:
-    # 200 and 160 ms of CPU time for 100 requests: one core under the GIL, four of 25 worker threads without it
+    # 2 and 3.6 s of CPU time for 100 requests: one core under the GIL, four of 25 worker threads without it
     run = with_states(two_arms())
     known = capacity_of(run)
     assert (known["measured"], known["denominator"]["cores"], known["numerator"]["cores"]) == (False, 1, 4)
-    assert known["denominator"]["requests_per_s"] == pytest.approx(500)
-    assert known["numerator"]["requests_per_s"] == pytest.approx(2500)
-    assert known["ratio"] == pytest.approx(5)
+    assert known["denominator"]["requests_per_s"] == pytest.approx(50)
+    assert known["numerator"]["requests_per_s"] == pytest.approx(400 / 3.6)
+    assert known["ratio"] == pytest.approx(8 / 3.6)
     sentences = [str(sentence) for sentence in section(View(run)).sentences]
-    assert sentences[0].endswith("could serve 2,500 requests/s on 3.14t and 500 on 3.14t+gil, 5.00 [5.00, 5.00] x.")
+    assert sentences[0].endswith("could serve 111 requests/s on 3.14t and 50 on 3.14t+gil, 2.22 [2.22, 2.22] x.")
     assert sentences[1].startswith("Estimated, as if a request took this CPU time on every core")
 
 
@@ -118,5 +122,9 @@ def test_with_native_clients_on_cores_of_their_own_it_is_measured() -> None:
 
 
 def test_a_service_is_said_to_be_able_to_do_at_least_what_it_did() -> None:
-    run = with_states(two_arms(), cpu_user_ns=2200 * MS)  # 1.2 of 2 s: more than the one core of a GIL
+    run = with_states(two_arms(), before=2200)  # of 2 s: more than the one core of a GIL
     assert capacity_of(run)["denominator"]["requests_per_s"] == pytest.approx(50)
+
+
+def test_of_a_service_that_leaves_cores_idle_more_is_not_expected() -> None:
+    assert capacity_of(with_states(two_arms(), after=3300)) == {}  # 3.38 of the 3.84 cores that clients left
