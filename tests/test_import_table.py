@@ -13,7 +13,7 @@ PACKAGES = ("core", "services", "clients", "systems", "config", "lab", "reports"
 MEASURED = ("core", "services", "clients", "systems")
 MEASURED_SYNTAX = (3, 11)
 NEWER_THAN_MEASURED = {"annotationlib", "compression"}
-STANDARD_LIBRARY = sys.stdlib_module_names | {"__future__"}
+STANDARD_LIBRARY = sys.stdlib_module_names | {"__future__", "_remote_debugging"}  # the latter from 3.14 on
 
 OWN = {
     "core": set[str](),

@@ -7,6 +7,7 @@ from commands.output import Output
 from commands.plan import Column, columns, fitting
 from commands.plan import main as plan_command
 from config.load import load_experiment
+from tests.conftest import runtime_or_skip
 
 SYSTEMS = Column(head="system", texts=["4"])
 SOCKETS = Column(head="NUM_MULTI_SOCKET", texts=["10"], needless=3)
@@ -30,6 +31,8 @@ def test_heads_are_broken_before_columns_are_left_out(width: int, heads: list[st
 def test_the_experiments_fit_80_columns_with_whole_numbers_and_runtimes(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    for runtime in ("3.14", "3.14t+gil"):
+        runtime_or_skip(runtime)
     plan = load_experiment(name)
     assert plan_command(["--experiment", name, "--runtime", "3.14,3.14t+gil", "--scale", "0.5"]) == 0
     lines = capsys.readouterr().out.splitlines()
