@@ -115,8 +115,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     bench.listening(services[0].process.pid)
     for client_id, client in enumerate(clients):
         place = {"client_id": client_id, "addresses": sockets, "method": method.to_json()}
-        place |= places.client_line(client_id)
-        client.tell({**cell.to_json(), **place, **client_runtime.told(system)})
+        client.tell({**cell.to_json(), **place, **places.client_line(client_id), **client_runtime.told(system)})
     check_runtime(client_runtime, clients, children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
     ready_ns, jit_ready = perf_counter_ns(), jit.enabled(runtime, insides)
     if method.warmup:
@@ -129,20 +128,13 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
         heard_ns = perf_counter_ns()
     collected = pauses.within(Window(start_ns=released_ns, end_ns=heard_ns), insides, marks)
-    for service in services:
-        service.end_of_file()
-    service_lines = children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
-    if system.hosted:  # or the time of a user's processes would count as that of others
-        for service in services:
-            service.let_end(END_DEADLINE_S)
+    service_lines = _ended(children, services, system)
     told = _Told(services=services, clients=clients, service_lines=service_lines, client_lines=client_lines)
     ended = places.end(released_ns, heard_ns)
     by_client, by_service = _checked(cell, system, told, ended)
     jit.add(by_service, jit_ready, jit.enabled(runtime, insides))
-    faults = [
-        *service_faults(runtime, system, services, by_service),
-        *client_faults(client_runtime, system, clients, by_client),
-    ]
+    faults = service_faults(runtime, system, services, by_service)
+    faults = [*faults, *client_faults(client_runtime, system, clients, by_client)]
     window = Window(start_ns=released_ns, end_ns=released_ns + _length_ns(clients, by_client, ended))
     faults += places.settle(clients, by_client, by_service, ended)
     return Observed(
@@ -155,6 +147,17 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         faults=faults,
         hosts=ended.hosts,
     )
+
+
+def _ended(children: Children, services: Sequence[Child], system: System) -> list[dict[str, Any]]:
+    """The last lines of the services, which are told to end."""
+    for service in services:
+        service.end_of_file()
+    lines = children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
+    if system.hosted:  # or the time of a user's processes would count as that of others
+        for service in services:
+            service.let_end(END_DEADLINE_S)
+    return lines
 
 
 @dataclass(frozen=True, kw_only=True)
