@@ -1,17 +1,15 @@
 """What the verdicts rest on: checks that the run passed or did not; and what was not measured, with the commands."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
-from core.method import SAME
 from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
-from reports.document.model import Line, Section, Table, plain_table, traced, words
-from reports.document.values import percent
-from reports.rows.comparisons import confounds_of, is_anytime
+from reports.document.model import Line, Section, Table, plain_table, words
+from reports.rows.comparisons import confounds_of
 from reports.rows.costs import saturation
 from reports.rows.gates import (
     MOST_DISTURBED,
@@ -23,10 +21,10 @@ from reports.rows.gates import (
 )
 from reports.rows.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
 from reports.rows.series import about
-from reports.rows.steps import not_separated, steps
-from reports.rows.summary import Row, runtimes
+from reports.rows.summary import Row
 from reports.rows.traces import of_cells, of_rows, together
 from reports.sections.gaps import elsewhere, missing
+from reports.sections.rests_on import floors, mixed, range_of, rests_on
 from reports.statistics.dependence import ENOUGH, depends, independence_is_known
 from reports.view import View
 
@@ -63,11 +61,11 @@ def section(view: View) -> Section:
         title=message("Validity"),
         tables=(_checks(view),),
         parts=(
-            Section(key="rests-on", title=message("What the verdicts rest on"), sentences=tuple(_rests_on(view))),
+            Section(key="rests-on", title=message("What the verdicts rest on"), sentences=tuple(rests_on(view))),
             missing(view),
             elsewhere(view),
         ),
-        terminal=() if view.plan.view else tuple(_mixed(view)),
+        terminal=() if view.plan.view else tuple(mixed(view)),
     )
 
 
@@ -279,26 +277,15 @@ def _awake(view: View) -> Check:
 
 
 def _noise(view: View) -> Check:
-    floors = _floors(view)
-    if not floors:
+    known = floors(view)
+    if not known:
         return Check(state=UNKNOWN, seen=message("not measured"))
     same = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
     differs = [one for one in same if one.verdict in ("faster", "slower")]
     cells = together(map(view.traces.of, differs or same))
     if differs:
         return Check(state=FAILED, seen=message("{arm} differs from itself", arm=differs[0].denominator), cells=cells)
-    return Check(state=PASSED if max(floors) <= MOST_NOISE else LOOK, seen=_range(floors), cells=cells)
-
-
-def _floors(view: View) -> list[float]:
-    """The noise floor of each setting that has one."""
-    same = [comparison for comparison in view.comparisons if comparison.step == "aa"]
-    return [comparison.noise_floor for comparison in same if comparison.noise_floor is not None]
-
-
-def _range(shares: Sequence[float]) -> Message:
-    least, most = percent(min(shares)), percent(max(shares))
-    return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
+    return Check(state=PASSED if max(known) <= MOST_NOISE else LOOK, seen=range_of(known), cells=cells)
 
 
 CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
@@ -316,48 +303,3 @@ CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
     (message("Blocks are independent"), _independent),
     (message("Noise floor (A/A)"), _noise),
 )
-
-
-# ---- what the verdicts rest on -------------------------------------------------------------------------------------
-
-
-def _rests_on(view: View) -> list[Message]:
-    """Blocks, order, the noise floor, the client, and what cannot be told apart; each with all cells."""
-    cells = of_cells(view.run.cells)
-    blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in view.run.cells}))
-    order = message("{blocks}, cells in balanced random order (seed {seed}).", blocks=blocks, seed=view.run.seed)
-    return [
-        traced(line, cells) for line in (order, *_looks(view), *_noise_words(view), _client_words(view), *_mixed(view))
-    ]
-
-
-def _looks(view: View) -> list[Message]:
-    """That the number of blocks was not settled beforehand, where it was not."""
-    if not is_anytime(view.run):
-        return []
-    return [
-        message(
-            "The number of blocks depends on what the first ones showed. Verdicts allow for that, as for a look after "
-            "every block; intervals do not, and are a little too narrow."
-        )
-    ]
-
-
-def _noise_words(view: View) -> list[Message]:
-    floors = _floors(view)
-    if floors:
-        return [message("Noise floor (the same runtime twice): {floor}.", floor=_range(floors))]
-    if any(comparison.step == "aa" for comparison in view.comparisons):
-        return []
-    return [message("No A/A arm was measured, so the noise floor is not known: add --aa.")]
-
-
-def _client_words(view: View) -> Message:
-    client = view.plan.method.client_runtime
-    if client == SAME:
-        return message("Clients run under the service's runtime, so both sides change: --client-runtime holds them.")
-    return message("Clients run under {runtime} in every cell: only the service changes.", runtime=client)
-
-
-def _mixed(view: View) -> list[Message]:
-    return not_separated(steps(runtimes(view.run), {}))

@@ -1,0 +1,66 @@
+"""What the verdicts rest on, in words: blocks, order, noise, clients, and what cannot be told apart."""
+
+from collections.abc import Sequence
+
+from core.messages import Message, message, plural, verbatim
+from core.method import SAME
+from reports.document.model import traced
+from reports.document.values import percent
+from reports.rows.comparisons import is_anytime
+from reports.rows.steps import not_separated, steps
+from reports.rows.summary import runtimes
+from reports.rows.traces import of_cells
+from reports.view import View
+
+
+def rests_on(view: View) -> list[Message]:
+    """Blocks, order, the noise floor, the client, and what cannot be told apart; each with all cells."""
+    cells = of_cells(view.run.cells)
+    blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in view.run.cells}))
+    order = message("{blocks}, cells in balanced random order (seed {seed}).", blocks=blocks, seed=view.run.seed)
+    return [
+        traced(line, cells) for line in (order, *_looks(view), *_noise_words(view), _client_words(view), *mixed(view))
+    ]
+
+
+def _looks(view: View) -> list[Message]:
+    """That the number of blocks was not settled beforehand, where it was not."""
+    if not is_anytime(view.run):
+        return []
+    return [
+        message(
+            "The number of blocks depends on what the first ones showed. Verdicts allow for that, as for a look after "
+            "every block; intervals do not, and are a little too narrow."
+        )
+    ]
+
+
+def _noise_words(view: View) -> list[Message]:
+    noise = floors(view)
+    if noise:
+        return [message("Noise floor (the same runtime twice): {floor}.", floor=range_of(noise))]
+    if any(comparison.step == "aa" for comparison in view.comparisons):
+        return []
+    return [message("No A/A arm was measured, so the noise floor is not known: add --aa.")]
+
+
+def _client_words(view: View) -> Message:
+    client = view.plan.method.client_runtime
+    if client == SAME:
+        return message("Clients run under the service's runtime, so both sides change: --client-runtime holds them.")
+    return message("Clients run under {runtime} in every cell: only the service changes.", runtime=client)
+
+
+def mixed(view: View) -> list[Message]:
+    return not_separated(steps(runtimes(view.run), {}))
+
+
+def floors(view: View) -> list[float]:
+    """The noise floor of each setting that has one."""
+    same = [comparison for comparison in view.comparisons if comparison.step == "aa"]
+    return [comparison.noise_floor for comparison in same if comparison.noise_floor is not None]
+
+
+def range_of(shares: Sequence[float]) -> Message:
+    least, most = percent(min(shares)), percent(max(shares))
+    return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
