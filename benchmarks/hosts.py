@@ -1,7 +1,9 @@
 """Across hosts: `python -m benchmarks.hosts bars` on three namespaces, `scale` with 50 agents of this machine.
 
-bars: the verdict of system 4 there and on one machine with CPUs pinned alike, how far apart clients start, and what a
-cell costs besides. scale: memory, and the time until 50 x 20 children have started and have said what they measured.
+bars [--blocks 6] [--cpus SERVICES CLIENTS] [--only here|there] [FLAGS of the runner]: the verdict of system 4 there and
+on one machine with CPUs pinned alike, how far apart clients start, and what a cell costs besides. `--cpus 0-1 0-1` lets
+services use two cores, where 3.14t gains. scale: memory, and the time until 50 x 20 children have started and have said
+what they measured.
 """
 
 import json
@@ -10,6 +12,7 @@ import selectors
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
@@ -29,7 +32,7 @@ RESULT_BYTES = 40_000
 CHILD = f"read go; echo started; read more; head -c {RESULT_BYTES} /dev/zero | tr '\\0' x; echo"
 COMMON = [
     *("--system", "4", "--runtime", ",".join(RUNTIMES), "--duration", "1", "--warmup", "0.2s", "--seed", "1"),
-    *("--num-api-services", "1", "--num-clients", "2", "--num-threads-per-client", "4", "--blocks", "6", "--json"),
+    *("--num-api-services", "1", "--num-clients", "2", "--num-threads-per-client", "4", "--json"),
 ]
 
 
@@ -41,33 +44,47 @@ def measured(*arguments: str) -> dict[str, Any]:
     return result
 
 
-def bars() -> None:
+def bars(*arguments: str) -> None:
     """On one machine, then on three hosts of it."""
     if reason := why_not():
         sys.exit(reason)
-    found = interpreters.find(RUNTIMES)
+    parser = ArgumentParser(prog="bars")
+    parser.add_argument("--blocks", default="6")
+    parser.add_argument("--cpus", nargs=2, default=("0", "1"))
+    parser.add_argument("--only", choices=("here", "there"))
+    given, flags = parser.parse_known_args(arguments)
+    flags += ["--blocks", given.blocks]
+    services, clients = given.cpus
     with tempfile.TemporaryDirectory() as folder:
-        here = measured("--transport", "tcp", "--pin", "services=0", "clients=1", "--out", f"{folder}/here")
-        with Lab(folder=Path(folder), path=python_path([one.executable for one in found.values()])) as lab:
-            file = Path(folder) / "hosts.yaml"
-            file.write_text("".join(_entry(lab, name, cpu) for name, cpu in (("a", 0), ("b", 1), ("c", 1))))
-            place = ("--hosts", str(file), "--services-on", "a", "--clients-on", "b,c")
-            there = measured(*place, "--out", f"{folder}/there")
-    for name, run in (("one machine", here), ("three hosts", there)):
-        states = [cell["status"] for cell in run["cells"]]
-        print(
-            f"{name}: {states.count('ok')} of {len(states)} cells ok, overhead {_overhead_s(run):.2f} s a cell (median)"
-        )
-        for compared in run["comparisons"]:
-            span = f"[{compared['low']}, {compared['high']}]"
-            print(f"  {compared['step']}: {compared['ratio']} {span} {compared['verdict']}")
-    _print_skew(there)
+        if given.only != "there":
+            pins = ("--pin", f"services={services}", f"clients={clients}")
+            _print_run("one machine", measured("--transport", "tcp", *pins, *flags, "--out", f"{folder}/here"))
+        if given.only != "here":
+            _print_skew(_print_run("three hosts", _there(Path(folder), services, clients, flags)))
 
 
-def _entry(lab: Lab, name: str, cpu: int) -> str:
+def _there(folder: Path, services: str, clients: str, flags: list[str]) -> dict[str, Any]:
+    found = interpreters.find(RUNTIMES)
+    with Lab(folder=folder, path=python_path([one.executable for one in found.values()])) as lab:
+        file = folder / "hosts.yaml"
+        file.write_text("".join(_entry(lab, name, services if name == "a" else clients) for name in "abc"))
+        place = ("--hosts", str(file), "--services-on", "a", "--clients-on", "b,c")
+        return measured(*place, *flags, "--out", f"{folder}/there")
+
+
+def _print_run(name: str, run: dict[str, Any]) -> dict[str, Any]:
+    states = [cell["status"] for cell in run["cells"]]
+    print(f"{name}: {states.count('ok')} of {len(states)} cells ok, overhead {_overhead_s(run):.2f} s a cell (median)")
+    for compared in run["comparisons"]:
+        span = f"[{compared['low']}, {compared['high']}]"
+        print(f"  {compared['step']}: {compared['ratio']} {span} {compared['verdict']}")
+    return run
+
+
+def _entry(lab: Lab, name: str, cpus: str) -> str:
     host = lab.host(name)
     fields = {"ssh": host.ssh, "address": host.address, "identity_file": host.identity_file}
-    return f"{name}: {json.dumps({**fields, 'known_hosts': host.known_hosts, 'cpus': str(cpu)})}\n"
+    return f"{name}: {json.dumps({**fields, 'known_hosts': host.known_hosts, 'cpus': cpus})}\n"
 
 
 def _overhead_s(run: dict[str, Any]) -> float:
@@ -75,13 +92,17 @@ def _overhead_s(run: dict[str, Any]) -> float:
 
 
 def _print_skew(run: dict[str, Any]) -> None:
-    skews_us, errors_us = [], []
+    skews_us, errors_us, late_us = [], [], []
     for cell in run["cells"]:
         starts = [client["finished_ns"] - client["completion_ns"] for client in cell["clients"]]
         if len(starts) > 1:
             skews_us.append((max(starts) - min(starts)) / 1e3)
+            late_us += [cell["hosts"][name]["late_ns"] / 1e3 for name in "bc"]
             errors_us.append(max(host["error_ns"] for host in cell["hosts"].values()) / 1e3)
     print(f"start skew: median {median(skews_us):.0f} us, most {max(skews_us):.0f} us; clocks b +1 h, c -30 min")
+    print(
+        f"after the start that their host's clock was told: median {median(late_us):.0f} us, most {max(late_us):.0f} us"
+    )
     print(f"clock error: median {median(errors_us):.0f} us, most {max(errors_us):.0f} us")
 
 
@@ -143,4 +164,4 @@ def _print_time(what: str, since_ns: int) -> None:
 
 
 if __name__ == "__main__":
-    {"bars": bars, "scale": scale}[sys.argv[1]]()
+    {"bars": bars, "scale": scale}[sys.argv[1]](*sys.argv[2:])

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
+from time import perf_counter_ns, sleep
 from typing import Any, NoReturn
 
 from core.processtree import peak_memory_bytes, proportional_memory_bytes
@@ -48,13 +49,25 @@ def exit_at_once(status: int = 0) -> NoReturn:
 
 
 def next_word() -> str:
-    """The next line of stdin: `warm`, `reset` or `go`; empty at end of file."""
+    """The next line of stdin: `warm`, `reset` or a `go`; empty at end of file."""
     return sys.stdin.readline().strip()
 
 
 def say_done(word: str) -> None:
     """Answer `warm` or `reset`: it is done."""
     _say({word: True})
+
+
+def go_ns(word: str) -> int | None:
+    """When a client is to begin by a `go`: a time of this host's monotonic clock, 0 for at once. None: not a `go`."""
+    go, _, at_ns = word.partition(" ")
+    return int(at_ns or 0) if go == "go" else None
+
+
+def wait_until(at_ns: int) -> None:
+    """Sleep until perf_counter_ns() says *at_ns*."""
+    while (left_ns := at_ns - perf_counter_ns()) > 0:
+        sleep(left_ns / 1e9)
 
 
 def stay_on(cpus: Sequence[int]) -> None:

@@ -12,12 +12,14 @@ from core.child import (
     ParentWatch,
     Usage,
     exit_at_once,
+    go_ns,
     next_word,
     read_cell,
     say_done,
     say_ready,
     say_result,
     stay_on,
+    wait_until,
 )
 from core.method import Method
 from core.runtime import ready_and_end, states
@@ -51,7 +53,7 @@ def serve() -> None:
 
 
 def call() -> None:
-    """Warm up if asked to, wait for `go`, send all requests, print the result."""
+    """Warm up if asked to, wait for `go` and for its time, send all requests, print the result."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     stay_on(first_line.get("cpus", ()))
@@ -59,12 +61,13 @@ def call() -> None:
     client = _client(first_line, cell)(cell, first_line["client_id"], first_line["addresses"], method)
     ready = states()
     say_ready([])
-    while (word := next_word()) != "go":
+    while (at_ns := go_ns(word := next_word())) is None:
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
         client.warm_up()
         say_done(word)
     watch, usage = ParentWatch(), Usage()
+    wait_until(at_ns)
     counted = client.run()
     watch.say_result_and_stay({**usage.to_json(), **counted, **ready_and_end(ready, states())})
 

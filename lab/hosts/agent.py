@@ -25,7 +25,6 @@ from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
 
-SPIN_NS = 300_000
 MOST_HELD_BYTES = 16 << 20
 
 
@@ -183,20 +182,14 @@ class Agent:
         self._selector.register(process.stderr, selectors.EVENT_READ, (child, Kind.ERR))
 
     def _window(self, _: int, payload: bytes) -> None:
-        """Say `go` to children at a time of this host's clock, and hold the relay until the window is over."""
+        """Tell children at which time of this host's clock they begin, and hold the relay until the window is over."""
         told = json.loads(payload)
         at_ns, hold_ns = told["at_ns"], told["hold_ns"]
         self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
         self._relay.held_until_ns = at_ns + hold_ns
-        children = [self._children[number] for number in told["children"] if number in self._children]
-        while (left_ns := at_ns - time.perf_counter_ns()) > SPIN_NS:
-            time.sleep((left_ns - SPIN_NS) / 1e9)
-        while time.perf_counter_ns() < at_ns:
-            pass
-        released_ns = time.perf_counter_ns()
-        for child in children:
-            child.write(b"go\n")
-        self._errands.released(released_ns, time.perf_counter_ns())
+        for number in told["children"]:
+            if number in self._children:
+                self._children[number].write(b"go %d\n" % at_ns)
 
     def _beat(self, number: int) -> None:
         self._relay.send(Kind.BEAT, number, CLOCK.pack(time.perf_counter_ns()))

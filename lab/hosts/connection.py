@@ -33,7 +33,7 @@ ANSWERS = {  # what an agent may answer, checked before it is used
     "command": array(text),
     "packages": by_name(text),
     "mark": nullable(text),
-    "window": record({"quiet": by_name(nullable(number)), "released_ns": COUNT}),
+    "window": by_name(nullable(number)),
     "listen": text,
     "reach": record(dict.fromkeys(("least_ns", "median_ns", "bytes_per_s"), COUNT)),
 }

@@ -27,7 +27,6 @@ class Errands:
 
     def __init__(self) -> None:
         self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
-        self._released: dict[str, int] = {}
         self._snapshot = quiet.snapshot()
         self._calls: dict[str, Callable[..., Any]] = {
             "facts": self._facts,
@@ -44,10 +43,6 @@ class Errands:
     def do(self, what: str, arguments: dict[str, Any]) -> Any:
         """The answer, plain JSON."""
         return self._calls[what](**arguments)
-
-    def released(self, begun_ns: int, done_ns: int) -> None:
-        """When the children were told to go."""
-        self._released = {"released_ns": begun_ns, "last_released_ns": done_ns}
 
     def _facts(self) -> dict[str, Any]:
         return {"machine": host.facts(), "quiet": quiet.facts(QUIET_WINDOW_S), "uv": str(uv.find() or "")}
@@ -91,8 +86,8 @@ class Errands:
         self._snapshot = quiet.snapshot()
 
     def _window(self) -> dict[str, Any]:
-        """What happened here since the mark, and when children were released."""
-        return {"quiet": quiet.between(self._snapshot, quiet.snapshot()), **self._released}
+        """What happened here since the mark."""
+        return quiet.between(self._snapshot, quiet.snapshot())
 
     def _listen(self, address: str, peer: str) -> str:
         """Serve one connection of *peer* for reach(); where."""

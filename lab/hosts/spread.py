@@ -188,15 +188,14 @@ class Spread:
         windows, hosts = {}, {}
         for name, (after, happened) in told.items():
             place = self._places[name]
-            clock = between(place.before or after, after)
-            start_ns = int(happened["released_ns"])
+            before = place.before or after
+            clock, start_ns = between(before, after), before.there(released_ns)
             windows[name] = Window(start_ns=start_ns, end_ns=clock.there(heard_ns) + clock.error_ns)
-            disturbed = doctor.disturbances(happened["quiet"], place.cores)
+            disturbed = doctor.disturbances(happened, place.cores)
             hosts[name] = {
                 "offset_ns": clock.offset_ns,
                 "error_ns": clock.error_ns,
                 "released_ns": max(0, start_ns - clock.offset_ns),
-                "late_ns": max(0, start_ns - clock.there(released_ns)),
                 "disturbances": [one.to_json() for one in disturbed],
             }
         return Ended(windows=windows, hosts=hosts)
@@ -215,9 +214,12 @@ class Spread:
             host = child.place.name
             result["host"] = host
             result.pop("slices", None)
+            known = ended.hosts[host]
+            begun_ns = result["finished_ns"] - result["completion_ns"]
+            known["late_ns"] = max(known.get("late_ns", 0), begun_ns - ended.windows[host].start_ns)
             for key in ("started_ns", "finished_ns"):
                 if key in result:
-                    result[key] = max(0, result[key] - ended.hosts[host]["offset_ns"])
+                    result[key] = max(0, result[key] - known["offset_ns"])
             if host != self.layout.services_on:
                 result.pop("waiting", None)
                 result.pop("slow", None)

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any
 
 import pytest
@@ -195,7 +196,7 @@ def _asked(received: bytes) -> Any:
     return asked
 
 
-def test_a_client_that_is_told_to_warm_up_says_when_it_has_and_does_not_count_it(
+def test_a_client_that_is_told_to_warm_up_says_when_it_has_does_not_count_it_and_begins_when_it_is_to(
     runtime: AnyRuntime, sandbox: Sandbox
 ) -> None:
     method = Method(warmup=Warmup(share=1.0)).to_json()
@@ -207,8 +208,10 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_and_does_not_count_it
         assert client.line()["ready"] is True
         client.tell("warm")
         assert client.line() == {"warm": True}
-        client.tell("go")
+        at_ns = perf_counter_ns() + 20_000_000
+        client.tell(f"go {at_ns}")
         result = client.line()["result"]
+        assert result["started_ns"] >= at_ns
         assert client.end() == (0, b"", "")
         assert (result["requests"], result["answered"], result["latency"]["count"]) == (20, 20, 20)
         assert service.end()["requests"] == 40  # nobody told the service to count from nought

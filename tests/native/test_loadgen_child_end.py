@@ -1,6 +1,7 @@
 """loadgen as a child ends when its stdin does, stays where it is told, and refuses a cell that cannot be."""
 
 import socket
+from time import perf_counter_ns
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_end_of_file_ends_it_while_it_waits_for_an_answer(word: str) -> None:
         assert client.end() == (3, b"", "")
 
 
-def test_its_connections_stay_open_until_the_end_of_stdin() -> None:
+def test_it_begins_when_it_is_to_and_its_connections_stay_open_until_the_end_of_stdin() -> None:
     ended: list[str] = []
 
     def read(connection: socket.socket) -> bytes:
@@ -41,8 +42,11 @@ def test_its_connections_stay_open_until_the_end_of_stdin() -> None:
             raise
 
     with scripted(RIGHT, read) as server, a_client(told([[server.address]]), *FRAMED) as client:
-        client.tell("go")
-        assert client.line()["result"]["answered"] == 20
+        at_ns = perf_counter_ns() + 20_000_000
+        client.tell(f"go {at_ns}")
+        result = client.line()["result"]
+        assert result["answered"] == 20
+        assert result["started_ns"] >= at_ns
         server.stall(0.05)
         assert ended == []
         assert client.end() == (0, b"", "")

@@ -26,7 +26,7 @@ pub fn say_result(mut result: Map<String, Value>) {
     say(&json!({ "result": result }));
 }
 
-/// The next line of stdin: `warm`, `reset` or `go`; none at end of file, when there is nothing more to do.
+/// The next line of stdin: `warm`, `reset` or a `go`; none at end of file, when there is nothing more to do.
 pub fn next_word() -> Option<String> {
     let line = read_line(io::stdin().lock()).ok()?;
     (!line.is_empty()).then(|| line.trim().to_owned())

@@ -8,6 +8,7 @@ use std::thread;
 
 use serde_json::{Map, Value};
 
+use crate::clock::wait_until;
 use crate::lines::{next_word, say_done, say_result};
 
 /// Exit status of a client that finds end of file on stdin before its result.
@@ -38,17 +39,19 @@ impl Orchestrator {
         }
     }
 
-    /// Wait for `go`; warm up whenever `warm` comes before it.
+    /// Wait for `go`, and for the time that it may give; warm up whenever `warm` comes before it.
     pub fn wait_for_go<E>(&self, mut warm_up: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         loop {
-            match self.words.recv().as_deref() {
-                Ok("go") => return Ok(()),
-                Ok(word @ "warm") => {
-                    warm_up()?;
-                    say_done(word);
-                }
-                _ => process::exit(STOPPED_EARLY),
+            let word = self.words.recv().unwrap_or_default();
+            if let Some(at_ns) = go_ns(&word) {
+                wait_until(at_ns);
+                return Ok(());
             }
+            if word != "warm" {
+                process::exit(STOPPED_EARLY);
+            }
+            warm_up()?;
+            say_done(&word);
         }
     }
 
@@ -58,6 +61,29 @@ impl Orchestrator {
         say_result(result);
         loop {
             thread::park();
+        }
+    }
+}
+
+/// When a client is to begin by a `go`: at that time of this host's monotonic clock, or at once (0).
+fn go_ns(word: &str) -> Option<u64> {
+    let rest = word.strip_prefix("go")?;
+    if rest.is_empty() {
+        return Some(0);
+    }
+    rest.strip_prefix(' ')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::go_ns;
+
+    #[test]
+    fn a_go_may_say_when() {
+        assert_eq!(go_ns("go"), Some(0));
+        assert_eq!(go_ns("go 6795092236268"), Some(6_795_092_236_268));
+        for word in ["", "warm", "gone", "go x", "go -1"] {
+            assert_eq!(go_ns(word), None, "{word}");
         }
     }
 }
