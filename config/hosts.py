@@ -179,7 +179,9 @@ def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
         message("pin names CPUs of this machine; give each host its own: cpus.")
         if method.pin_services or method.pin_clients
         else None,
-        message("--keep-awake holds cores of this machine; leave it out.") if method.keep_awake else None,
+        message("KEEP_AWAKE holds cores of this machine; leave it out.")
+        if any(cell.keep_awake for cell in plan.cells())
+        else None,
         message("Clients end at a time, and not by a count: give a duration, such as --duration 2.")
         if not method.duration_s
         else None,

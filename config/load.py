@@ -131,10 +131,10 @@ def _row(
     system: System, values: Mapping[str, Any], defaults: Mapping[str, Any], title: str, fixed: tuple[str, ...]
 ) -> Row:
     for name in values:
-        if name not in system.parameters:
+        if not system.takes(name):
             reads = listed(system.parameters)
             raise BadInput(
                 "{name} is not read by system {key}; it reads {reads}.", name=name, key=system.key, reads=reads
             )
-    read = {name: values for name, values in defaults.items() if name in system.parameters}
+    read = {name: values for name, values in defaults.items() if system.takes(name)}
     return Row(system=system, title=title, values={**read, **values}, fixed=fixed)

@@ -171,7 +171,7 @@ class Plan:
         """
         _check_free(given, self.rows)
         for name in given:
-            if not any(name in row.system.parameters for row in self.rows):
+            if not any(row.system.takes(name) for row in self.rows):
                 raise BadInput(
                     "{flag} ({name}) is not read by system {systems}; it is read by system {readers}. "
                     "Leave it out or choose another system.",
@@ -322,7 +322,7 @@ def aa_arm(runtime: str) -> str:
 
 
 def _read(row: Row, given: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
-    return {name: values for name, values in given.items() if name in row.system.parameters}
+    return {name: values for name, values in given.items() if row.system.takes(name)}
 
 
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:

@@ -24,7 +24,6 @@ _METHOD_FIELDS = {
     "warmup": "warmup",
     "duration": "duration_s",
     "client_runtime": "client_runtime",
-    "keep_awake": "keep_awake",
 }
 
 
@@ -147,9 +146,6 @@ CLIENTS = Option("--client-runtime NAME", message("runtime of all clients (defau
 PIN = Option(
     "--pin SIDE=CPUS", message("CPUs of services and clients: services=0 clients=1-3"), parse_pins, several=True
 )
-KEEP_AWAKE = Option(
-    "--keep-awake", message("hold idle cores awake: with few connections their waking up is what is measured"), _flag
-)
 SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
 OUT = Option("--out DIR", message("folder of the run (default: a new one in {folder})", folder=RUNS_FOLDER))
 RESUME = Option("--resume DIR", message("continue the run saved in DIR"))
@@ -166,7 +162,7 @@ JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
 LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
 
-METHOD = (BLOCKS, UNTIL, MARGIN, WARMUP, DURATION, AA, CLIENTS, PIN, KEEP_AWAKE)
+METHOD = (BLOCKS, UNTIL, MARGIN, WARMUP, DURATION, AA, CLIENTS, PIN)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)

@@ -12,6 +12,7 @@ from core.messages import Message, listed, message
 
 Value = bool | int | str | None
 NONE = "none"
+OF_THE_MACHINE = ("KEEP_AWAKE",)  # parameters of any system's cells, where a plan gives them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +176,9 @@ class Cell:
         unit="1/s",
     )
     delay_us: int = _whole(0, message("time that a server waits before each answer"), low=0, high=10**8, unit="us")
+    keep_awake: bool = _claim(
+        False, message("hold idle cores awake: with few connections their waking up is what is measured")
+    )
 
     def __post_init__(self) -> None:
         for parameter in PARAMETERS.values():
@@ -183,11 +187,12 @@ class Cell:
 
     @classmethod
     def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Mapping[str, Any]) -> "Cell":
-        """A cell from parameter values by name; those not in *reads* are dropped.
+        """A cell from parameter values by name; those not in *reads* are dropped, but for those OF_THE_MACHINE.
 
         Raises BadInput for an unknown name or a value outside its bounds.
         """
         known = {name: parameter(name).parse(given) for name, given in values.items()}
+        reads = (*reads, *(name for name in OF_THE_MACHINE if name in known and name not in reads))
         read: dict[str, Any] = {PARAMETERS[name].field: value for name, value in known.items() if name in reads}
         return cls(system=system, runtime=runtime, reads=reads, **read)
 

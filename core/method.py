@@ -45,7 +45,6 @@ class Method:
 
     client_runtime: the runtime of the clients, or 'same' as the service's; of a user's service, the orchestrator's.
     pin_services, pin_clients: the CPUs that these may run on; empty where the kernel chooses.
-    keep_awake: cores that have nothing to do are held awake, at the lowest priority there is.
     """
 
     warmup: Warmup = Warmup()
@@ -53,7 +52,6 @@ class Method:
     client_runtime: str = SAME
     pin_services: tuple[int, ...] = ()
     pin_clients: tuple[int, ...] = ()
-    keep_awake: bool = False
 
     def warmup_of(self, requests: int) -> tuple[int | None, float]:
         """The warm-up where *requests* are timed: so many requests and 0 s, or None and so many seconds."""
@@ -75,7 +73,6 @@ class Method:
             client_runtime=stored["client_runtime"],
             pin_services=tuple(stored["pin_services"]),
             pin_clients=tuple(stored["pin_clients"]),
-            keep_awake=stored.get("keep_awake", False),
         )
 
 

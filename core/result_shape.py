@@ -130,7 +130,6 @@ METHOD = record(
         "pin_services": array(COUNT),
         "pin_clients": array(COUNT),
     },
-    {"keep_awake": flag},
 )
 _HIDDEN = record(dict.fromkeys(("hidden", "name", "digest"), text))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from core.cell import PARAMETERS, Cell
+from core.cell import OF_THE_MACHINE, PARAMETERS, Cell
 from core.messages import NOTHING, Message
 from core.method import Method
 from core.runtime import NATIVE
@@ -164,6 +164,10 @@ class System:
     def parameters(self) -> tuple[str, ...]:
         """Names of all parameters that it reads, in the order of declaration."""
         return tuple(name for name in PARAMETERS if name in self.common or name in self.reads)
+
+    def takes(self, name: str) -> bool:
+        """Whether a plan may give its cells the parameter *name*."""
+        return name in self.parameters or name in OF_THE_MACHINE
 
     def has_python(self, role: str) -> bool:
         """Whether Python code takes the *role*, service or client, under the runtime that is measured."""

@@ -38,7 +38,7 @@ def built_in() -> tuple[System, ...]:
 
 def readers(name: str) -> list[str]:
     """Who reads the parameter *name*: the four systems by number, the others by the group they belong to."""
-    reading = [one for one in built_in() if name in one.parameters]
+    reading = [one for one in built_in() if one.takes(name)]
     return list(dict.fromkeys(one.key if one.group == "systems" else one.group for one in reading))
 
 

@@ -252,7 +252,7 @@ _SETTINGS = (
             awake_us=facts["wakeup_awake_ns"] / 1e3,
         ),
         lambda facts: facts["wakeup_idle_ns"] <= facts["wakeup_awake_ns"] + MOST_WAKEUP_NS,
-        message("With few connections this is what is measured: hold the cores awake with --keep-awake."),
+        message("With few connections this is what is measured: hold the cores awake with --keep-awake true."),
     ),
     Check("placement", ("cores",), lambda facts: placement(facts["cores"]), lambda facts: True, NOTHING),
 )

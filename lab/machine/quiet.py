@@ -6,7 +6,7 @@ Linux shows it in files; a fact is None if its file is missing, as on macOS or i
 import os
 import resource
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,15 +69,12 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     }
 
 
-def snapshot(reader: Reader = HERE, ours: Sequence[int] = ()) -> Snapshot:
-    """The counters now. Take the second one of a cell after its children have ended: only then are they our own.
-
-    ours: processes that are ours and have not ended
-    """
+def snapshot(reader: Reader = HERE) -> Snapshot:
+    """The counters now. Take the second one of a cell after its children have ended: only then are they our own."""
     return Snapshot(
         at_ns=time.monotonic_ns(),
         cores=sum(name[:3] == "cpu" and name[3:].isdigit() for name in reader.table("proc/stat")),
-        own_ns=sum(_cpu_ns(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) + _used_ns(ours, reader),
+        own_ns=sum(_cpu_ns(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)),
         ticks=_ticks(reader),
         swapped_pages=_sum(reader.table("proc/vmstat"), ("pswpin", "pswpout")),
         throttles=_throttles(reader),
@@ -137,13 +134,6 @@ def _share(stalled_us: int | None, spent_ns: int) -> float | None:
 def _cpu_ns(who: int) -> int:
     used = resource.getrusage(who)
     return round((used.ru_utime + used.ru_stime) * 1e9)
-
-
-def _used_ns(pids: Sequence[int], reader: Reader) -> int:
-    """CPU time that these processes have used. Source: proc_pid_stat(5), utime and stime."""
-    stats = [(reader.text(f"proc/{pid}/stat") or "").rpartition(")")[2].split() for pid in pids]
-    ticks = [number(field) or 0 for stat in stats for field in stat[11:13]]
-    return sum(ticks) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
 def _ticks(reader: Reader) -> dict[str, int] | None:

@@ -1,4 +1,4 @@
-"""How long a core takes to wake up: idle cores, and cores that are held awake (--keep-awake)."""
+"""How long a core takes to wake up: idle cores, and cores that are held awake (KEEP_AWAKE)."""
 
 import os
 import subprocess
@@ -16,21 +16,26 @@ LONGEST_NS = 300_000_000
 _AWAKE = Path(__file__).with_name("awake.py")
 
 
+def expect_idle_class() -> None:
+    """Raises BadInput where cores cannot be held awake."""
+    if not hasattr(os, "SCHED_IDLE"):
+        raise BadInput(
+            "KEEP_AWAKE true needs the idle class of Linux's scheduler, which {platform} does not have; give "
+            "--keep-awake false.",
+            platform=sys.platform,
+        )
+
+
 @contextmanager
 def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterator[list[int]]:
     """Hold the cores that may be used awake for the block, if *wanted*: the processes that do it.
 
     They end with the block, and with this process however it ends; process_group: the one they join.
-    Raises BadInput where the system cannot.
+    Raises BadInput where no process can be started.
     """
     if not wanted:
         yield []
         return
-    if not hasattr(os, "SCHED_IDLE"):
-        raise BadInput(
-            "--keep-awake needs the idle class of Linux's scheduler, which {platform} does not have; leave it out.",
-            platform=sys.platform,
-        )
     cpus = sorted(os.sched_getaffinity(0))
     command = [sys.executable, "-I", "-S", str(_AWAKE), str(os.getpid()), *map(str, cpus)]
     with subprocess.Popen(
@@ -39,7 +44,7 @@ def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterato
         try:
             pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
             if not pids:
-                raise BadInput("--keep-awake: no process can be started; end some, or raise the limit (ulimit -u).")
+                raise BadInput("KEEP_AWAKE: no process can be started; end some, or raise the limit (ulimit -u).")
             yield pids
         finally:
             if keeper.stdin:

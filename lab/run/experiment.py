@@ -9,12 +9,10 @@ from typing import Protocol
 
 from config.plan import Entry
 from core.cell import Cell
-from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.machine import doctor, quiet
-from lab.machine.wakeups import kept_awake
 from lab.run.alone import floors
 from lab.run.fingerprints import Fingerprint, Fingerprints
 from lab.run.measure import NOT_READY, Bench, measure
@@ -44,33 +42,28 @@ def carry_out(
 
     enough(run, spent_ns) is asked after every block whether it was the last.
     """
-    if order.places and order.plan.method.keep_awake:
-        raise BadInput("--keep-awake holds the cores of this machine alone; leave it out where cells run on hosts.")
     start_ns = perf_counter_ns()
     file = RunFile(order.folder)
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
     fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
-    with kept_awake(order.plan.method.keep_awake, sandbox.process_group) as keepers:
-        bench = Bench(
-            sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places, keepers=keepers
-        )
-        if order.places:
-            bench = replace(bench, inside={})  # what they write stays on the services' host
-        else:
-            run.floors += floors(order.plan, bench, run.floors)
-        for block in range(1, order.plan.blocks + 1):
-            for entry in order.plan.block(block, run.seed):
-                if (entry.arm, entry.cell.cell_id, block) in done:
-                    continue
-                progress.cell_started(entry.cell, block, len(run.cells), total)
-                run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
-                file.save(run)
-                progress.cell_ended(run.cells[-1], len(run.cells), total)
-            if enough(run, perf_counter_ns() - start_ns):
-                break
-        run.profiles = profiles(order, bench)
+    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places)
+    if order.places:
+        bench = replace(bench, inside={})  # what they write stays on the services' host
+    else:
+        run.floors += floors(order.plan, bench, run.floors)
+    for block in range(1, order.plan.blocks + 1):
+        for entry in order.plan.block(block, run.seed):
+            if (entry.arm, entry.cell.cell_id, block) in done:
+                continue
+            progress.cell_started(entry.cell, block, len(run.cells), total)
+            run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
+            file.save(run)
+            progress.cell_ended(run.cells[-1], len(run.cells), total)
+        if enough(run, perf_counter_ns() - start_ns):
+            break
+    run.profiles = profiles(order, bench)
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
@@ -117,11 +110,11 @@ def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Mes
 
 def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
     """The cell's result, with what disturbed it on the machine meanwhile."""
-    before = quiet.snapshot(ours=bench.keepers)
+    before = quiet.snapshot()
     result = measure(entry.cell, entry.system, block, bench, entry.arm)
     if bench.places:  # what happens on this machine disturbs nothing, if it is none of them
         return replace(result, disturbances=_of_hosts(result))
-    window = quiet.between(before, quiet.snapshot(ours=bench.keepers))
+    window = quiet.between(before, quiet.snapshot())
     return replace(result, machine=window, disturbances=doctor.disturbances(window, os.cpu_count()))
 
 

@@ -13,6 +13,7 @@ from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
+from lab.machine.wakeups import expect_idle_class
 from lab.native.programs import ProgramMissing
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.user_service.pythons import expect_proc
@@ -66,10 +67,13 @@ def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
 def preflight(plan: Plan) -> None:
     """Make room for the open files that the plan's largest cell needs.
 
-    Raises BadInput if there is too little, for a command without /proc, and for services that no client calls.
+    Raises BadInput if there is too little, for a command without /proc, for cores that cannot be held
+    awake, and for services that no client calls.
     """
     if plan.user_service and plan.user_service.command:
         expect_proc()
+    if any(cell.keep_awake for cell in plan.cells()):
+        expect_idle_class()
     _expect_calls(plan)
     host.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
 

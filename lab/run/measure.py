@@ -18,6 +18,7 @@ from core.request_plan import RequestPlan
 from core.result import CellResult
 from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
+from lab.machine.wakeups import kept_awake
 from lab.places import REPOSITORY
 from lab.run import jit, pauses
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
@@ -56,7 +57,6 @@ class Bench:
     inside: parts that run in the services' own processes (core/inside), with their options
     after: after(what was inside each service, the timed window) is called when a cell has ended, also one that failed
     listening: listening(pid of a service) is called before any client knows of it
-    keepers: processes that hold cores awake
     watch: watch(pid of a service) is entered for the timed window
     places: where children run; None for this machine
     """
@@ -69,7 +69,6 @@ class Bench:
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: Places | None = None
-    keepers: Sequence[int] = ()
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """What the *role* of the cell's *system* runs under."""
@@ -88,7 +87,8 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     parts = {**bench.inside, **jit.parts(bench.runtime(cell, system, SERVICE))} if bench.inside else {}
     with opened(bench.sandbox.folder, parts, system.services(cell)) as insides:
         try:
-            with Children(bench.sandbox, str(REPOSITORY)) as children:
+            awake = kept_awake(cell.keep_awake, bench.sandbox.process_group)
+            with awake, Children(bench.sandbox, str(REPOSITORY)) as children:
                 observed = _redacted(_observe(cell, system, children, bench, insides), redactor)
         except GilscopeError as error:
             bench.after(insides, Window())

@@ -27,7 +27,6 @@ _METHOD = {
     "client_runtime": message("the clients' runtime"),
     "pin_services": message("the services' CPUs"),
     "pin_clients": message("the clients' CPUs"),
-    "keep_awake": message("whether cores were held awake"),
 }
 NONE = message("none")
 

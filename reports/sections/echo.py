@@ -1,11 +1,13 @@
 """The experiment echo: echo servers of network libraries, as the seed's record has them, and who is fastest."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.messages import SEMICOLON, Message, listed, message, verbatim
-from reports.document.model import ABSENT, Column, Section, estimated, words
+from reports.document.model import ABSENT, Column, Datum, Section, estimated, number, words
 from reports.document.values import hundredths, microseconds, tenths, whole
+from reports.rows.awake import KEEP_AWAKE, Awake, asleep_and_awake, fastest, overtaking, twin
 from reports.rows.curves import deviation_ns
 from reports.rows.series import about
 from reports.rows.standings import Contest, Standing, contests, mean_latency_ns
@@ -41,26 +43,62 @@ def section(view: View) -> Section:
     title = message("Echo servers")
     if view.plan.view != VIEW:
         return Section(key=VIEW, title=title)
-    ranked = contests(view.rows, view.titles)
-    sentences = (*map(_sentence, ranked), _delayed(ranked))
-    return shared.contest_section(
-        title, ranked, shared.contest_table(ranked, _columns(view)), sentences, view, parts=(_blocks(ranked), _seeds())
-    )
+    asleep, awake = asleep_and_awake(view.rows)
+    every, ranked = contests(view.rows, view.titles), contests(asleep, view.titles)
+    sentences = (*map(_sentence, ranked), *_changes(ranked, awake), _delayed(every))
+    table = shared.contest_table(ranked, _columns(view, awake))
+    made = shared.contest_section(title, ranked, table, sentences, view, parts=(_blocks(every), _seeds()))
+    return replace(made, answer=(), tables=(shared.standings(every),)) if awake else made
 
 
-def _columns(view: View) -> list[shared.Of[Standing]]:
+def _columns(view: View, awake: Awake) -> list[shared.Of[Standing]]:
     version = Column(head=message("version"), rank=9)
     share = Column(head=message("share of the fastest"), brief=message("of the fastest"), is_number=True)
     return [
         (Column(head=message("server")), shared.name),
         (version, lambda standing: words(service_version(view.run, standing.row))),
         shared.rate_column(),
+        *([_awake_column(awake)] if awake else []),
         shared.figure_column(message("MiB/s"), _mib_per_s, tenths, rank=8),
         shared.figure_column(message("mean [us]"), lambda row: mean_latency_ns(row.good), microseconds, rank=6),
         shared.median_column("p99_ns", rank=5),
         shared.median_column("service_cpu_ns", rank=7),
         (share, lambda standing: estimated(standing.share, hundredths, of_rows([standing.row]))),
     ]
+
+
+def _awake_column(awake: Awake) -> shared.Of[Standing]:
+    """Requests/s of the same row with cores held awake; '-' where there is none."""
+    column = Column(head=message("kept awake [requests/s]"), brief=message("awake"), is_number=True, rank=1)
+
+    def show(standing: Standing) -> Datum:
+        row = twin(standing.row, awake)
+        rate = row.figures.requests_per_s if row and row.figures else None
+        return number(rate, whole, of_rows([row]) if row else "", shared.RATE)
+
+    return column, show
+
+
+def _changes(ranked: Sequence[Contest], awake: Awake) -> list[Message]:
+    """Of each setting who is first with cores held awake, and whom that lets overtake."""
+    sentences = []
+    for contest in ranked:
+        names = {id(row): standing.name for standing in contest.standings if (row := twin(standing.row, awake))}
+        first = fastest(twin(standing.row, awake) for standing in contest.standings)
+        if first is None:
+            continue
+        changes = [
+            message("{name} overtakes {others}", name=standing.name, others=listed([other.name for other in others]))
+            for standing, others in overtaking(contest, awake)
+        ]
+        kept = message(
+            "With idle cores held awake {first} is first with {rate} requests/s; {changes}.",
+            first=names[id(first)],
+            rate=shared.rate(first),
+            changes=listed(changes, SEMICOLON) if changes else message("nobody overtakes another"),
+        )
+        sentences.append(about(kept, contest.label))
+    return sentences
 
 
 def _mib_per_s(row: Row) -> float:
@@ -132,8 +170,9 @@ def block(standing: Standing) -> str:
     shares = [share for share in SHARES if share != SHARES[-1] or latency.count >= SAMPLES_FOR_LAST]
     below = "; ".join(f"{share}% under {latency.quantile(float(share) / 100) / 1e6:.3f}ms" for share in shares)
     buffers = row.params["BUFFER_BYTES"] or "as the kernel has them"
+    awake = ", idle cores held awake" if row.params.get(KEEP_AWAKE) else ""
     return (
-        f"{standing.name}, connections: {row.params['NUM_CONNECTIONS_PER_CLIENT']}, runtime: {row.runtime}\n"
+        f"{standing.name}, connections: {row.params['NUM_CONNECTIONS_PER_CLIENT']}, runtime: {row.runtime}{awake}\n"
         f"{latency.count} {size / 1024:.2f}KiB messages in {seconds:.0f} seconds ({len(row.good)} blocks)\n"
         f"Latency: min {latency.min_ns / 1e6:.3f}ms; max {latency.max_ns / 1e6:.3f}ms; mean {mean_ms:.3f}ms; "
         f"std: {spread_ms:.3f}ms ({spread_ms / mean_ms:.2%})\n"

@@ -28,9 +28,11 @@ SIZES: Mapping[str, Message] = {  # what a reader asks first
     "CALC_TARGET": message("CALC_TARGET {values}"),
     "DISPATCH": message("DISPATCH {values}"),
     "MESSAGE_BYTES": message("message: {values} bytes"),
+    "KEEP_AWAKE": message(
+        "idle cores held awake: {values} (CPU time of services and clients is their own all the same)"
+    ),
 }
 MOST_VALUES = 4
-AWAKE = message("idle cores held awake (CPU time of services and clients is their own all the same)")
 DOT, PACKAGES = message("{start} · {end}"), message("Packages")
 
 
@@ -210,7 +212,6 @@ def _method(method: Method, *, is_known: bool) -> Message:
         (is_known, client),
         (services, message("services on CPU {cpus}", cpus=services)),
         (clients, message("clients on CPU {cpus}", cpus=clients)),
-        (method.keep_awake, AWAKE),
     )
     return listed(words for is_chosen, words in choices if is_chosen)
 

@@ -14,7 +14,6 @@ from reports.rows.measures import Measure, measure
 from reports.rows.summary import STATES, Row, as_message, reference
 from reports.rows.traces import of_rows
 from reports.sections.absent import absent_sentences
-from reports.sections.machine import AWAKE
 from reports.view import View
 
 PLACE = 15
@@ -201,7 +200,6 @@ def _method(method: Method) -> Message:
         message("each cell timed for {seconds:g} s", seconds=method.duration_s): method.duration_s,
         message("services on CPU {cpus}", cpus=listed(method.pin_services)): method.pin_services,
         message("clients on CPU {cpus}", cpus=listed(method.pin_clients)): method.pin_clients,
-        AWAKE: method.keep_awake,
         message("clients run under the service's runtime"): same,
         message("clients run under {runtime} everywhere, only the service changes", runtime=method.client_runtime): (
             not same

@@ -262,9 +262,10 @@ def _steady(view: View) -> Check:
 def _awake(view: View) -> Check:
     """Of rows with few requests under way; cores that are held awake are not asked."""
     cores = view.machine.cores_usable or view.machine.cores
-    if view.plan.method.keep_awake:
+    asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
+    if view.rows and not asleep:
         return Check(state=PASSED, seen=message("cores were held awake"))
-    known = [(row, share) for row in view.rows if cores and (share := idle_share(row, cores)) is not None]
+    known = [(row, share) for row in asleep if cores and (share := idle_share(row, cores)) is not None]
     if not known:
         return Check(state=UNKNOWN, seen=message("no row has as few requests under way as there are cores"))
     slept = [row for row, share in known if share > MOST_IDLE]
@@ -272,7 +273,7 @@ def _awake(view: View) -> Check:
     seen = message("idle for at most {most:.0%} of what the requests could have used", most=max(0.0, most))
     if slept:
         names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
-        seen = message("{seen}; waking up counts in {rows}: see --keep-awake", seen=seen, rows=listed(names, SEMICOLON))
+        seen = message("{seen}; waking up counts in {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON))
     return Check(state=LOOK if slept else PASSED, seen=seen, cells=of_rows(slept or [row for row, _ in known]))
 
 

@@ -234,6 +234,14 @@ def test_a_plan_of_defaults_has_the_seeds_values() -> None:
     assert set(cell.params) == set(find("4").parameters) <= set(PARAMETERS)
 
 
+def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_the_name_they_had() -> None:
+    without, both = (plan(Row(system=find("4"), values=values)) for values in ({}, {"KEEP_AWAKE": (False, True)}))
+    assert "KEEP_AWAKE" not in without.cells()[0].params
+    assert [cell.params["KEEP_AWAKE"] for cell in both.cells()] == [False, True]
+    assert len({cell.cell_id for cell in (*without.cells(), *both.cells())}) == 3
+    assert [cell.cell_id for cell in Plan.from_json(both.to_json()).cells()] == [cell.cell_id for cell in both.cells()]
+
+
 # ---- native programs, and what is not there ------------------------------------------------------------------------
 
 

@@ -39,6 +39,7 @@ SISTERS = {
     "BUFFER_BYTES": 0,
     "RATE": 0,
     "DELAY_US": 0,
+    "KEEP_AWAKE": False,
 }
 NUMBERS = [one for one in PARAMETERS.values() if one.kind is int]
 

@@ -95,7 +95,6 @@ methods = st.builds(
     client_runtime=st.sampled_from(["same", "3.14t+gil"]),
     pin_services=cpu_numbers,
     pin_clients=cpu_numbers,
-    keep_awake=st.booleans(),
 )
 
 
@@ -111,5 +110,4 @@ def test_without_a_word_there_is_no_warmup_no_duration_and_no_pin() -> None:
         "client_runtime": "same",
         "pin_services": (),
         "pin_clients": (),
-        "keep_awake": False,
     }

@@ -88,6 +88,7 @@ def scripted_cells(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripte
         complaint: str = "",
         runtime_name: str = "3.14",
         turns_gil_on: bool = False,
+        listening: Callable[[int], None] = lambda pid: None,
         **params: Any,
     ) -> CellResult:
         said = {"service": [service_says() if service is None else service], "client": [*(clients or [client_says()])]}
@@ -104,7 +105,8 @@ def scripted_cells(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripte
         runtime = Runtime(name=RuntimeName.parse(runtime_name), interpreter=interpreter)
         system = replace(find("2"), turns_gil_on=turns_gil_on)
         cell = small_cell(system, runtime, **params)
-        return measure(cell, system, 3, Bench(sandbox=sandbox, runtimes={runtime_name: runtime}))
+        bench = Bench(sandbox=sandbox, runtimes={runtime_name: runtime}, listening=listening)
+        return measure(cell, system, 3, bench)
 
     return run
 

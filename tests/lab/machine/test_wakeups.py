@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from config.plan import Plan, Row
 from core.errors import BadInput
-from lab.machine.kernelfiles import Reader
 from lab.machine.quiet import snapshot
 from lab.machine.wakeups import kept_awake, wakeups
+from lab.run.feasible import preflight
+from systems import find
 
 LINUX = pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
 HOLDER = (
@@ -52,12 +54,19 @@ def test_they_end_when_the_run_is_killed() -> None:
     assert all_gone(pids)
 
 
-def test_the_time_of_processes_that_go_on_counts_as_ours(tmp_path: Path) -> None:
-    (tmp_path / "proc/812").mkdir(parents=True)
-    (tmp_path / "proc/812/stat").write_text("812 (a b) c) R 1 2 3 4 5 6 7 8 9 10 150 50 0 0 39 19 1 0")
-    reader = Reader(root=tmp_path)
-    more_ns = snapshot(reader, ours=[812, 813]).own_ns - snapshot(reader).own_ns
-    assert abs(more_ns - 200 * 10**9 // os.sysconf("SC_CLK_TCK")) < 10**8
+@LINUX
+def test_their_time_counts_as_that_of_our_children() -> None:
+    before_ns, deadline = snapshot().own_ns, time.monotonic() + 10
+    with kept_awake() as pids:
+        while not (ticks := max(map(user_ticks, pids))) and time.monotonic() < deadline:
+            os.sched_yield()
+    assert ticks
+    assert snapshot().own_ns - before_ns >= ticks * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
+def user_ticks(pid: int) -> int:
+    """User time of a process. Source: proc_pid_stat(5), the 14th field."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
 
 
 def test_nothing_is_held_where_it_is_not_wanted() -> None:
@@ -68,8 +77,8 @@ def test_nothing_is_held_where_it_is_not_wanted() -> None:
 def test_a_system_without_an_idle_class_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "SCHED_IDLE", raising=False)
     assert wakeups() == {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
-    with pytest.raises(BadInput, match="--keep-awake needs the idle class"), kept_awake():
-        pass
+    with pytest.raises(BadInput, match=r"needs the idle class of Linux's scheduler.*give --keep-awake false"):
+        preflight(Plan(name="", runtimes=("3.14",), rows=(Row(system=find("4"), values={"KEEP_AWAKE": (True,)}),)))
 
 
 @LINUX

@@ -1,11 +1,13 @@
 """One cell: what its children say becomes a result."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.processtree import tree
 from core.result import CellResult
 from lab.run.sandbox import Sandbox
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, service_says
@@ -24,6 +26,20 @@ def test_a_cell_whose_requests_were_all_answered_is_ok(scripted: Scripted) -> No
     assert (client["client_id"], client["completion_ns"], client["cpu_user_ns"]) == (0, 1000, 5)
     assert "latency" not in client
     assert (service["service_id"], service["requests"], service["max_rss_bytes"]) == (0, 20, 7)
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
+@pytest.mark.parametrize("is_awake", [False, True])
+def test_the_cores_are_held_awake_for_a_cell_that_says_so(scripted: Scripted, is_awake: bool) -> None:
+    keepers: list[int] = []
+
+    def listening(pid: int) -> None:
+        keepers.extend(pid for pid in tree(os.getpid()) if b"awake.py" in Path(f"/proc/{pid}/cmdline").read_bytes())
+
+    result = scripted(KEEP_AWAKE=is_awake, listening=listening)
+    assert (result.status, result.params["KEEP_AWAKE"]) == ("ok", is_awake)
+    assert len(keepers) == (1 + len(os.sched_getaffinity(0)) if is_awake else 0)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in keepers)
 
 
 def test_the_wall_time_ends_with_the_last_client(scripted: Scripted) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from core.histogram import Histogram
+from core.result import CellResult
 from reports.rows.curves import deviation_ns
 from reports.rows.standings import contests
 from reports.rows.summary import rows
@@ -20,6 +21,40 @@ def test_the_fastest_is_named_with_the_others_shares() -> None:
         "libuv (C) is first with 20,000 requests/s; uvloop (Python over libuv), 3.14t 0.50 (0.50 - 0.50).",
         "No row waits 40 ms for an acknowledgement (Nagle against delayed ACK, as in the seed): TCP_NODELAY is on.",
     ]
+
+
+def echoing(system: str, asleep: float, awake: float) -> list[CellResult]:
+    """Its cells with idle cores as they are, and held awake."""
+    rates = {False: asleep, True: awake}
+    return [cell for kept, rate in rates.items() for cell in blocks_of(system, rate, KEEP_AWAKE=kept)]
+
+
+def test_cores_held_awake_stand_beside_the_others_and_who_overtakes_whom_is_named() -> None:
+    run = contest_run(
+        echoing("echo-netty", 30_000, 35_000),
+        echoing("echo-libuv", 24_000, 43_000),
+        echoing("echo-asyncio", 20_000, 30_000),
+    )
+    assert sentences(run)[1] == (
+        "With idle cores held awake libuv (C) is first with 43,000 requests/s; libuv (C) overtakes Netty (Java)."
+    )
+    lines = lines_of(table_of(run))
+    assert [line[0] for line in lines] == ["Netty (Java)", "libuv (C)", "asyncio (Python)"]
+    assert [line[2:4] for line in lines] == [["30,000", "35,000"], ["24,000", "43,000"], ["20,000", "30,000"]]
+    groups = [str(group.head) for group in record_of(run).tables[0].groups]
+    assert groups == ["KEEP_AWAKE false", "KEEP_AWAKE true"]
+
+
+def test_one_block_shows_nobody_overtaking() -> None:
+    run = contest_run(echoing("echo-netty", 30_000, 35_000)[::3], echoing("echo-libuv", 24_000, 43_000)[::3])
+    assert sentences(run)[1].endswith("43,000 requests/s; nobody overtakes another.")
+
+
+def test_a_run_all_awake_is_ranked_like_any_other() -> None:
+    run = contest_run(
+        blocks_of("echo-netty", 35_000, KEEP_AWAKE=True), blocks_of("echo-libuv", 43_000, KEEP_AWAKE=True)
+    )
+    assert sentences(run)[0].startswith("libuv (C) is first with 43,000 requests/s; Netty (Java) 0.81")
 
 
 def test_a_row_of_40_ms_is_named() -> None:
