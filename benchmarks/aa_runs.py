@@ -1,6 +1,6 @@
 """Real comparisons on this machine, many times over: of a runtime with itself, how often is it faster or slower?
 
-Usage: python -m benchmarks.aa_runs FILE [--repeats 100] [--minutes 30] [--runtime 3.14t] [--blocks 12]
+Usage: python -m benchmarks.aa_runs FILE [--repeats 100] [--minutes 30] [--runtime 3.14t] [--blocks 12] [--duration 1]
 
 Each repeat measures cells of system 4 in blocks, both arms in random order, and asks for a verdict as any comparison
 does. FILE keeps a line for each, so that a piece of --minutes goes on where the last one ended; one file for one kind.
@@ -30,7 +30,7 @@ def main(more: float = 0.0, calc_target: int = 1000) -> None:
     """Measure what is missing, then print how many verdicts of each kind there are. more: work of the second arm."""
     given = _arguments()
     lines = given.file.read_text().splitlines() if given.file.exists() else []
-    method = Method(duration_s=1.0, warmup=Warmup(share=0.1))
+    method = Method(duration_s=given.duration, warmup=Warmup(share=0.1))
     runtime, until_s = runtime_called(given.runtime), monotonic() + 60 * given.minutes
     arms = [
         cell_of("4", given.runtime, {**SIZE, "CALC_TARGET": target})
@@ -55,6 +55,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--runtime", default="3.14t")
     parser.add_argument("--blocks", type=int, default=12)
+    parser.add_argument("--duration", type=float, default=1.0, help="seconds of a cell")
     return parser.parse_args()
 
 
