@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -116,6 +117,10 @@ pub struct Cell {
     pub folder: PathBuf,
     /// CPUs that the child may use; empty where the kernel chooses.
     pub cpus: Vec<usize>,
+    /// Where a service listens over TCP; none for loopback.
+    pub address: Option<String>,
+    /// Whom it serves there; empty for all that get there.
+    pub peers: Vec<IpAddr>,
     pub method: Method,
 }
 

@@ -89,9 +89,10 @@ impl ServerOptions {
 
     fn over(cell: &Cell, sockets: u64, transport: &str) -> Result<Self, CellError> {
         let service_id = cell.service_id.unwrap_or(0);
+        let address = cell.address.clone().unwrap_or_else(|| LOOPBACK.to_owned());
         let endpoint = |number| match transport {
             "unix" => Ok(Endpoint::Unix(cell.folder.join(format!("{service_id}.{number}")))),
-            "tcp" => Ok(Endpoint::Tcp(LOOPBACK.to_owned(), 0)),
+            "tcp" => Ok(Endpoint::Tcp(address.clone(), 0)),
             other => Err(CellError::new(format!(
                 "TRANSPORT is {other}; it must be unix or tcp"
             ))),

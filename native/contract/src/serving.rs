@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::affinity::stay_on;
 use crate::cell::{Cell, CellError, read_cell};
 use crate::lines::{next_word, say_done, say_ready, say_result};
+use crate::peers::{serve_only, strangers};
 use crate::program::{Program, exit_status};
 use crate::stop::StopSignals;
 use crate::usage::Usage;
@@ -37,6 +38,7 @@ pub fn run_server<O, S: Counted>(
         }
         let cell = read_cell()?;
         stay_on(&cell.cpus)?;
+        serve_only(&cell.peers);
         let (service, addresses) = start(from_cell(&cell)?)?;
         serve_until_stopped(&service, &addresses, program);
         Ok(())
@@ -67,6 +69,7 @@ fn serve_until_stopped(service: &impl Counted, addresses: &[String], program: &P
     }
     let mut result = usage.to_json();
     result.extend(service.counters());
+    result.extend(strangers().map(|count| ("strangers".to_owned(), count.into())));
     remove_files(addresses);
     say_result(result);
 }

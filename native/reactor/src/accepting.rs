@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering::Relaxed;
 
-use contract::now_ns;
+use contract::{admits, now_ns};
 use socket2::SockRef;
 
 use crate::connection::{Connection, Phase};
@@ -24,7 +24,8 @@ impl<P: Protocol> Serving<P> {
         let listening = self.shared.listeners[listener].as_raw_fd();
         for _ in 0..ACCEPTS_IN_A_ROW {
             match accept(listening) {
-                Ok(Some(socket)) => self.place(socket, listener),
+                Ok(Some(socket)) if admits(&SockRef::from(&socket)) => self.place(socket, listener),
+                Ok(Some(_stranger)) => {}
                 Ok(None) => return,
                 Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => {}
                 Err(_) => return self.pause_listening(listening), // out of file descriptors

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use contract::{Endpoint, SocketOptions};
+use contract::{Endpoint, SocketOptions, admits};
 use socket2::{SockRef, Socket};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
@@ -41,8 +41,10 @@ impl Listener {
         match self {
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
-                options.apply(&SockRef::from(&stream), true)?;
-                tokio::spawn(echo(stream, Arc::clone(echoed_bytes)));
+                if admits(&SockRef::from(&stream)) {
+                    options.apply(&SockRef::from(&stream), true)?;
+                    tokio::spawn(echo(stream, Arc::clone(echoed_bytes)));
+                }
             }
             Self::Unix(listener) => {
                 let (stream, _) = listener.accept().await?;
