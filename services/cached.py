@@ -15,7 +15,7 @@ from core.wire import frame
 from core.work import answer
 from services.connection import Connection
 from services.dispatch import Dispatch, dispatch_of
-from services.listeners import Listener, listen, strangers
+from services.listeners import Listener, listen
 from services.parked import ParkedConnections
 from services.watch import accept_or_none
 
@@ -73,7 +73,6 @@ class CachedService:
             "requests_by_worker": by_worker,
             "requests_by_socket": list(by_socket.values()),
             "connections_by_requests": Counter(str(requests) for _, requests in ended),
-            **strangers(self.listeners),
         }
 
     def reset(self) -> None:
@@ -122,7 +121,7 @@ class CachedService:
             self._dispatch.pause(fd)
             self._parked.later(OUT_OF_FILES_PAUSE_S, lambda: self._dispatch.resume(fd))
             return False
-        if sock is not None and listener.admits(sock):
+        if sock is not None:
             connection = self._connection(sock, listener)
             if not self._admit(connection):
                 self._parked.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from core.cell import Cell
 from services.connection import set_options
-from services.listeners import Listener, listen
+from services.listeners import Listener, Reach, listen
 
 
 class EchoLoop:
@@ -61,6 +61,9 @@ class Echo(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's has the methods, not the class
+        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop accepts by itself
+            self._transport.abort()
+            return
         set_options(transport.get_extra_info("socket"), self._cell.nodelay, self._cell.buffer_bytes)
 
     def data_received(self, data: bytes) -> None:

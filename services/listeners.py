@@ -5,8 +5,8 @@ That is on loopback, but where clients are on other hosts: then at the host's ad
 
 import os
 import socket
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from core.cell import Cell
 
@@ -17,44 +17,57 @@ LOOPBACK = "127.0.0.1"
 class Reach:
     """Where the TCP sockets of this process listen, and the addresses that they serve; without any, all that get there.
 
-    It is set once, before the service is made.
+    These are set once, before the service is made. strangers: connections from elsewhere, which were closed
     """
 
     address = LOOPBACK
     peers: frozenset[str] = frozenset()
+    strangers = 0
+
+    @classmethod
+    def admits(cls, address: Any) -> bool:
+        """Whether a connection from *address*, as accept() says it, comes from a peer; else it counts as a stranger."""
+        if not cls.peers or address[0] in cls.peers:
+            return True
+        cls.strangers += 1
+        return False
+
+
+class PeerSocket(socket.socket):
+    """A listening socket that accepts from peers alone, whatever server calls accept()."""
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """The next connection of a peer; others are closed. Raises OSError."""
+        while True:
+            sock, address = super().accept()
+            if Reach.admits(address):
+                return sock, address
+            sock.close()
+
+
+def for_peers(sock: socket.socket) -> socket.socket:
+    """A listening socket, which accepts from Reach.peers alone where there are any. Its file descriptor stays."""
+    if not Reach.peers:
+        return sock
+    timeout_s = sock.gettimeout()
+    guarded = PeerSocket(fileno=sock.detach())
+    guarded.settimeout(timeout_s)
+    return guarded
 
 
 class Listener:
-    """One listening socket; address is what a client is told. Accepting never blocks longer than the caller waits.
+    """One listening socket; address is what a client is told. Accepting never blocks longer than the caller waits."""
 
-    strangers: connections from elsewhere than Reach.peers, which were closed
-    """
-
-    __slots__ = ("accepted", "address", "peers", "requests", "sock", "strangers")
+    __slots__ = ("accepted", "address", "requests", "sock")
 
     def __init__(self, sock: socket.socket, address: str) -> None:
         self.sock = sock
         self.address = address
-        self.peers = Reach.peers
         self.accepted = 0
         self.requests = 0
-        self.strangers = 0
 
     def __repr__(self) -> str:
         return f"Listener({self.address})"
-
-    def admits(self, sock: socket.socket) -> bool:
-        """Whether a connection that was accepted comes from a peer; else it is counted and closed."""
-        if not self.peers:
-            return True
-        try:
-            if sock.getpeername()[0] in self.peers:
-                return True
-        except OSError:
-            pass  # it has gone
-        self.strangers += 1
-        sock.close()
-        return False
 
     def remove_file(self) -> None:
         """Remove the socket file if there is one. The socket stays open until the process ends: workers watch it."""
@@ -71,13 +84,8 @@ def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[L
 
 def listen_tcp() -> Listener:
     """A listener on a free port of Reach.address. Raises OSError."""
-    sock = socket.create_server((Reach.address, 0), backlog=BACKLOG)
+    sock = for_peers(socket.create_server((Reach.address, 0), backlog=BACKLOG))
     return Listener(sock, f"{Reach.address}:{sock.getsockname()[1]}")
-
-
-def strangers(listeners: Iterable[Listener]) -> dict[str, int]:
-    """How many connections came from elsewhere, where that is watched."""
-    return {"strangers": sum(listener.strangers for listener in listeners)} if Reach.peers else {}
 
 
 def _listen_unix(path: str) -> Listener:

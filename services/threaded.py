@@ -13,7 +13,7 @@ from core.wire import frame
 from core.work import answer
 from services.cached import WorkerCount
 from services.connection import Connection
-from services.listeners import Listener, listen, strangers
+from services.listeners import Listener, listen
 from services.parked import ParkedConnections
 
 READ_DEADLINE_S = 5.0
@@ -43,7 +43,7 @@ class ThreadedService:
     def counters(self) -> dict[str, Any]:
         """Requests answered, in all and by worker."""
         by_worker = [worker.requests for worker in self._workers]
-        return {"requests": sum(by_worker), "requests_by_worker": by_worker, **strangers(self.listeners)}
+        return {"requests": sum(by_worker), "requests_by_worker": by_worker}
 
     def reset(self) -> None:
         """Count from zero."""
@@ -90,9 +90,7 @@ class ThreadedService:
         accept, hand_over = listener.sock.accept, self._accepted.put
         while True:
             try:
-                sock = accept()[0]
-                if listener.admits(sock):
-                    hand_over(Connection(sock, listener))
+                hand_over(Connection(accept()[0], listener))
             except ConnectionAbortedError:
                 continue
             except OSError:  # no file descriptor is free: wait for workers to close some

@@ -10,13 +10,12 @@ from typing import Any
 
 from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPServer
-from tornado.iostream import IOStream
 from tornado.web import Application, RequestHandler, stream_request_body
 
 from core.cell import Cell
 from core.wire import MAX_FRAME_BYTES
 from core.work import Refused, decode, error_answer, route
-from services.listeners import Listener, listen_tcp, strangers
+from services.listeners import Listener, listen_tcp
 
 
 @stream_request_body
@@ -82,18 +81,6 @@ def _log_nothing(handler: RequestHandler) -> None:
     """Nothing is logged per request."""
 
 
-class Server(HTTPServer):
-    """Serves the listener's peers alone."""
-
-    listener: Listener
-
-    def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
-        if self.listener.admits(stream.socket):
-            super().handle_stream(stream, address)
-        else:
-            stream.close()
-
-
 class TornadoService:
     """One HTTPServer on one listener, in an event loop of its own."""
 
@@ -112,7 +99,7 @@ class TornadoService:
 
     def counters(self) -> dict[str, Any]:
         """Requests answered."""
-        return {"requests": self.requests, **strangers(self.listeners)}
+        return {"requests": self.requests}
 
     def reset(self) -> None:
         """Count from zero."""
@@ -120,8 +107,7 @@ class TornadoService:
 
     async def _serve(self, accepting: threading.Event) -> None:
         application = Application([(r".*", RouteHandler, {"service": self})], log_function=_log_nothing)
-        server = Server(application, max_body_size=2**62)
-        server.listener = self.listeners[0]
+        server = HTTPServer(application, max_body_size=2**62)
         listener = self.listeners[0].sock
         listener.setblocking(False)
         server.add_socket(listener)

@@ -45,6 +45,7 @@ def serve() -> None:
             usage = Usage()
             say_done(word)
     result = {**usage.to_json(), **ready_and_end(ready, states())}
+    result |= {"strangers": Reach.strangers} if Reach.peers else {}
     result |= service.counters()  # a service whose work is in another process counts for itself
     for listener in service.listeners:
         listener.remove_file()

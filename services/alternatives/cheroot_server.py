@@ -11,12 +11,14 @@ from services.alternatives.counts import Counts
 from services.alternatives.hosted import BoundAddress, HostedService, tcp_address
 from services.alternatives.http_answer import IDLE_S
 from services.alternatives.wsgi_app import wsgi_app
-from services.listeners import BACKLOG, LOOPBACK
+from services.listeners import BACKLOG, Reach, for_peers
 
 
 def cheroot_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     """The service of *cell*, listening on a free port of the loopback interface."""
     counts, threads = Counts(), cell.num_workers_per_api_service
-    server = Server((LOOPBACK, 0), wsgi_app(counts), numthreads=threads, request_queue_size=BACKLOG, timeout=IDLE_S)
+    place = (Reach.address, 0)
+    server = Server(place, wsgi_app(counts), numthreads=threads, request_queue_size=BACKLOG, timeout=IDLE_S)
     server.prepare()
+    server.socket = for_peers(server.socket)
     return HostedService(BoundAddress(tcp_address(server.bind_addr[1])), server.serve, counts)

@@ -9,7 +9,7 @@ from typing import Any
 from core.cell import Cell
 from core.system import Listening
 from services.alternatives.counts import Counts
-from services.listeners import LOOPBACK
+from services.listeners import Reach
 
 
 class BoundAddress:
@@ -28,13 +28,13 @@ class BoundAddress:
 
 
 def unix_path(cell: Cell, service_id: int, folder: str) -> str:
-    """The path for a server that opens its socket itself; "" where the cell wants TCP on LOOPBACK."""
+    """The path for a server that opens its socket itself; "" where the cell wants TCP."""
     return "" if cell.transport == "tcp" else os.path.join(folder, f"{service_id}.0")
 
 
 def tcp_address(port: int) -> str:
-    """What a client is told of a port of the loopback interface."""
-    return f"{LOOPBACK}:{port}"
+    """What a client is told of a port."""
+    return f"{Reach.address}:{port}"
 
 
 class HostedService:

@@ -6,7 +6,6 @@ Source: docs.python.org/3/library/multiprocessing.html#module-multiprocessing.co
 """
 
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.connection import Listener as ConnectionListener
@@ -16,20 +15,24 @@ from core.wire import MAX_FRAME_BYTES
 from core.work import answer
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
-from services.listeners import BACKLOG, LOOPBACK
+from services.listeners import BACKLOG, Reach
 
 
 def connection_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     """The service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
     counts, path = Counts(), unix_path(cell, service_id, folder)
-    listener = ConnectionListener(path or (LOOPBACK, 0), "AF_UNIX" if path else "AF_INET", BACKLOG)
+    listener = ConnectionListener(path or (Reach.address, 0), "AF_UNIX" if path else "AF_INET", BACKLOG)
     address = listener.address if path else tcp_address(listener.address[1])
-    return HostedService(BoundAddress(str(address)), lambda: _accept(listener.accept, counts), counts)
+    return HostedService(BoundAddress(str(address)), lambda: _accept(listener, counts), counts)
 
 
-def _accept(accept: Callable[[], Connection], counts: Counts) -> None:
+def _accept(listener: ConnectionListener, counts: Counts) -> None:
     while True:
-        threading.Thread(target=_serve, args=(accept(), counts), daemon=True).start()
+        connection = listener.accept()
+        if Reach.admits(listener.last_accepted):
+            threading.Thread(target=_serve, args=(connection, counts), daemon=True).start()
+        else:
+            connection.close()
 
 
 def _serve(connection: Connection, counts: Counts) -> None:

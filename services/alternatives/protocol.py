@@ -14,7 +14,7 @@ from core.work import answer
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
 from services.alternatives.lengths import refusal
-from services.listeners import Listener, listen
+from services.listeners import Listener, Reach, listen
 
 
 class FramesProtocol(asyncio.Protocol):
@@ -27,6 +27,8 @@ class FramesProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport) or hasattr(transport, "write")
         self._transport: asyncio.WriteTransport = transport  # type: ignore[assignment]
+        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop accepts by itself
+            self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         for body in self._frames.feed(data):

@@ -17,7 +17,7 @@ from core.cell import Cell
 from core.work import answer
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import BoundAddress, HostedService, tcp_address, unix_path
-from services.listeners import BACKLOG, LOOPBACK
+from services.listeners import BACKLOG, Reach, for_peers
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> HostedService:
@@ -46,10 +46,11 @@ def _settings(path: str) -> dict[str, Any]:
     """Where it listens; nothing is logged per connection."""
     logger = logging.getLogger("rpyc")
     logger.setLevel(logging.CRITICAL)
-    place = {"socket_path": path} if path else {"hostname": LOOPBACK, "port": 0}
+    place = {"socket_path": path} if path else {"hostname": Reach.address, "port": 0}
     return {**place, "backlog": BACKLOG, "logger": logger}
 
 
 def _hosted(server: Server, path: str, counts: Counts) -> HostedService:
+    server.listener = for_peers(server.listener)
     server.listener.listen(BACKLOG)  # start() does so again; until then connections wait
     return HostedService(BoundAddress(path or tcp_address(server.port)), server.start, counts)

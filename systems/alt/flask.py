@@ -12,5 +12,6 @@ SYSTEM = System(
     caller="clients.callers:http_caller",
     message="clients.channel:http_message",
     requirements="requirements/flask.txt",
+    spreads=True,
     request_cpu_us=500,
 )

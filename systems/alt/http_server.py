@@ -10,5 +10,6 @@ SYSTEM = System(
     service="services.alternatives.stdlib_http:http_server_service",
     caller="clients.callers:http_caller",
     message="clients.channel:http_message",
+    spreads=True,
     request_cpu_us=300,
 )

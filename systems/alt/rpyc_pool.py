@@ -12,5 +12,6 @@ SYSTEM = System(
     caller="clients.alt.rpyc:caller",
     message="clients.channel:json_message",
     requirements="requirements/rpyc.txt",
+    spreads=True,
     request_cpu_us=450,
 )

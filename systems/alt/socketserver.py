@@ -13,5 +13,6 @@ SYSTEM = System(
     caller="clients.callers:framed_caller",
     message="clients.channel:framed_message",
     native_client=FRAMED,
+    spreads=True,
     request_cpu_us=80,
 )

@@ -14,5 +14,6 @@ SYSTEM = System(
     message="clients.channel:framed_message",
     native_client=FRAMED,
     requirements="requirements/tornado.txt",
+    spreads=True,
     request_cpu_us=150,
 )

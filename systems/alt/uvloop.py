@@ -17,5 +17,6 @@ SYSTEM = System(
     message="clients.channel:framed_message",
     native_client=FRAMED,
     requirements="requirements/uvloop.txt",
+    spreads=True,
     request_cpu_us=80,
 )

@@ -12,5 +12,6 @@ SYSTEM = System(
     reads=ECHO_READS,
     service="services.echo_loop:asyncio_service",
     native_client=ECHO,
+    spreads=True,
     request_cpu_us=60,
 )

@@ -12,5 +12,6 @@ SYSTEM = System(
     reads=(*ECHO_READS, "NUM_WORKERS_PER_API_SERVICE", "SELECTOR"),
     service="services.echo_pool:echo_service",
     native_client=ECHO,
+    spreads=True,
     request_cpu_us=60,
 )

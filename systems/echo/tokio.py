@@ -12,5 +12,6 @@ SYSTEM = System(
     reads=(*ECHO_READS, "NUM_SERVER_THREADS"),
     native_service=Program(name="echo-tokio", arguments=("--child",)),
     native_client=ECHO,
+    spreads=True,
     request_cpu_us=30,
 )

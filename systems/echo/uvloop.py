@@ -13,5 +13,6 @@ SYSTEM = System(
     service="services.echo_loop:uvloop_service",
     native_client=ECHO,
     requirements="requirements/uvloop.txt",
+    spreads=True,
     request_cpu_us=40,
 )

@@ -12,5 +12,6 @@ SYSTEM = System(
     reads=LOAD_READS,
     native_service=Program(name="http-echo", arguments=("--child",)),
     native_client=Program(name="ab", arguments=("ab",)),
+    spreads=True,
     request_cpu_us=25,
 )

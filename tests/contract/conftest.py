@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from lab.run.runtimes import Runtime
+from tests.conftest import found
 from tests.contract.kinds import KINDS, Kind, kind_or_skip
 from tests.contract.own_services import write_services
 
@@ -12,6 +14,15 @@ from tests.contract.own_services import write_services
 def kind(request: pytest.FixtureRequest) -> Kind:
     """Every kind of service in turn."""
     return kind_or_skip(*request.param)
+
+
+@pytest.fixture(scope="session")
+def packaged() -> Runtime:
+    """The runtime with the packages of alternatives: the free-threaded one where it is here."""
+    for name in ("3.14t", "3.14", "3.11"):
+        if name in found():
+            return found()[name]
+    pytest.skip("No runtime was found. Install one with: uv python install 3.14t")
 
 
 @pytest.fixture

@@ -34,15 +34,6 @@ OVER_TCP = ("alt-rpyc-pool", "alt-pyro5-multiplex")  # the others of their kind 
 TWO_CLIENTS = {"NUM_CLIENTS": 2, "NUM_WORKERS_PER_API_SERVICE": 3, "NUM_REQUESTS_PER_CLIENT": 5}
 
 
-@pytest.fixture(scope="module")
-def packaged() -> Runtime:
-    """The runtime that refusals are tried under: the free-threaded one where it is here."""
-    for name in ("3.14t", "3.14", "3.11"):
-        if name in found():
-            return found()[name]
-    pytest.skip("No runtime was found. Install one with: uv python install 3.14t")
-
-
 def installed(name: str, runtime: Runtime) -> System:
     """The system; the test is skipped where it is known not to run, or its package cannot be had without a network."""
     system = find(name)

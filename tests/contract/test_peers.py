@@ -1,0 +1,64 @@
+"""Services whose clients are on other hosts: where they listen, and whom they serve. Checked at accept, in each."""
+
+import json
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from core.runtime import NATIVE
+from core.system import System
+from lab.run.runtimes import AnyRuntime, Native, Runtime
+from systems import built_in
+from tests.contract.peers import CALC, framed
+from tests.contract.serving import command_or_skip, small_cell
+from tests.contract.speaking import DEADLINE_S, Spoken
+
+ADDRESS, PEER, STRANGER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
+HTTP = b"POST /calc HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n" + b'{"target": 7}'
+OTHER_PROTOCOL = ("alt-rpyc", "alt-rpyc-pool")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8 on loopback")
+
+
+def spreading() -> dict[str, tuple[System, bool]]:
+    """Each service that works across hosts once, by who uses it first; whether it is a program."""
+    services: dict[object, tuple[System, bool]] = {}
+    for system in built_in():
+        if system.spreads and system.service:
+            services.setdefault(system.service, (system, False))
+        if system.spreads and system.native_service:
+            services.setdefault((system.native_service.name, system.key in "12"), (system, True))
+    return {f"{system.key} {NATIVE if native else 'python'}": (system, native) for system, native in services.values()}
+
+
+@contextmanager
+def connected(address: str, source: str) -> Iterator[socket.socket]:
+    host, _, port = address.rpartition(":")
+    with closing(socket.create_connection((host, int(port)), DEADLINE_S, (source, 0))) as connection:
+        yield connection
+
+
+@pytest.mark.parametrize("name", spreading())
+def test_it_listens_at_its_address_serves_its_peers_and_closes_and_counts_strangers(
+    packaged: Runtime, short_folder: Path, name: str
+) -> None:
+    system, native = spreading()[name]
+    runtime: AnyRuntime = Native() if native else packaged
+    told = {**small_cell(system, runtime, TRANSPORT="tcp", NUM_MULTI_SOCKET=1).to_json(), "service_id": 0}
+    with Spoken(command_or_skip(runtime, system, "service"), runtime.variables) as service:
+        service.tell({**told, "folder": str(short_folder), "address": ADDRESS, "peers": [PEER, "127.0.0.5"]})
+        (address,) = service.line()["addresses"]
+        assert address.startswith(f"{ADDRESS}:")
+        for _ in range(2):
+            with connected(address, STRANGER) as stranger, suppress(ConnectionResetError):
+                assert stranger.recv(1) == b""
+        with connected(address, PEER) as peer:
+            if system.key not in OTHER_PROTOCOL:
+                peer.sendall(framed(CALC) if system.framed else HTTP)  # what echoes takes either
+                assert peer.recv(1)
+            status, said, _ = service.end()
+    assert (status, json.loads(said.splitlines()[-1])["result"]["strangers"]) == (0, 2)
