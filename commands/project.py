@@ -85,6 +85,8 @@ def _file(entries: Sequence[str]) -> str | None:
 
 def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
     """The default and the free-threaded build of one version: those that are here, or can be installed."""
+    if flags.get("hosts"):
+        return ",".join(PAIRS[0])
     given = value_of(INTERPRETER, flags, {})
     there = interpreters.find([name for pair in PAIRS for name in pair], given)
     pair = max(PAIRS, key=lambda names: sum(name in there for name in names))

@@ -7,15 +7,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from config.options import SYSTEMS as SYSTEMS_ALONE
-from config.options import Given, Option, applying, by_key, choice, expect_keys, parsed
+from config.options import PYTHON, Given, Option, applying, by_key, choice, expect_keys, parsed
 from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.hosts import VIA, Host, Layout
 from core.messages import Message, listed, message
 from core.method import ORCHESTRATOR
-from core.runtime import NATIVE
+from core.system_file import file_of
 
 MOST_HOSTS = 64
 MOST_CPU = 4095
@@ -119,7 +118,7 @@ def _names(given: Given) -> tuple[str, ...]:
 HOSTS = Option("--hosts FILE", message("hosts by name, in YAML: docs/hosts.md"), parse_hosts)
 SERVICES_ON = Option("--services-on NAME", message("the host of the services"), _name)
 CLIENTS_ON = Option("--clients-on NAMES", message("the hosts of the clients, which take turns"), _names)
-OPTIONS = applying(SYSTEMS_ALONE, HOSTS, SERVICES_ON, CLIENTS_ON)
+OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
 def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
@@ -144,6 +143,8 @@ def spread(plan: Plan) -> Plan:
         replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
         for row in plan.rows
     )
+    if plan.user_service and plan.method.client_runtime == ORCHESTRATOR:  # the same client for every runtime, there too
+        plan = replace(plan, method=replace(plan.method, client_runtime=plan.runtimes[0]))
     return replace(plan, rows=rows)
 
 
@@ -168,13 +169,20 @@ def _check_names(layout: Layout) -> None:
 def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
     """What of a plan cannot be carried to other hosts yet; None for each that is not there."""
     method, unix = plan.method, [row for row in plan.rows if "unix" in row.values.get("TRANSPORT", ())]
-    still = [key for key, system in plan.systems.items() if not system.spreads]
+    still = [
+        key for key, system in plan.systems.items() if not system.hosted and (not system.spreads or file_of(system))
+    ]
+    service = plan.user_service
+    command = str(service.command.command) if service and service.command else "{host}{port}"
     return [
-        message("A service of your own is started on this machine.") if plan.user_service else None,
+        message("A service that already runs is called from this machine.") if service and service.targets else None,
+        message("A command must say where it listens by {places}.", places="{host} {port}")
+        if not ("{host}" in command and "{port}" in command)
+        else None,
         message("System {systems} listens on this machine alone.", systems=listed(still)) if still else None,
         message("TRANSPORT unix stays on one machine; use tcp.") if unix else None,
         message("topology counts the cores of this machine; give the number of services and workers.")
-        if any(row.fixed for row in plan.rows)
+        if any(row.fixed for row in plan.rows) and not service
         else None,
         message("pin names CPUs of this machine; give each host its own: cpus.")
         if method.pin_services or method.pin_clients
@@ -186,9 +194,6 @@ def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
         if not method.duration_s
         else None,
         message("The clients' runtime is that of this machine; name one.")
-        if method.client_runtime == ORCHESTRATOR
-        else None,
-        message("Native programs serve this machine alone; leave the runtime native out.")
-        if NATIVE in plan.runtimes
+        if method.client_runtime == ORCHESTRATOR and not service
         else None,
     ]

@@ -82,7 +82,11 @@ class Request:
 
     def body_bytes(self) -> bytes:
         """What is sent after the head. Raises OSError where the file cannot be read."""
-        return Path(self.body_file).read_bytes() if self.body_file else revealed(self.body).encode()
+        return (
+            Path(self.body_file).read_bytes()
+            if self.body_file
+            else revealed(self.body).encode(errors="surrogateescape")
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

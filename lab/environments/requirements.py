@@ -4,7 +4,7 @@ Source: pip.pypa.io/en/stable/reference/requirements-file-format
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,13 +63,27 @@ def local_path(entry: str) -> Path | None:
 
     A relative one begins in the current folder, as for pip and uv.
     """
-    name, at, address = entry.partition("@ ")
-    text = _EDITABLE.sub("", address if at and not name.startswith((".", "/")) else entry, count=1).strip()
-    text = _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text)).removeprefix("file://").removeprefix("file:")
+    text = _target(entry)
     if "://" in text or not (text.startswith((".", "/", "~")) or "/" in text):
         return None
     path = Path(text).expanduser()
     return path if path.exists() else None
+
+
+def moved(line: str, place: Callable[[Path], str]) -> str:
+    """A line of a requirements file with *place* of its path, where it names one on this machine."""
+    for pattern in (_CONSTRAINT, _FOLDER):
+        match = pattern.fullmatch(line)
+        if match:
+            return line if "://" in match[1] else line[: match.start(1)] + place(Path(match[1].strip()))
+    path = local_path(line)
+    return line.replace(_target(line), place(path), 1) if path else line
+
+
+def _target(entry: str) -> str:
+    name, at, address = entry.partition("@ ")
+    text = _EDITABLE.sub("", address if at and not name.startswith((".", "/")) else entry, count=1).strip()
+    return _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text)).removeprefix("file://").removeprefix("file:")
 
 
 def listed(packages: Sequence[str]) -> Requirements:

@@ -3,7 +3,7 @@
 import io
 import platform
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -35,22 +35,29 @@ def machine() -> str:
 def archive(*, native: bool) -> Archive:
     """The files; *native* programs of this machine too, for a host of the same architecture."""
     sources = {CHECKOUT: b"", **{name: path.read_bytes() for name, path in _files(native=native)}}
-    whole, file = sha256(), io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name in sorted(sources, key=_walk_order):
-            content, executable = sources[name], name.startswith("native/")
+    whole = sha256()
+    files = [(name, sources[name], name.startswith("native/")) for name in sorted(sources, key=_walk_order)]
+    for name, content, executable in files:
+        whole.update(f"{name}\0{executable}\0{sha256(content).hexdigest()}\n".encode())
+    return Archive(content=packed(files), digest=whole.hexdigest()[:32])
+
+
+def packed(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
+    """An archive of these: name, content, and whether it is a program. The same for the same files."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as entries:
+        for name, content, executable in files:
             entry = zipfile.ZipInfo(name)
             entry.external_attr = (0o700 if executable else 0o600) << 16
-            packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
-            whole.update(f"{name}\0{executable}\0{sha256(content).hexdigest()}\n".encode())
-    return Archive(content=file.getvalue(), digest=whole.hexdigest()[:32])
+            entries.writestr(entry, content, zipfile.ZIP_DEFLATED)
+    return archive.getvalue()
 
 
 def _files(*, native: bool) -> Iterator[tuple[str, Path]]:
     for folder in FOLDERS:
         for path in files_in(REPOSITORY / folder, SUFFIXES):
             yield Path(path).relative_to(REPOSITORY).as_posix(), Path(path)
-    for name in programs.LIMIT if native else ():
+    for name in programs.FOR_HOSTS if native else ():
         if not programs.missing(name):
             yield f"native/bin/{name}", programs.BUILDS[name].program
 

@@ -56,14 +56,19 @@ def cache() -> str:
     return folder
 
 
+def extract(archive: bytes, folder: str) -> None:
+    """Put the files of an archive there. Raises OSError."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as files:
+        for entry in files.infolist():
+            path = files.extract(entry, folder)
+            os.chmod(path, 0o700 if entry.external_attr >> 16 & stat.S_IXUSR else 0o600)
+
+
 def unpack(archive: bytes, wanted: str, place: str) -> None:
     """Put the files there in one step. Raises OSError."""
     beside = tempfile.mkdtemp(prefix="new-", dir=os.path.dirname(place))
     try:
-        with zipfile.ZipFile(io.BytesIO(archive)) as files:
-            for entry in files.infolist():
-                path = files.extract(entry, beside)
-                os.chmod(path, 0o700 if entry.external_attr >> 16 & stat.S_IXUSR else 0o600)
+        extract(archive, beside)
         os.symlink(os.path.join("..", "environments"), os.path.join(beside, ".runtimes"))
         if digest(beside) != wanted:
             raise OSError(5, "what arrived is not what was sent", beside)

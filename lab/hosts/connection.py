@@ -31,6 +31,8 @@ ANSWERS = {  # what an agent may answer, checked before it is used
     "find": by_name(record({"executable": text, "source": text, "facts": _runtime})),
     "install": array(sentence),
     "command": array(text),
+    "files": text,
+    "own": text,
     "packages": by_name(text),
     "mark": nullable(text),
     "window": by_name(nullable(number)),
@@ -185,10 +187,11 @@ class Connection:
             line += data
         words, _, rest = bytes(line).partition(b"\n")
         told = json.loads(words)
+        self.machine = str(told.get("machine", ""))
         if "error" in told:
             raise LinkLost("the agent cannot be put there: {error}", error=str(told["error"])[:300])
         if not told["have"]:
-            files = archive.archive(native=told["machine"] == archive.machine())
+            files = archive.archive(native=self.machine == archive.machine())
             self._link.write(b"%d\n" % len(files.content) + files.content)
             return self._after_unpacking()
         return rest

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from core.runtime import RuntimeName
-from lab.environments.environment import installed_packages
+from core.system import System
+from lab.environments.environment import installed_packages, requirements_file
+from lab.hosts.user_files import FILES, Arriving
 from lab.machine import host, quiet
+from lab.places import ENVIRONMENTS
 from lab.python import interpreters, uv
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from systems import find
@@ -20,6 +23,7 @@ LINK_DEADLINE_S = 10.0
 ROUNDS = 100
 BULK_BYTES = 8 << 20
 _CHUNK = bytes(1 << 16)
+_HOSTED = System(name="own", title="")
 
 
 class Errands:
@@ -33,6 +37,8 @@ class Errands:
             "find": self._find,
             "install": self._install,
             "command": self._command,
+            "files": Arriving().take,
+            "own": self._own,
             "packages": self._packages,
             "mark": self._mark,
             "window": self._window,
@@ -76,8 +82,21 @@ class Errands:
         return [failure.to_json() for failure in interpreters.install(names)]
 
     def _command(self, runtime: str, system: str, role: str) -> list[str]:
-        """The command line of a child here; makes its environment. Raises GilscopeError."""
-        return self._runtimes[runtime].command(find(system), role)
+        """The command line of a child here; makes its environment. system: "" for the client of a user's service.
+
+        Raises GilscopeError.
+        """
+        return self._runtimes[runtime].command(find(system) if system else _HOSTED, role)
+
+    def _own(self, runtime: str, requirements: list[str], folder: str) -> str:
+        """The interpreter of a user's service, with the packages that it needs. folder: of its files here.
+
+        Raises EnvironmentFailed.
+        """
+        measured = self._runtimes[runtime]
+        assert isinstance(measured, Runtime)
+        lines = [line.replace(FILES, folder) for line in requirements]
+        return str(measured.python(requirements_file("", lines, ENVIRONMENTS)))
 
     def _packages(self, python: str) -> dict[str, str]:
         return installed_packages(Path(python))

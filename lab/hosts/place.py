@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import ChildFailed
 from core.hosts import Host
+from core.messages import Message, message
 from core.system import SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.hosts.clock import Offset
 from lab.hosts.connection import Connection
 from lab.hosts.remote import RemoteProcess
-from lab.run.runtimes import AnyRuntime, Runtime
+from lab.hosts.user_files import OWN, bring, user_files, with_bodies
+from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
 
 if TYPE_CHECKING:
     from lab.hosts.spread import Spread
@@ -29,6 +31,7 @@ class HostPlace:
         self.name = host.name
         self.host, self.connection, self.runtimes = host, connection, runtimes
         self._commands: dict[tuple[str, str, str], list[str]] = {}
+        self._owns: dict[tuple[str, ...], dict[str, str]] = {}
         self.before: Offset | None = None
         self.cores: int | None = None
 
@@ -47,22 +50,46 @@ class HostPlace:
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
         """The command line of a child there; makes its environment. Raises ChildFailed."""
-        key = (str(runtime.name), system.key, role)
+        if isinstance(runtime, UserServiceRuntime):
+            return [self.connection.python, *USER_SERVICE_CHILD]
+        key = (str(runtime.name), "" if system.hosted else system.key, role)
         if key not in self._commands:
             name, system_key, _ = key
             words = self.connection.call("command", COMMAND_S, runtime=name, system=system_key, role=role)
             self._commands[key] = [str(word) for word in words]
         return self._commands[key]
 
+    def own(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
+        """Where a user's service is started there, and its interpreter; brings what it needs. Raises ChildFailed."""
+        key = (runtime, own["directory"], own["requirements"], *own["packages"])
+        if key not in self._owns:
+            files = user_files(own)
+            folder = bring(self.connection, files)
+            words = {"runtime": runtime, "requirements": files.requirements, "folder": folder}
+            try:
+                python = self.connection.call("own", COMMAND_S, **words)
+            except ChildFailed as failed:
+                raise ChildFailed(_without_index(failed.message, self.connection)) from None
+            self._owns[key] = {"directory": f"{folder}/{OWN}", "python": python}
+        return self._owns[key]
+
     def version(self, runtime: AnyRuntime) -> str:
-        """What children must say they run under; "" for native programs."""
-        there = self.runtimes.get(str(runtime.name))
+        """What children must say they run under; "" where nothing is promised."""
+        there = None if isinstance(runtime, UserServiceRuntime) else self.runtimes.get(str(runtime.name))
         return str(there["facts"]["version"]) if there else ""
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess]) -> None:
         """At a time of our clock."""
         self.before = self.before or self.connection.offset()
         self.connection.window(self.before.there(at_ns), hold_ns, children)
+
+
+def _without_index(reason: Message, connection: Connection) -> Message:
+    if connection.lost:
+        return reason
+    return message(
+        "{reason} Where the host reaches no package index, put wheels into the folder (docs/hosts.md).", reason=reason
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +107,21 @@ class HostRuntime(Runtime):
         if system.requirements or system.wheels:
             self.pythons[" ".join(filter(None, (system.requirements, *system.wheels)))] = Path(commands[0][0])
         return commands[0]
+
+    def own(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """As on the services' host, which is brought what it needs. Raises EnvironmentFailed, which names it."""
+        try:
+            there = self.spread.places_of(SERVICE)[0].own(str(self.name), own)
+        except ChildFailed as failed:
+            raise EnvironmentFailed(failed.message) from None
+        if own["requirements"] or own["packages"]:
+            self.pythons[" ".join((own["requirements"], *own["packages"]))] = Path(there["python"])
+        return {"expected_python": self.interpreter.label, **there, **with_bodies(own)}
+
+    def told(self, system: System) -> dict[str, Any]:
+        """With what the files hold that clients send: they are not on their hosts."""
+        own = system.told.get("own")
+        return {"own": {**own, **with_bodies(own)}} if own else super().told(system)
 
     def to_json(self) -> dict[str, Any]:
         """With the packages as they are on the services' host."""

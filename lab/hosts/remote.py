@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message
-from lab.hosts.frames import LEASE_S, Kind
+from lab.hosts.frames import LEASE_S, RELAY_BYTES, Kind
 from lab.output import Kept
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class RemoteProcess:
 
     def write(self, data: bytes) -> None:
         """To its stdin."""
-        self._connection.send(Kind.IN, self.number, data)
+        for start in range(0, len(data), RELAY_BYTES):
+            self._connection.send(Kind.IN, self.number, data[start : start + RELAY_BYTES])
 
     def close_stdin(self) -> None:
         """End of file."""

@@ -14,6 +14,7 @@ from core.messages import Message, message
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
+from lab.hosts import archive
 from lab.hosts.clock import between
 from lab.hosts.connection import Connection
 from lab.hosts.frames import BEAT_S
@@ -96,15 +97,21 @@ class Spread:
         """Those of *names* that are on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
         there = self._each(self._find)
+        native = all(place.connection.machine == archive.machine() for place in self._places.values())
         first = there.get(self.layout.services_on, {})
         return {
             name: Native() if name == NATIVE else self._runtime(name, first[name])
             for name in names
-            if name == NATIVE or all(name in found for found in there.values())
+            if (native if name == NATIVE else all(name in found for found in there.values()))
         }
 
     def missing(self, name: str) -> Message:
         """That a runtime is not on all hosts, with the command that installs it there."""
+        if name == NATIVE:
+            return message(
+                "Native programs are made for {machine} here, and a host is something else; leave native out.",
+                machine=archive.machine(),
+            )
         hosts = [host for host, place in self._places.items() if name not in place.runtimes]
         return message(
             "Runtime {name} was not found on host {hosts}. Install it there with: "
@@ -165,7 +172,8 @@ class Spread:
     def service_line(self) -> dict[str, Any]:
         """Where to listen, and for whom."""
         host = self.layout.hosts[self.layout.services_on]
-        return {"folder": "", "cpus": host.cpus, "address": host.address, "peers": self.layout.client_addresses}
+        folder = self._places[host.name].connection.folder
+        return {"folder": folder, "cpus": host.cpus, "address": host.address, "peers": self.layout.client_addresses}
 
     def client_line(self, client_id: int) -> dict[str, Any]:
         """CPUs."""

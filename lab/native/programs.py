@@ -93,6 +93,7 @@ def _maven(name: str, folder: str, host: str = "") -> Build:
 
 
 LIMIT = ("loadgen", "calc-service")
+FOR_HOSTS = (*LIMIT, "http-echo", "echo-tokio")  # those that check whom they serve
 ECHO_HOST = "services.echo_program"
 BUILDS: dict[str, Build] = {
     build.name: build

@@ -17,6 +17,7 @@ from lab.native.wheels import wheel
 from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.python.interpreters import Interpreter, name_of
 
+USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
 ROLES = {SERVICE: message("service"), CLIENT: message("client")}
 
 
@@ -69,6 +70,14 @@ class Runtime:
     def told(self, system: System) -> dict[str, Any]:
         """What its children are told besides the cell."""
         return dict(system.told)
+
+    def own(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """What a user's service is told of where it runs: the interpreter, with the user's packages, and its label.
+
+        Raises EnvironmentFailed if they cannot be installed.
+        """
+        file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
+        return {"python": str(self.python(file)), "expected_python": self.interpreter.label}
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
@@ -135,13 +144,13 @@ class UserServiceRuntime:
     def command(self, system: System, role: str) -> list[str]:
         """The command line of the child. Raises EnvironmentFailed if the user's packages cannot be installed."""
         self.python(system)
-        return [sys.executable, "-s", "-m", "lab.user_service.child"]
+        return [sys.executable, *USER_SERVICE_CHILD]
 
     def told(self, system: System) -> dict[str, Any]:
         """What the child is told besides the cell: the service, and what it runs under."""
         promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
-        python = {"python": self.python(system), "expected_python": self.expected_python}
-        return {"own": {**system.told["own"], **promises, **python}}
+        own = system.told["own"]
+        return {"own": {**own, **promises, **(self.runtime.own(own) if self.runtime else {})}}
 
     @property
     def expected_python(self) -> str:
@@ -154,11 +163,7 @@ class UserServiceRuntime:
 
     def python(self, system: System) -> str:
         """As of Runtime, with the user's packages; "" for a service that already runs. Raises EnvironmentFailed."""
-        if self.runtime is None:
-            return ""
-        own = system.told["own"]
-        file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
-        return str(self.runtime.python(file))
+        return str(self.runtime.own(system.told["own"])["python"]) if self.runtime else ""
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime

@@ -66,10 +66,11 @@ class StartedService:
 
     def __init__(self, cell: Mapping[str, Any]) -> None:
         """Raises CommandFailed if it does not start."""
-        self._own = cell["own"]
+        self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         check_requests(self._own)
         self._command = started(self._own, cell["service_id"], cell["folder"], cell["params"], cell.get("inside", {}))
         self.address = self._command.address
+        self._check_place()
         self._ready = self._pythons()
         self._watch = Watch(self._command)
         self._since = self._usage()
@@ -81,6 +82,7 @@ class StartedService:
     def result(self) -> dict[str, Any]:
         """Its last line. What it answered is not known here: the clients count. Raises CommandFailed."""
         try:
+            self._check_place()
             self._command.expect_own_port()
         except CommandFailed:
             self._watch.stop()  # it is ended for that, which is no news
@@ -95,6 +97,10 @@ class StartedService:
         """End it, and whatever it has started."""
         self._watch.stop()
         self._command.stop()
+
+    def _check_place(self) -> None:
+        if "host" in self._own:
+            self._command.expect_one_address()
 
     def _usage(self) -> TreeUsage:
         """Of all that has come of the command: what leaves its parent becomes a child of this process."""

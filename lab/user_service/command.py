@@ -17,7 +17,7 @@ from typing import Any
 from clients.channel import CallFailed
 from clients.user_service.client import PROTOCOLS
 from core.errors import BadInput, GilscopeError
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Message, listed, message
 from core.parent import die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
@@ -26,7 +26,7 @@ from lab.output import Output, OutputReader, last_text
 from lab.processes import ending
 from lab.user_service import holders, ports
 
-HOST = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 ASK_DEADLINE_S = 5.0
 STOP_DEADLINE_S = 5.0
 TURN_S = 0.02
@@ -43,11 +43,12 @@ class CommandFailed(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a service is to listen: a port, or a Unix path if the command asks for that; its port is 0 then.
+    """Where a service is to listen: a port of *host*, or a Unix path if the command asks for that; port is 0 then.
 
     lease: holds the port for as long as this process has it
     """
 
+    host: str
     port: int
     socket: str
     lease: ports.Lease | None = None
@@ -55,34 +56,34 @@ class Place:
     @property
     def address(self) -> str:
         """As clients are told it."""
-        return f"{HOST}:{self.port}" if self.port else self.socket
+        return f"{self.host}:{self.port}" if self.port else self.socket
 
 
 def place_for(own: Mapping[str, Any], service_id: int, folder: str) -> Place:
     """A free place. Raises CommandFailed if the port that the user chose is taken."""
-    path = os.path.join(folder, f"{service_id}.0")
+    path, host = os.path.join(folder, f"{service_id}.0"), own.get("host", LOOPBACK)
     if "{port}" not in own["command"]:
-        return Place(port=0, socket=path)
+        return Place(host=host, port=0, socket=path)
     port = own["first_port"] + service_id if own["first_port"] else 0
     if port > ports.LAST_PORT:
         raise CommandFailed("{port} is not a port (1-65535). Begin with a lower --service-port.", port=port)
     try:
-        lease = ports.lease(HOST, port)
+        lease = ports.lease(host, port)
     except OSError as error:
         raise CommandFailed(
             "Port {port} of {host} is not available: {error}. End what listens there, or leave --service-port out.",
             port=port,
-            host=HOST,
+            host=host,
             error=error.strerror,
         ) from None
-    return Place(port=lease.port, socket=path, lease=lease)
+    return Place(host=host, port=lease.port, socket=path, lease=lease)
 
 
 def filled(own: Mapping[str, Any], place: Place, params: Mapping[str, Any]) -> list[str]:
     """The words of the command with everything filled in. Raises CommandFailed if a quote is not closed."""
     values = {
         "python": own["python"],
-        "host": HOST,
+        "host": place.host,
         "port": place.port,
         "socket": place.socket,
         "workers": params.get("NUM_API_SERVICES", 1),
@@ -196,6 +197,18 @@ class ServiceCommand:
         if self.has_lost_its_port():
             raise CommandFailed(
                 "Another process listens at {address}, too: not all answers were this service's.", address=self.address
+            )
+
+    def expect_one_address(self) -> None:
+        """Raises CommandFailed if it listens at all addresses of its machine, for everybody."""
+        places = holders.listening_everywhere(descendants(os.getpid()))
+        if places:
+            raise CommandFailed(
+                "The command listens at {places}, for everybody; across hosts it must listen at {host} alone, which it "
+                "is told as {place}.",
+                places=listed(places),
+                host=self._place.host,
+                place="{host}",
             )
 
     def has_lost_its_port(self) -> bool:

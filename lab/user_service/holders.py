@@ -13,8 +13,9 @@ from core.processtree import tree
 from lab.machine.kernelfiles import Reader
 
 PROC = Path("/proc")
-_LISTENING = "0A"
+_LISTENING_STATE = "0A"
 _ACCEPTS = 1 << 16  # __SO_ACCEPTCON
+EVERYWHERE = ("0.0.0.0", "::")
 _FORWARDERS = ("systemd", "docker-proxy", "rootlessport", "ssh", "sshd", "socat", "conmon", "slirp4netns")
 
 
@@ -38,13 +39,20 @@ def is_alone(address: str, pids: Iterable[int]) -> bool:
     return wanted <= {link for pid in pids for link in _links(pid)}
 
 
+def listening_everywhere(pids: Iterable[int]) -> list[str]:
+    """Where *pids* listen at all addresses of this machine: 0.0.0.0:8000 or [::]:8000."""
+    held = {link for pid in pids for link in _links(pid)}
+    sockets = [(ip, port) for ip, port, inode in _listening() if f"socket:[{inode}]" in held]
+    return [f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}" for ip, port in sockets if ip in EVERYWHERE]
+
+
 def _inodes(address: str) -> set[str]:
     """Of the listening sockets at *address*, a path or host:port."""
     if address.startswith("/"):
         return _unix_inodes(os.path.realpath(address))
     host, _, port = address.rpartition(":")
     by_ip, ips = _tcp_inodes(int(port)), _local_ips(host.strip("[]"), int(port))
-    everywhere = [*by_ip.get("0.0.0.0", ()), *by_ip.get("::", ())]
+    everywhere = [inode for ip in EVERYWHERE for inode in by_ip.get(ip, ())]
     return set(next((by_ip[ip] for ip in ips if ip in by_ip), everywhere if ips else []))
 
 
@@ -68,12 +76,19 @@ def _local_ips(host: str, port: int) -> list[str]:
 def _tcp_inodes(port: int) -> dict[str, list[str]]:
     """Inodes of the sockets that listen at *port*, by the address that they are bound to."""
     by_address: dict[str, list[str]] = {}
+    for ip, its_port, inode in _listening():
+        if its_port == port:
+            by_address.setdefault(ip, []).append(inode)
+    return by_address
+
+
+def _listening() -> Iterator[tuple[str, int, str]]:
+    """Address, port and inode of every TCP socket that listens."""
     for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
         for fields in _lines(PROC / "net" / name):
-            address, _, its_port = fields[1].partition(":")
-            if fields[3] == _LISTENING and int(its_port, 16) == port:
-                by_address.setdefault(_ip(address, family), []).append(fields[9])
-    return by_address
+            address, _, port = fields[1].partition(":")
+            if fields[3] == _LISTENING_STATE:
+                yield _ip(address, family), int(port, 16), fields[9]
 
 
 def _ip(text: str, family: socket.AddressFamily) -> str:

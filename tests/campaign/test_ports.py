@@ -13,7 +13,7 @@ import pytest
 
 from lab.places import REPOSITORY
 from lab.user_service import ports
-from lab.user_service.command import HOST, CommandFailed, place_for
+from lab.user_service.command import LOOPBACK, CommandFailed, place_for
 from tests.campaign.sizes import size
 
 SERVICES = 50
@@ -70,16 +70,16 @@ def test_ports_come_from_where_the_kernel_gives_none_to_who_asks_for_any() -> No
 
 
 def test_a_lease_is_nobody_elses_until_it_is_given_back() -> None:
-    held = ports.lease(HOST)
+    held = ports.lease(LOOPBACK)
     with pytest.raises(OSError, match="Address already in use"):
-        ports.lease(HOST, held.port)
+        ports.lease(LOOPBACK, held.port)
     held.give_back()
-    ports.lease(HOST, held.port).give_back()
+    ports.lease(LOOPBACK, held.port).give_back()
 
 
 def test_a_port_that_somebody_listens_at_is_not_leased() -> None:
-    with socket.create_server((HOST, 0)) as other, pytest.raises(OSError, match="Address already in use"):
-        ports.lease(HOST, other.getsockname()[1])
+    with socket.create_server((LOOPBACK, 0)) as other, pytest.raises(OSError, match="Address already in use"):
+        ports.lease(LOOPBACK, other.getsockname()[1])
     with socket.create_server(("", 0)) as other, pytest.raises(CommandFailed, match="is not available: Address"):
         place_for({"command": "x {port}", "first_port": other.getsockname()[1]}, 0, "/tmp")
 

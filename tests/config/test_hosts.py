@@ -34,6 +34,16 @@ def test_a_file_of_hosts_is_read_and_kept_with_the_plan(tmp_path: Path) -> None:
     assert (layout.services_on, layout.client_addresses) == ("a", ["10.0.0.2"])
 
 
+def test_a_service_of_a_users_own_is_called_by_the_same_client_under_every_runtime(tmp_path: Path) -> None:
+    file = tmp_path / "hosts.yaml"
+    file.write_text(TWO)
+    parser = Parser("", NOTHING)
+    add_run_flags(parser)
+    add_host_flags(parser)
+    words = ("--runtime", "3.11,3.14t", "--service-command", "{python} x {host}:{port}", "--hosts", str(file))
+    assert plan_from(parser.parse([*FLAGS[:-2], *words])).method.client_runtime == "3.11"
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -67,9 +77,9 @@ def test_what_is_no_host_is_refused_with_what_is_accepted(tmp_path: Path, text: 
         ((*FLAGS, "--system", "4", "--duration", "0"), "give a duration"),
         ((*FLAGS, "--system", "4", "--transport", "unix"), "TRANSPORT unix"),
         ((*FLAGS, "--system", "4", "--pin", "services=0"), "pin names CPUs"),
-        ((*FLAGS, "--system", "alt-waitress"), "System alt-waitress listens on this machine alone"),
-        ((*FLAGS, "--system", "4", "--runtime", "native"), "Native programs serve this machine alone"),
-        ((*FLAGS, "--service-command", "{python} x {port}"), "A service of your own"),
+        ((*FLAGS, "--system", "alt-grpc"), "System alt-grpc listens on this machine alone"),
+        ((*FLAGS, "--service-command", "{python} x {port}"), "must say where it listens by {host} {port}"),
+        ((*FLAGS[:-2], "--target", "http://127.0.0.1:8000/"), "A service that already runs"),
     ],
 )
 def test_what_does_not_work_across_hosts_is_refused(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:

@@ -78,7 +78,7 @@ def test_the_archive_has_the_name_that_a_host_reckons_of_its_files(tmp_path: Pat
 
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
     """Of all that it loads: run without any other package."""
-    code = "import sys; sys.path.insert(0, '.'); import lab.hosts.agent; print(*sys.modules)"
+    code = "import sys; sys.path.insert(0, '.'); import lab.hosts.agent, lab.user_service.child; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     own = [name for name in done.stdout.split() if name.partition(".")[0] in ("lab", "core", "systems", "config")]
     assert "lab.hosts.errands" in own

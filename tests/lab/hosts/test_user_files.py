@@ -1,0 +1,215 @@
+"""What of a user's files goes to a host, and a service of a user's own there, by an agent of this machine."""
+
+import os
+import zipfile
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.cell import Cell
+from core.errors import BadInput
+from core.hosts import Host, Layout
+from core.method import Method
+from core.result import CellResult
+from core.runtime import NATIVE
+from lab.environments.environment import EnvironmentFailed
+from lab.hosts import user_files
+from lab.hosts.spread import Spread
+from lab.hosts.user_files import Arriving, UserFiles
+from lab.python import uv
+from lab.run.measure import Bench, measure
+from lab.run.runtimes import Runtime, runtime_of
+from systems import find
+from tests.conftest import native_or_skip
+from tests.contract.own_services import ITEMS, planned
+from tests.lab.tiny_wheel import write_wheel
+
+SECONDS = 0.3
+ADDRESS = "127.0.0.5"
+SERVE = """
+import json, runpy, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Echo(BaseHTTPRequestHandler):
+    protocol_version, wbufsize = "HTTP/1.1", -1
+
+    def do_POST(self):
+        got = self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.dumps({"stock": open("data/stock.txt").read(), "got": list(got)}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words):
+        pass
+
+def main():
+    ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Echo).serve_forever()
+"""
+
+
+def own(folder: Path, requirements: str = "") -> dict[str, Any]:
+    return {"directory": str(folder), "requirements": requirements, "packages": (), "requests": {"requests": [{}]}}
+
+
+def names(files: UserFiles) -> set[str]:
+    with zipfile.ZipFile(BytesIO(files.content)) as archive:
+        return {*archive.namelist()}
+
+
+def test_links_that_lead_out_caches_and_environments_stay_here(tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    for name in ("web.py", ".env", "venv/pyvenv.cfg", "venv/bin/python", ".git/HEAD", "__pycache__/web.pyc", "a/b.txt"):
+        (shop / name).parent.mkdir(parents=True, exist_ok=True)
+        (shop / name).write_text(name)
+    (tmp_path / "secret").write_text("no")
+    for name, target in (("out", "../secret"), ("inside", "web.py"), ("gone", "nowhere"), ("folder", "a")):
+        (shop / name).symlink_to(target)
+    os.mkfifo(shop / "pipe")
+    assert names(user_files.user_files(own(shop))) == {"own/.env", "own/a/b.txt", "own/inside", "own/web.py"}
+
+
+def test_paths_in_requirements_lead_to_where_the_files_are_there(tmp_path: Path) -> None:
+    shop, beside = tmp_path / "shop", tmp_path / "lib"
+    for folder in (shop, beside):
+        folder.mkdir()
+        (folder / "pyproject.toml").write_text("")
+    (tmp_path / "pins.txt").write_text("flask==3.1.2\n")
+    file = shop / "requirements.txt"
+    file.write_text(f"-c ../pins.txt\n--find-links .\n{shop}[fast]\n-e {beside} ; python_version > '3'\nflask\n")
+    files = user_files.user_files(own(shop, str(file)))
+    assert files.requirements == (
+        "-c {files}/1/pins.txt",
+        "--find-links {files}/own",
+        "{files}/own[fast]",
+        "-e {files}/2/lib ; python_version > '3'",
+        "flask",
+    )
+    assert names(files) == {"own/pyproject.toml", "own/requirements.txt", "1/pins.txt", "2/lib/pyproject.toml"}
+
+
+def test_what_is_too_large_is_refused_with_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        (tmp_path / str(number)).write_bytes(bytes(1 << 20))
+    monkeypatch.setattr(user_files, "MOST_BYTES", 2 << 20)
+    with pytest.raises(BadInput, match=r"3\.0 MiB; at most 2 MiB are copied"):
+        user_files.user_files(own(tmp_path))
+    monkeypatch.setattr(user_files, "MOST_FILES", 2)
+    with pytest.raises(BadInput, match="more than 2 files"):
+        user_files.user_files(own(tmp_path))
+
+
+def test_files_come_in_parts_once_and_are_unpacked_anew_by_each_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "run").write_text("first")
+    (shop / "run").chmod(0o755)
+    files = user_files.user_files(own(shop))
+    arriving = Arriving()
+    assert arriving.take(files.name, "", last=False) == ""
+    assert arriving.take(files.name, b64encode(files.content[:50]).decode(), last=False) == ""
+    place = Path(arriving.take(files.name, b64encode(files.content[50:]).decode(), last=True))
+    assert os.access(place / "own" / "run", os.X_OK)
+    (place / "own" / "made").write_text("by the service")
+    assert Arriving().take(files.name, "", last=False) == str(place)
+    assert (place / "own" / "made").exists()  # the first agent uses it still
+    del arriving
+    place.with_suffix(".zip").write_bytes(b"damaged")
+    assert Arriving().take(files.name, "", last=False) == ""
+
+
+# ---- services on hosts that are this machine -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def spread(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spread]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        if uv_program := uv.find():
+            patched.setenv("PATH", str(uv_program.parent), prepend=os.pathsep)
+        python = (str(any_runtime.interpreter.executable),)
+        hosts = {
+            name: Host(name=name, via="here", address=address, python=python)
+            for name, address in (("a", ADDRESS), ("b", "127.0.0.1"))
+        }
+        with Spread(Layout(hosts=hosts, services_on="a", clients_on=("b",)), SECONDS) as spread:
+            yield spread
+
+
+@pytest.mark.parametrize("name", ["4", "echo-tokio"])
+def test_native_services_and_clients_run_there(spread: Spread, bench: Bench, name: str) -> None:
+    for program in ("loadgen", "calc-service", "echo-tokio"):
+        native_or_skip(program)
+    system = find(name)
+    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "TRANSPORT": "tcp"}
+    cell = Cell.build(system=name, runtime=NATIVE, reads=system.parameters, values=values)
+    across = replace(
+        bench, runtimes=spread.runtimes([NATIVE]), method=Method(duration_s=SECONDS), inside={}, places=spread
+    )
+    result = measure(cell, system, 1, across)
+    assert result.answered == result.requests > 0, str(result.reason)
+    assert [(service["host"], service["strangers"]) for service in result.services] == [("a", 0)]
+
+
+def measured(spread: Spread, bench: Bench, folder: Path, name: str, **given: Any) -> CellResult:
+    method = Method(duration_s=SECONDS, client_runtime=name)
+    across = replace(bench, runtimes=spread.runtimes([name]), method=method, inside={}, places=spread)
+    return measure(*planned(folder, name, given), 1, across)
+
+
+def test_a_service_of_a_users_own_runs_there_with_its_files_packages_and_bodies(
+    spread: Spread, bench: Bench, any_runtime: Runtime, short_folder: Path
+) -> None:
+    if uv.find() is None:
+        pytest.skip("uv was not found")
+    name, body = str(any_runtime.name), bytes([0, 200, 13, 10, 255])
+    (short_folder / "data").mkdir()
+    (short_folder / "data" / "stock.txt").write_text("seven")
+    (short_folder / "body.bin").write_bytes(body)
+    request = {"request": "POST /", "body_file": "body.bin", "expect_json": f'{{"stock": "seven", "got": {[*body]}}}'}
+    requirements = str(write_wheel(short_folder, SERVE))
+    given = {"command": "tiny-serve {host} {port}", "requirements": requirements, "requests": [request]}
+    cell = measured(spread, bench, short_folder, name, **given)
+    assert (cell.status, str(cell.reason)) == ("ok", "")
+    assert cell.answered == cell.requests > 0
+    assert ([service["host"] for service in cell.services], cell.services[0]["processes"]) == (["a"], 1)
+    runtime = spread.runtimes([name])[name]
+    (planned_cell, system) = planned(short_folder, name, given)
+    own_runtime = runtime_of("service", system, {name: runtime}, planned_cell.runtime, Method())
+    assert not own_runtime.told(system)["own"]["directory"].startswith(str(short_folder))
+    (packages,) = own_runtime.to_json()["packages"].values()
+    assert packages["tiny-thing"] == "1.2"
+
+
+def test_a_service_that_listens_for_everybody_is_refused(
+    spread: Spread, bench: Bench, any_runtime: Runtime, short_folder: Path
+) -> None:
+    (short_folder / "items.py").write_text(ITEMS.replace("127.0.0.1", "0.0.0.0"))
+    cell = measured(spread, bench, short_folder, str(any_runtime.name), command="{python} items.py {port} {host}")
+    assert cell.status == "failed"
+    assert "for everybody; across hosts it must listen at 127.0.0.5 alone, which it is told as {host}" in str(
+        cell.reason
+    )
+
+
+def test_packages_that_no_index_there_has_are_named_with_the_host(
+    spread: Spread, any_runtime: Runtime, short_folder: Path
+) -> None:
+    (short_folder / "requirements.txt").write_text("--no-index\nno-such-thing==1\n")
+    name = str(any_runtime.name)
+    given = {"command": "{python} -m shop {host} {port}", "requirements": "requirements.txt"}
+    cell, system = planned(short_folder, name, given)
+    runtime = runtime_of("service", system, spread.runtimes([name]), cell.runtime, Method())
+    with pytest.raises(
+        EnvironmentFailed, match=r"(?s)^Host a: The packages .*no-such-thing.*put wheels into the folder"
+    ):
+        runtime.command(system, "service")
