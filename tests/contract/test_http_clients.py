@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from core.messages import verbatim
+from core.runtime import NATIVE
 from core.system import System
 from lab.places import REPOSITORY
-from lab.run.children import READY, RESULT, Children
+from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
@@ -26,10 +27,11 @@ from tests.clients.scripted_http import (
     response,
     says,
 )
+from tests.conftest import RUNTIMES, runtime_or_skip
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import command_or_skip, small_cell
 
-WORKERS = 10
+WORKERS = 4
 ROWS = (
     "http-stdlib",
     "http-requests",
@@ -84,20 +86,24 @@ class Asked:
         return self.result["gil_enabled_ready"], self.result["gil_enabled_end"]
 
 
-def ask(
+def start(
     children: Children, runtime: AnyRuntime, row: str, servers: list[ScriptedHttp], deadline_s: float, **params: int
-) -> Asked:
-    """Run the row's client against *servers*; none of its requests takes longer than *deadline_s*."""
+) -> Child:
+    """The row's client, which connects to *servers*; none of its requests takes longer than *deadline_s*."""
     system = find(row)
-    child = children.start(
-        verbatim("Client 1 of 1"), str(runtime.name), _command(system, runtime, deadline_s), runtime.variables
-    )
+    child = children.start(verbatim(row), str(runtime.name), _command(system, runtime, deadline_s), runtime.variables)
     cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **params)
     child.tell({**cell.to_json(), "client_id": 0, "addresses": [[server.address] for server in servers]})
-    children.hear_all([child], READY, verbatim("before it was ready"), 2 * DEADLINE_S)
-    child.tell("go")
-    (line,) = children.hear_all([child], RESULT, verbatim("before its result"), 2 * DEADLINE_S)
-    return Asked(line[RESULT], child.stderr_tail())
+    return child
+
+
+def ask(children: Children, clients: list[Child]) -> list[Asked]:
+    """Let all of these clients call at once when all are ready; what became of each."""
+    children.hear_all(clients, READY, verbatim("before it was ready"), 2 * DEADLINE_S)
+    for child in clients:
+        child.tell("go")
+    lines = children.hear_all(clients, RESULT, verbatim("before its result"), 2 * DEADLINE_S)
+    return [Asked(line[RESULT], child.stderr_tail()) for line, child in zip(lines, clients, strict=True)]
 
 
 def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str]:
@@ -108,42 +114,53 @@ def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str
     return command_or_skip(runtime, system, "client", first)
 
 
-def check_bad_servers(children: Children, runtime: AnyRuntime, row: str) -> None:
-    """One worker and one request for each bad server, and one for a server that has gone.
+def together(row: str) -> list[list[str]]:
+    """The bad servers that a row's workers call at the same time.
 
     Who holds the GIL until a deadline may do so between another worker's start and its answer, which is then late, too:
     such rows call servers that let them wait apart from the others.
     """
     slow = [name for name, (_, (_, _, codes)) in BAD_SERVERS.items() if "timeout" in codes]
     quick = [name for name in BAD_SERVERS if name not in slow]
-    for names in (quick, slow) if row in HOLDING else (list(BAD_SERVERS),):
-        check_these(children, runtime, row, names)
+    return [quick, slow] if row in HOLDING else [list(BAD_SERVERS)]
 
 
-def check_these(children: Children, runtime: AnyRuntime, row: str, names: list[str]) -> None:
-    """The bad servers of these names, and one that has gone."""
-    with ScriptedHttp(says(response())) as gone, ExitStack() as stack:
-        servers = [gone, *(stack.enter_context(ScriptedHttp(BAD_SERVERS[name][0])) for name in names)]
-        gone.stop()
-        sizes = {"NUM_REQUESTS_PER_CLIENT": 1, "NUM_CONNECTIONS_PER_CLIENT": len(servers)}
-        asked = ask(children, runtime, row, servers, BAD_SERVER_DEADLINE_S, **sizes)
+def check_counts(asked: Asked, names: list[str]) -> None:
+    """Of one request to each of the bad servers of these names, and one to a server that has gone."""
     answered = wrong = 0
     errors = Counter({"connect": 1})
     for _, (answers, wrong_ones, codes) in map(BAD_SERVERS.__getitem__, names):
         answered, wrong = answered + answers, wrong + wrong_ones
         errors.update(codes)
     assert asked.counts == (answered, wrong, dict(errors))
-    assert asked.result["requests"] == len(servers)
+    assert asked.result["requests"] == len(names) + 1
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_every_request_to_a_bad_server_is_counted_by_its_cause(row: str, runtime: Runtime, children: Children) -> None:
-    check_bad_servers(children, runtime, row)
-
-
-@pytest.mark.parametrize("row", NATIVE_ROWS)
-def test_a_native_program_counts_bad_servers_as_python_does(row: str, children: Children) -> None:
-    check_bad_servers(children, Native(), row)
+@pytest.mark.parametrize("name", [*RUNTIMES, NATIVE])
+def test_every_request_to_a_bad_server_is_counted_by_its_cause(
+    name: str, children: Children, subtests: pytest.Subtests
+) -> None:
+    """A worker and a request for each bad server. All clients of a runtime at once, as they do little but wait."""
+    runtime = Native() if name == NATIVE else runtime_or_skip(name)
+    rows: list[str] = []
+    for row in NATIVE_ROWS if name == NATIVE else ROWS:
+        with subtests.test(row):
+            command_or_skip(runtime, find(row), "client")
+            rows.append(row)
+    calls = [(row, names) for row in rows for names in together(row)]
+    with ScriptedHttp(says(response())) as gone, ExitStack() as stack:
+        servers = [
+            [gone, *(stack.enter_context(ScriptedHttp(BAD_SERVERS[bad][0])) for bad in bads)] for _, bads in calls
+        ]
+        gone.stop()
+        clients = []
+        for (row, _), mine in zip(calls, servers, strict=True):
+            sizes = {"NUM_REQUESTS_PER_CLIENT": 1, "NUM_CONNECTIONS_PER_CLIENT": len(mine)}
+            clients.append(start(children, runtime, row, mine, BAD_SERVER_DEADLINE_S, **sizes))
+        results = ask(children, clients)
+    for (row, names), asked in zip(calls, results, strict=True):
+        with subtests.test(row):
+            check_counts(asked, names)
 
 
 @pytest.mark.parametrize("row", [*ROWS, *UNDECLARED])
@@ -156,7 +173,7 @@ def test_each_worker_keeps_its_connection_and_all_requests_are_out_at_once_unles
     with ScriptedHttp(first_right_then(barrier(WORKERS))) as server:
         sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": WORKERS}
         deadline_s = BARRIER_DEADLINE_S if is_serial else DEADLINE_S
-        asked = ask(children, runtime, row, [server], deadline_s, **sizes)
+        (asked,) = ask(children, [start(children, runtime, row, [server], deadline_s, **sizes)])
         if not is_serial:
             assert (server.connections, server.requests) == (WORKERS, WORKERS + requests)
     assert asked.counts == ((0, 0, {"timeout": WORKERS}) if is_serial else (requests, 0, {}))
@@ -173,6 +190,7 @@ def test_an_extension_that_holds_the_gil_keeps_its_connections_too(
     row: str, runtime: Runtime, children: Children
 ) -> None:
     with ScriptedHttp(says(response())) as server:
-        asked = ask(children, runtime, row, [server], 5.0, NUM_REQUESTS_PER_CLIENT=50, NUM_CONNECTIONS_PER_CLIENT=5)
+        sizes = {"NUM_REQUESTS_PER_CLIENT": 50, "NUM_CONNECTIONS_PER_CLIENT": 5}
+        (asked,) = ask(children, [start(children, runtime, row, [server], DEADLINE_S, **sizes)])
         assert (server.connections, server.requests) == (5, 55)
     assert asked.counts == (50, 0, {})
