@@ -42,6 +42,10 @@ ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Telltale).serve_forever()
 """
 AUTHORIZATION, PASSWORD = f"Authorization: Bearer {HEADER}", f"DB_PASSWORD={ENVIRONMENT}"
 REQUEST, SENT = f"POST /x?api_key={QUERY}&page={{env:PAGE}}", f'{{"password": "{BODY}"}}'
+SIZES = [
+    *("--warmup", "0", "--num-requests-per-client", "3"),
+    *("--num-clients", "1", "--num-connections-per-client", "1"),
+]
 GIVEN = ["--header", AUTHORIZATION, "--env", PASSWORD, "--request", REQUEST, "--body", SENT]
 
 
@@ -53,19 +57,7 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> None:
 def flags(folder: Path, runtime: Runtime, *more: str) -> list[str]:
     command = f"{{python}} telltale.py {{port}} --db=postgres://shop:{URL}@db/ {' '.join(more)}"
     (folder / "telltale.py").write_text(TELLTALE)
-    sizes = [
-        "--blocks",
-        "2",
-        "--duration",
-        "0",
-        "--warmup",
-        "0",
-        "--num-requests-per-client",
-        "3",
-        "--num-clients",
-        "1",
-    ]
-    return [*runtime_flags(runtime), *sizes, "--num-connections-per-client", "1", "--service-command", command, *GIVEN]
+    return [*runtime_flags(runtime), "--blocks", "2", "--duration", "0", *SIZES, "--service-command", command, *GIVEN]
 
 
 def told(arguments: Sequence[str], folder: Path) -> tuple[Run, str]:
@@ -132,7 +124,7 @@ def test_a_plan_is_read_again_by_the_run_that_is_resumed(any_runtime: Runtime, s
         },
     }
     (short_folder / "shop.yaml").write_text(json.dumps(plan))
-    told(["--plan", "shop.yaml", *runtime_flags(any_runtime), "--out", "out"], short_folder)
+    told(["--plan", "shop.yaml", *SIZES, *runtime_flags(any_runtime), "--out", "out"], short_folder)
     run = load(short_folder / "out")
     (request,) = run.plan["own"]["requests"]["requests"]
     assert (request["body"], request["path"]["hidden"]) == ("seen", "/x?shard=7&page={env:PAGE}")
