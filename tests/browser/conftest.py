@@ -1,8 +1,7 @@
 """One headless Chromium for all tests of the session, and a page of a record in a file."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -43,55 +42,57 @@ def record_with_trouble() -> Run:
     return replace(run, cells=[bad, *run.cells[1:]])
 
 
+Write = Callable[[str], str]
+
+
 @pytest.fixture(scope="session")
-def page_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+def write(tmp_path_factory: pytest.TempPathFactory) -> Write:
+    """Puts a page in a file of its own; its address."""
+
+    def put(text: str) -> str:
+        path = tmp_path_factory.mktemp("page") / "report.html"
+        path.write_text(text, encoding="utf-8")
+        return path.as_uri()
+
+    return put
+
+
+@pytest.fixture(scope="session")
+def page_url(write: Write) -> str:
     """Where the page of a record is."""
-    return _written(tmp_path_factory.mktemp("page") / "report.html", "en")
+    return write(page_of(record_with_trouble()))
 
 
 @pytest.fixture(scope="session")
-def chinese_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+def chinese_url(write: Write) -> str:
     """The same page in Chinese."""
-    return _written(tmp_path_factory.mktemp("page") / "report.html", "zh")
+    return write(page_of(record_with_trouble(), "zh"))
 
 
 @pytest.fixture(scope="session")
-def small_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+def small_url(write: Write) -> str:
     """A page with every chapter, and few lines in each: checks that look at every element take their time."""
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page_of(every_chapter()), encoding="utf-8")
-    return path.as_uri()
+    return write(page_of(every_chapter()))
 
 
 @pytest.fixture(scope="session")
-def small_chinese_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+def small_chinese_url(write: Write) -> str:
     """The same in Chinese."""
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page_of(every_chapter(), "zh"), encoding="utf-8")
-    return path.as_uri()
+    return write(page_of(every_chapter(), "zh"))
 
 
 @pytest.fixture(scope="session")
-def contest_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+def contest_url(write: Write) -> str:
     """A page of echo servers at two sizes of message."""
     some = [
         blocks_of(system, rate / size, MESSAGE_BYTES=size, NUM_CONNECTIONS_PER_CLIENT=3)
         for size in (1000, 10_000)
         for system, rate in (("echo-libuv", 2e7), ("echo-netty", 1.5e7), ("echo-asyncio", 1e7))
     ]
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page_of(contest_run(*some), titles=CONTESTANTS), encoding="utf-8")
-    return path.as_uri()
+    return write(page_of(contest_run(*some), titles=CONTESTANTS))
 
 
 @pytest.fixture(scope="session")
-def several_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+def several_url(write: Write) -> str:
     """A page of three runs side by side."""
-    path = tmp_path_factory.mktemp("page") / "side-by-side.html"
-    path.write_text(page(side_by_side(trio()), ENGLISH), encoding="utf-8")
-    return path.as_uri()
-
-
-def _written(path: Path, lang: str) -> str:
-    path.write_text(page_of(record_with_trouble(), lang), encoding="utf-8")
-    return path.as_uri()
+    return write(page(side_by_side(trio()), ENGLISH))

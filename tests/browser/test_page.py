@@ -17,6 +17,7 @@ WIDE = """() => [...document.querySelectorAll("body *")]
 COLUMN = """(column) => [...document.querySelectorAll("#cell-table tbody tr:not([hidden])")]
   .map((line) => line.cells[column].textContent.trim())"""
 FIRST_PAINT = """() => performance.getEntriesByName("first-contentful-paint").map((one) => one.startTime)"""
+WIDTHS = (360, 800, 1600)
 COMPLETION = 8  # runtime, system, block, four parameters that vary, status; then the figures
 
 
@@ -42,35 +43,16 @@ def opened(browser: Browser, page_url: str) -> Iterator[Callable[..., Page]]:
     assert problems == []
 
 
-@pytest.mark.parametrize("width", [360, 800, 1600])
-def test_nothing_is_wider_than_the_window(width: int, opened: Callable[..., Page]) -> None:
-    page = opened(width)
+@pytest.mark.parametrize("url", ["page_url", "chinese_url", "contest_url", "several_url"])
+def test_nothing_is_wider_than_the_window(
+    url: str, opened: Callable[..., Page], request: pytest.FixtureRequest
+) -> None:
+    page = opened(url=request.getfixturevalue(url))
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.evaluate(WIDE) == []
-
-
-@pytest.mark.parametrize("width", [360, 800, 1600])
-def test_the_chinese_page_fits_the_window_too(width: int, opened: Callable[..., Page], chinese_url: str) -> None:
-    page = opened(width, url=chinese_url)
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.evaluate(WIDE) == []
-
-
-@pytest.mark.parametrize("width", [360, 800, 1600])
-def test_a_record_of_systems_fits_the_window_too(width: int, opened: Callable[..., Page], contest_url: str) -> None:
-    page = opened(width, url=contest_url)
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.evaluate(WIDE) == []
-
-
-@pytest.mark.parametrize("width", [360, 800, 1600])
-def test_runs_side_by_side_fit_the_window_too(width: int, opened: Callable[..., Page], several_url: str) -> None:
-    page = opened(width, url=several_url)
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.evaluate(WIDE) == []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(WIDE) == []
 
 
 def column(page: Page, number: int) -> list[str]:
@@ -191,28 +173,24 @@ def findings(page: Page, *rules: str) -> list[tuple[str, str, str]]:
     return [(one["id"], one["impact"], one["nodes"][0]["html"][:120]) for one in found]
 
 
-def test_axe_finds_nothing(opened: Callable[..., Page], small_url: str) -> None:
-    assert findings(opened(800, "light", small_url)) == []
+@pytest.mark.parametrize(
+    ("url", "width"),
+    [
+        ("small_url", 800),
+        *(("small_chinese_url", width) for width in WIDTHS),
+        ("contest_url", 360),
+        ("several_url", 800),
+    ],
+)
+def test_axe_finds_nothing(url: str, width: int, opened: Callable[..., Page], request: pytest.FixtureRequest) -> None:
+    assert findings(opened(width, "light", request.getfixturevalue(url))) == []
 
 
-@pytest.mark.parametrize("width", [360, 800, 1600])
-def test_axe_finds_nothing_in_chinese_at_any_width(
-    width: int, opened: Callable[..., Page], small_chinese_url: str
+@pytest.mark.parametrize("url", ["small_url", "several_url"])
+def test_axe_finds_enough_contrast_in_the_dark(
+    url: str, opened: Callable[..., Page], request: pytest.FixtureRequest
 ) -> None:
-    assert findings(opened(width, "light", small_chinese_url)) == []
-
-
-def test_axe_finds_nothing_in_a_record_of_systems(opened: Callable[..., Page], contest_url: str) -> None:
-    assert findings(opened(360, "light", contest_url)) == []
-
-
-def test_axe_finds_enough_contrast_in_the_dark(opened: Callable[..., Page], small_url: str) -> None:
-    assert findings(opened(800, "dark", small_url), "color-contrast") == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_runs_side_by_side(scheme: Scheme, opened: Callable[..., Page], several_url: str) -> None:
-    assert findings(opened(800, scheme, several_url)) == []
+    assert findings(opened(800, "dark", request.getfixturevalue(url)), "color-contrast") == []
 
 
 def test_the_first_paint_of_a_page_that_was_never_open_takes_less_than_a_second(opened: Callable[..., Page]) -> None:
