@@ -4,25 +4,21 @@ The keys are DESIGN section 10's; docs/result.md lists them.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from hashlib import blake2b
-from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NoReturn
 
 from core import result_shape
 from core.errors import BadInput
 from core.files import put
 from core.messages import NOTHING, Message, message
 from core.schema import SCHEMA, upgraded
+from core.seal import CHECKSUM, DAMAGED, Sealed, check_seals, file_text, seal
 from core.shape import Misfit, shown
 
 FILE_NAME = "result.json"
-CHECKSUM = "checksum"
-CHECKSUM_BYTES = 8
 FIRST_WITH_CHECKSUMS = 3
-DAMAGED = message("Take the file from a copy, or measure again.")
 COMPARISONS = "comparisons.json"
 PROFILES = "profiles"  # a folder
 PLOTS = "plots"  # the folder of a report's figures
@@ -125,13 +121,6 @@ class Run:
         return [cell for cell in self.cells if cell.status != "ok"]
 
 
-class Sealed(NamedTuple):
-    """A cell's JSON text with its checksum as the last key, and that checksum."""
-
-    text: str
-    checksum: str
-
-
 class RunFile:
     """result.json in a run's folder. Keeps every cell's JSON text, so that a save encodes only what is new."""
 
@@ -144,14 +133,14 @@ class RunFile:
 
     def save(self, run: Run) -> None:
         """Write *run* beside the file, flush it to disk, and put it in the file's place. Raises BadInput."""
-        self._cells += [_sealed(_cell_to_json(cell)) for cell in run.cells[len(self._cells) :]]
-        _put(self.path, _file_text(_head_to_json(run), self._cells))
+        self._cells += [seal(_cell_to_json(cell)) for cell in run.cells[len(self._cells) :]]
+        _put(self.path, file_text(_head_to_json(run), self._cells))
 
 
 def to_json(run: Run) -> dict[str, Any]:
     """*run* as its file holds it."""
-    cells = [_sealed(_cell_to_json(cell)) for cell in run.cells]
-    whole: dict[str, Any] = json.loads(_file_text(_head_to_json(run), cells))
+    cells = [seal(_cell_to_json(cell)) for cell in run.cells]
+    whole: dict[str, Any] = json.loads(file_text(_head_to_json(run), cells))
     return whole
 
 
@@ -171,7 +160,7 @@ def keep_comparisons(where: Path, run: Run) -> None:
     load() takes them where the file still has these cells. Raises BadInput.
     """
     kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
-    _put(_path(where).with_name(COMPARISONS), _sealed(kept).text + "\n")
+    _put(_path(where).with_name(COMPARISONS), seal(kept).text + "\n")
 
 
 def _with_kept_comparisons(run: Run, path: Path) -> Run:
@@ -179,36 +168,12 @@ def _with_kept_comparisons(run: Run, path: Path) -> Run:
     try:
         kept = json.loads(path.with_name(COMPARISONS).read_text(encoding="utf-8"), parse_constant=_no_constant)
         result_shape.comparisons(kept["comparisons"])
-        is_whole = _sealed(kept).checksum == kept[CHECKSUM]
+        is_whole = seal(kept).checksum == kept[CHECKSUM]
         if is_whole and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
             run.comparisons = kept["comparisons"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
         pass
     return run
-
-
-def _sealed(cell: Mapping[str, Any]) -> Sealed:
-    """*cell* in the one text that it has in a file."""
-    content = _compact({name: value for name, value in cell.items() if name != CHECKSUM})
-    checksum = _checksum(content)
-    return Sealed(f'{content[:-1]},"{CHECKSUM}":"{checksum}"}}', checksum)
-
-
-def _file_text(head: Mapping[str, Any], cells: Sequence[Sealed]) -> str:
-    """The text of a file, each cell on its own line."""
-    content, checksum = _head_text(head, cells)
-    lines = ",\n".join(cell.text for cell in cells)
-    return f'{content[:-1]},"{CHECKSUM}":"{checksum}","cells":[\n{lines}\n]}}'
-
-
-def _head_text(head: Mapping[str, Any], cells: Sequence[Sealed]) -> tuple[str, str]:
-    """The head's JSON and its checksum, which covers the cells' too: none can be taken out, put in or moved."""
-    content = _compact({name: value for name, value in head.items() if name not in ("cells", CHECKSUM)})
-    return content, _checksum(content, *(cell.checksum for cell in cells))
-
-
-def _checksum(*texts: str) -> str:
-    return blake2b("\n".join(texts).encode(), digest_size=CHECKSUM_BYTES).hexdigest()
 
 
 def _put(path: Path, text: str) -> None:
@@ -220,22 +185,6 @@ def _put(path: Path, text: str) -> None:
         raise BadInput(
             "{path} cannot be written: {error}; name another folder with --out.", path=str(path), error=error.strerror
         ) from error
-
-
-def _compact(value: Any) -> str:
-    """JSON of *value* without spaces; null for a number that JSON does not have, such as NaN."""
-    try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(value), separators=(",", ":"), allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def load(where: Path) -> Run:
@@ -293,7 +242,7 @@ def _run_from(stored: dict[str, Any], text: str, path: Path) -> Run:
         content = upgraded(stored, path)
         result_shape.run(content)
         if stored["schema"] >= FIRST_WITH_CHECKSUMS or CHECKSUM in stored:
-            _check_seals(stored, text, path)
+            check_seals(stored, text, path)
     except Misfit as misfit:
         raise BadInput(
             "{path} is not a whole result.json: {key} is {value}; it must be {accepted}. {remedy}",
@@ -308,38 +257,6 @@ def _run_from(stored: dict[str, Any], text: str, path: Path) -> Run:
     cells = [_cell_from(cell) for cell in content["cells"]]
     missing = {name: Message.from_json(remedy) for name, remedy in content.get("missing", {}).items()}
     return Run(**{**_known(Run, content), "cells": cells, "missing": missing})
-
-
-def _check_seals(stored: Mapping[str, Any], text: str, path: Path) -> None:
-    """Raises BadInput where a checksum does not fit what the file holds, or *text* was changed.
-
-    What says the same in other spaces or line breaks is accepted: a copy that some tool has laid out anew.
-    """
-    cells = [_sealed(cell) for cell in stored["cells"]]
-    for number, (cell, sealed) in enumerate(zip(stored["cells"], cells, strict=True)):
-        _compare(path, f"cells[{number}]", cell, sealed.checksum)
-    _compare(path, "", stored, _head_text(stored, cells)[1])
-    written = _file_text(stored, cells)
-    if len(text) == len(written) and text != written:
-        place = next(place for place, (here, there) in enumerate(zip(text, written, strict=True)) if here != there)
-        raise BadInput("{path} was damaged at byte {place}. {remedy}", path=str(path), place=place, remedy=DAMAGED)
-
-
-def _compare(path: Path, place: str, stored: Mapping[str, Any], checksum: str) -> None:
-    if stored.get(CHECKSUM) == checksum:
-        return
-    what = message("its head")
-    if place:
-        what = message("cell {id}, block {block}", id=str(stored.get("cell_id")), block=shown(stored.get("block")))
-    raise BadInput(
-        "{path} was damaged or edited: {what}: {key} is {value}, by its content {checksum}. {remedy}",
-        path=str(path),
-        what=what,
-        key=f"{place}.{CHECKSUM}".removeprefix("."),
-        value=shown(stored.get(CHECKSUM)),
-        checksum=checksum,
-        remedy=DAMAGED,
-    )
 
 
 def _cell_from(stored: Mapping[str, Any]) -> CellResult:

@@ -25,7 +25,7 @@ from core.method import Method, Warmup
 from core.result import CellResult, Run, RunFile, load
 from core.runtime import RuntimeName
 from lab.python.interpreters import Interpreter
-from lab.run import contract
+from lab.run import kinds
 from lab.run import measure as measure_module
 from lab.run.children import RESET, RESULT, WARM, Child
 from lab.run.measure import Bench, measure
@@ -44,9 +44,9 @@ NOW = 1 << 80  # stands for the time when a client says it
 Lines = dict[str, dict[str, Any]]  # by "service ready" and the like
 Path_ = tuple[str, ...]
 
-USAGE = dict.fromkeys(contract.USAGE_KINDS, 5)
+USAGE = dict.fromkeys(kinds.USAGE_KINDS, 5)
 PROGRAM = {"program": "mine", "version": "1", "compiler": "cc", "java": "21", "packages": {"libuv": "1.2"}}
-JIT_OFF = dict.fromkeys(contract.JIT_KINDS, False)
+JIT_OFF = dict.fromkeys(kinds.JIT_KINDS, False)
 FACTS = {"implementation": "cpython", "version": "3.14.0"}
 
 
@@ -227,9 +227,9 @@ PLACES = [(line, place) for line, said in good().items() for place in paths(said
 
 def test_every_key_of_the_contract_is_tried() -> None:
     tried = {(line.partition(" ")[0], place[-1]) for line, place in PLACES}
-    assert {key for role, key in tried if role == "service"} >= {*contract.SERVICE_KINDS, *contract.MORE_SERVICE_KINDS}
-    known = {*contract.CLIENT_KINDS, *contract.MORE_CLIENT_KINDS} - {"first_wrong"}
-    assert {key for role, key in tried if role == "client"} >= known | {*contract.READY_KINDS, *contract.PROGRAM_KINDS}
+    assert {key for role, key in tried if role == "service"} >= {*kinds.SERVICE_KINDS, *kinds.MORE_SERVICE_KINDS}
+    known = {*kinds.CLIENT_KINDS, *kinds.MORE_CLIENT_KINDS} - {"first_wrong"}
+    assert {key for role, key in tried if role == "client"} >= known | {*kinds.READY_KINDS, *kinds.PROGRAM_KINDS}
     assert len(VALUES) >= 40
 
 

@@ -20,10 +20,10 @@ from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN,
 from config.user_service.options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput
-from core.histogram import bounds_ns, bucket_of
 from core.messages import message
 from core.method import Method
-from core.result import CHECKSUM, DISTURBANCES, CellResult, Run, Status
+from core.result import DISTURBANCES, CellResult, Run, Status
+from core.seal import CHECKSUM
 from core.system import System
 from core.version import VERSION
 from core.work import answer
@@ -33,7 +33,6 @@ from lab.profile import stacks
 from lab.profile.hotspots import Hot, Profile
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
-from lab.run.contract import CLIENT_KINDS, SERVICE_KINDS
 from reports.compare import comparable
 from reports.rows.comparisons import Comparison
 from reports.rows.gates import MOST_DISTURBED, SHORTEST_WINDOW_NS
@@ -49,9 +48,7 @@ from tests.docs.pages import (
     PAGES,
     blocks,
     commands,
-    lines_of,
     named,
-    needed,
     outside_system,
     rows,
     system_5,
@@ -176,14 +173,6 @@ def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
     return {**reply, **{key: None for key in ("calc_ns", "begun_ns") if key in reply}}
 
 
-@pytest.mark.parametrize("row", rows(DOCS / "child-contract.md", "A histogram"), ids=lambda row: row[0])
-def test_buckets_are_those_of_the_histogram(row: list[str]) -> None:
-    value, bucket = int(row[0]), int(row[1])
-    low, high = bounds_ns(bucket)
-    assert bucket_of(value) == bucket
-    assert row[2] == (str(low) if high == low + 1 else f"{low} to {high - 1}")
-
-
 @pytest.mark.parametrize(
     ("heading", "kind"),
     [
@@ -287,21 +276,6 @@ def test_sections_and_columns_of_a_report_are_explained() -> None:
     tables = comparisons.section(view).tables
     shown = {str(column.head).lower() for table in tables for column in table.columns if not column.is_strip}
     assert shown == {*named(page, "Verdicts")} - {*get_args(Word)}
-
-
-@pytest.mark.parametrize(("who", "kinds"), [("service", SERVICE_KINDS), ("client", CLIENT_KINDS)])
-def test_what_children_must_say_is_what_is_checked(who: str, kinds: dict[str, type]) -> None:
-    assert sorted(needed(DOCS / "child-contract.md", f"The result of a {who}")) == sorted(kinds)
-
-
-@pytest.mark.parametrize("who", ["service", "client"])
-def test_keys_of_the_contract_are_those_in_its_lines(who: str) -> None:
-    page = DOCS / "child-contract.md"
-    ((_, told), (_, ready), *_, (_, said)) = lines_of(who)
-    of_the_cell = {"cell_id", "system", "runtime", "params"} if who == "client" else set()
-    assert {*named(page, f"What a {who} is told"), *of_the_cell} == set(told)
-    assert set(named(page, "A service is ready")) == set(ready)
-    assert set(said["result"]) <= set(named(page, f"The result of a {who}"))
 
 
 def test_words_of_findings_are_explained() -> None:

@@ -2,43 +2,22 @@
 
 import json
 import os
-import stat
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Barrier
-from typing import Any
 
 import pytest
 
 from core import runtime
 from core.errors import BadInput
 from lab.python import interpreters, uv
-from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing
+from lab.python.interpreters import Interpreter, all_found, ask, find, missing
+from tests.lab.python.fake_pythons import fake_python, script
 
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable)
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if runtime.facts()["gil_disabled_build"] else "")
-
-
-def script(path: Path, body: str) -> Path:
-    """A shell script that stands for an interpreter, a shim or uv."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return path
-
-
-def fake_python(path: Path, version: str, **flags: bool) -> Path:
-    """A script that answers as a CPython of this version and these flags would."""
-    facts: dict[str, Any] = {
-        "implementation": "cpython",
-        "version": version,
-        "build": "(main)",
-        "gil_disabled_build": flags.pop("free_threaded", False),
-        "flags": {"shared": False, "debug": False} | flags,
-    }
-    return script(path, f"echo '{json.dumps({'executable': str(path), 'facts': facts})}'")
 
 
 @pytest.fixture
@@ -344,39 +323,3 @@ def test_all_found_agrees_with_find_on_this_machine() -> None:
 def test_a_missing_runtime_is_one_line_with_the_command_that_installs_it() -> None:
     assert str(missing("3.14t")) == "Runtime 3.14t was not found. Install it with: uv python install 3.14t"
     assert str(missing("3.14t+gil")).endswith("uv python install 3.14t")
-
-
-def test_install_says_in_one_line_that_there_is_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    account = "error: Failed to install cpython-3.14.2\n  cause: dns error\n  cause: failed to lookup address"
-    fake_uv = script(tmp_path / "uv", f"echo '{account}' >&2; exit 1")
-    monkeypatch.setattr(uv, "find", lambda: fake_uv)
-    assert [str(line) for line in install(["3.14t", "3.14t+gil"])] == [
-        "Runtime 3.14t could not be installed: no network: dns error. Try again with: uv python install 3.14t"
-    ]
-
-
-def test_install_asks_uv_for_each_name_and_reports_only_failures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_uv = script(
-        tmp_path / "uv",
-        f'echo "$@ $UV_HTTP_RETRIES" >>{tmp_path}/log\n'
-        '[ "$3" = 3.99 ] && { echo "error: No download found for request: 3.99." >&2; exit 2; }; exit 0',
-    )
-    monkeypatch.setattr(uv, "find", lambda: fake_uv)
-    (line,) = install(["3.14", "3.99"])
-    assert str(line).startswith("Runtime 3.99 could not be installed: No download found for request: 3.99. Try")
-    assert (tmp_path / "log").read_text() == "python install 3.14 0\npython install 3.99 0\n"
-
-
-def test_install_gives_up_at_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_uv = script(tmp_path / "uv", "exec sleep 60")
-    monkeypatch.setattr(uv, "find", lambda: fake_uv)
-    (line,) = install(["3.14"], timeout_s=0.2)
-    assert str(line).startswith("Runtime 3.14 could not be installed: it did not end within 0.2 s.")
-
-
-def test_install_without_uv_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uv, "find", lambda: None)
-    (line,) = install(["3.14"])
-    assert "uv was not found; install it with: pip install uv" in str(line)

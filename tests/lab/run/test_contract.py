@@ -18,7 +18,9 @@ from lab.run.contract import (
     service_results,
 )
 from lab.run.inside import Window
+from lab.run.kinds import CLIENT_KINDS, SERVICE_KINDS
 from lab.run.runtimes import Runtime
+from tests.lab.scripted_children import latency
 
 HERE = SimpleNamespace(version=lambda runtime: runtime.version)
 CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)", program={}, place=HERE))
@@ -45,10 +47,12 @@ def test_a_whole_result_is_taken_with_whatever_else_it_says() -> None:
     assert client_results([client(calc_ns=5, mine="too")], [CHILD]) == [client(calc_ns=5, mine="too")["result"]]
 
 
-def test_all_that_is_missing_is_named() -> None:
+@pytest.mark.parametrize("names", [["wrong", "errors"], *([name] for name in CLIENT_KINDS)], ids=", ".join)
+def test_all_that_is_missing_is_named(names: list[str]) -> None:
     line = client()
-    del line["result"]["wrong"], line["result"]["errors"]
-    assert complaint(line) == " did not send wrong, errors, which the child contract requires."
+    for name in names:
+        del line["result"][name]
+    assert complaint(line) == f" did not send {', '.join(names)}, which the child contract requires."
 
 
 @pytest.mark.parametrize("name", ["answered", "completion_ns"])
@@ -71,8 +75,19 @@ def test_errors_are_numbers_by_code(errors: dict[Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["latency", "connect", "waiting"])
-def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str) -> None:
-    assert f" sent {name} that is not a histogram: " in complaint(client(**{name: {"count": 1}}))
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"count": 1},
+        {"histogram": {"sub_bits": 99, "total_ns": 5, "counts": {"5": 1}}},
+        {"histogram": {"sub_bits": 7, "total_ns": 5, "counts": {"five": 1}}},
+        {"histogram": {"sub_bits": 7, "total_ns": 5, "counts": {"99999999": 1}}},
+    ],
+    ids=str,
+)
+def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str, wrong: dict[str, Any]) -> None:
+    whole = {} if "count" in wrong else latency(5)
+    assert f" sent {name} that is not a histogram: " in complaint(client(**{name: {**whole, **wrong}}))
 
 
 def test_a_client_without_errors_has_a_time_for_each_answer() -> None:
@@ -123,8 +138,9 @@ def test_what_the_orchestrator_itself_says_of_a_child_no_child_says() -> None:
 def test_a_service_says_its_requests_and_its_gil() -> None:
     result = {"requests": 3, **GIL}
     assert service_results([{"result": result}], [CHILD]) == [result]
-    with pytest.raises(ChildFailed, match="did not send requests"):
-        service_results([{"result": GIL}], [CHILD])
+    for name in SERVICE_KINDS:
+        with pytest.raises(ChildFailed, match=f"did not send {name}"):
+            service_results([{"result": {key: value for key, value in result.items() if key != name}}], [CHILD])
 
 
 def test_a_last_line_without_a_result_is_refused() -> None:

@@ -1,0 +1,30 @@
+"""The tables and lines of child-contract.md are what the code says."""
+
+import pytest
+
+from core.histogram import bounds_ns, bucket_of
+from lab.run.kinds import CLIENT_KINDS, SERVICE_KINDS
+from tests.docs.pages import DOCS, lines_of, named, needed, rows
+
+
+@pytest.mark.parametrize("row", rows(DOCS / "child-contract.md", "A histogram"), ids=lambda row: row[0])
+def test_buckets_are_those_of_the_histogram(row: list[str]) -> None:
+    value, bucket = int(row[0]), int(row[1])
+    low, high = bounds_ns(bucket)
+    assert bucket_of(value) == bucket
+    assert row[2] == (str(low) if high == low + 1 else f"{low} to {high - 1}")
+
+
+@pytest.mark.parametrize(("who", "kinds"), [("service", SERVICE_KINDS), ("client", CLIENT_KINDS)])
+def test_what_children_must_say_is_what_is_checked(who: str, kinds: dict[str, type]) -> None:
+    assert sorted(needed(DOCS / "child-contract.md", f"The result of a {who}")) == sorted(kinds)
+
+
+@pytest.mark.parametrize("who", ["service", "client"])
+def test_keys_of_the_contract_are_those_in_its_lines(who: str) -> None:
+    page = DOCS / "child-contract.md"
+    ((_, told), (_, ready), *_, (_, said)) = lines_of(who)
+    of_the_cell = {"cell_id", "system", "runtime", "params"} if who == "client" else set()
+    assert {*named(page, f"What a {who} is told"), *of_the_cell} == set(told)
+    assert set(named(page, "A service is ready")) == set(ready)
+    assert set(said["result"]) <= set(named(page, f"The result of a {who}"))

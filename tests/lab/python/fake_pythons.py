@@ -1,0 +1,26 @@
+"""Scripts that stand for interpreters, shims and uv."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+
+def script(path: Path, body: str) -> Path:
+    """A shell script that stands for an interpreter, a shim or uv."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def fake_python(path: Path, version: str, **flags: bool) -> Path:
+    """A script that answers as a CPython of this version and these flags would."""
+    facts: dict[str, Any] = {
+        "implementation": "cpython",
+        "version": version,
+        "build": "(main)",
+        "gil_disabled_build": flags.pop("free_threaded", False),
+        "flags": {"shared": False, "debug": False} | flags,
+    }
+    return script(path, f"echo '{json.dumps({'executable': str(path), 'facts': facts})}'")
