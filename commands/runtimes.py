@@ -11,14 +11,10 @@ from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.messages import Arg, Message, listed, message
 from lab.python import interpreters
 from lab.run.runtimes import AnyRuntime, Runtime
+from reports.rows.builds import build_flags
+from reports.rows.differences import packages
 
 SUMMARY = message("Show the interpreters that are installed, and how they were built.")
-FLAGS = {
-    "pgo": (message("PGO"), message("no PGO")),
-    "lto": (message("LTO"), message("no LTO")),
-    "shared": (message("shared library"), message("static")),
-}
-RARE_FLAGS = ("debug", "tail_call", "jit")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -38,17 +34,17 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[Arg]:
-    packages = {package: version for one in facts["packages"].values() for package, version in one.items()}
+    installed = packages(facts)
     yield name
     yield message("  version   {version}", version=_version(facts))
     yield message("  build     {build}", build=facts["build"])
-    yield message("  flags     {flags}", flags=_flags(facts["flags"]))
+    yield message("  flags     {flags}", flags=build_flags(facts["flags"]) or "-")
     if "source" in facts:
         yield message("  where     {path} (found by {source})", path=facts["executable"], source=facts["source"])
     else:
         yield message("  where     {path}", path=facts["executable"])
-    if packages:
-        yield message("  packages  {names}", names=listed(f"{name} {packages[name]}" for name in sorted(packages)))
+    if installed:
+        yield message("  packages  {names}", names=listed(f"{name} {installed[name]}" for name in sorted(installed)))
 
 
 def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
@@ -64,7 +60,7 @@ def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
             name=other.name,
             path=str(path),
             version=other.facts["version"],
-            flags=_flags(other.facts["flags"]),
+            flags=build_flags(other.facts["flags"]) or "-",
         )
 
 
@@ -74,10 +70,3 @@ def _version(facts: Mapping[str, Any]) -> Message:
     build = message("free-threaded build") if facts["gil_disabled_build"] else message("default build")
     gil = message("GIL on") if facts["gil_enabled"] else message("GIL off")
     return listed([facts["version"], build, gil, *([message("JIT on")] if facts["jit_enabled"] else [])])
-
-
-def _flags(flags: Mapping[str, Any]) -> Arg:
-    """Build flags: "PGO, no LTO, static"; "-" where they are not known, as of native programs."""
-    if not flags.keys() >= FLAGS.keys():
-        return "-"
-    return listed([*(yes if flags[name] else no for name, (yes, no) in FLAGS.items()), *filter(flags.get, RARE_FLAGS)])

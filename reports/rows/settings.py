@@ -56,14 +56,16 @@ class Settings:
         values = self.values(system, params)
         return listed([self.number(system), values]) if values else self.head(system)
 
+    def where(self, system: str, params: Mapping[str, Any], *more: str) -> Message:
+        """'System 4, SELECT_MODE all, 3.14t': its number, what tells the setting, and what else does."""
+        return listed(filter(None, [self.number(system), self.values(system, params), *more]))
+
     def profiled(self, profile: Mapping[str, Any]) -> Message:
         """What a profile says, of which runtime and setting: '3.14t, System 4: the hottest function is ...'."""
-        system, params = profile["system"], profile.get("params", {})
-        values = self.values(system, params)
         return message(
             "{runtime}, {setting}: {sentence}.",
             runtime=profile["runtime"],
-            setting=listed([self.number(system), values]) if values else self.number(system),
+            setting=self.where(profile["system"], profile.get("params", {})),
             sentence=Message.from_json(profile["sentence"]),
         )
 

@@ -95,9 +95,7 @@ def _of(best: Best) -> str:
 
 def _service(setting: Any, view: View) -> Message:
     """'System 4, DISPATCH leader'; an alternative by its name."""
-    system, params = setting["system"], setting["params"]
-    values = view.settings.values(system, params)
-    return listed(filter(None, [view.settings.number(system), values]))
+    return view.settings.where(setting["system"], setting["params"])
 
 
 def _work(work: Any, view: View) -> Message:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.messages import NOTHING, Message, listed, message
+from core.messages import NOTHING, Message, message
 from reports.document.model import Column, Datum, Section, arm, estimate, estimated, number, traced, words
 from reports.document.values import hundredths, microseconds
 from reports.rows.floor import Floor, floors
@@ -56,8 +56,7 @@ def _times(floor: Floor) -> Message:
 
 
 def _where(floor: Floor, view: View) -> Message:
-    values = view.settings.values(floor.row.system, floor.row.params)
-    return listed(filter(None, (view.settings.number(floor.row.system), values, floor.row.runtime)))
+    return view.settings.where(floor.row.system, floor.row.params, floor.row.runtime)
 
 
 def _columns(view: View) -> list[Of[Floor]]:

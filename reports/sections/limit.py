@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.messages import Message, listed, message
+from core.messages import Message, message
 from reports.document.model import Line, Section, Table, arm, estimate, estimated, number, plain_table, traced, words
 from reports.document.values import hundredths, whole
 from reports.rows.limits import Share, shares
@@ -59,9 +59,7 @@ def _range(reached: Sequence[Share], view: View) -> Message:
 
 
 def _where(share: Share, view: View) -> Message:
-    row = share.row
-    values = view.settings.values(row.system, row.params)
-    return listed(filter(None, (view.settings.number(row.system), values, row.runtime)))
+    return view.settings.where(share.row.system, share.row.params, share.row.runtime)
 
 
 def _setting(share: Share) -> str:

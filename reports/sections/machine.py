@@ -192,14 +192,14 @@ def _plan(view: View) -> Table:
             message("Blocks"): str(plan.blocks),
             message("Seed"): str(run.seed),
             message("Scale"): f"{plan.scale:g}",
-            message("Method"): _method(plan.method, is_known=bool(run.plan.get("method"))),
+            message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
             message("To repeat it"): repeat_command(run),
         },
     )
 
 
-def _method(method: Method, *, is_known: bool) -> Message:
-    """How cells were measured, as far as a choice was made."""
+def method_words(method: Method, *, is_known: bool = True) -> Message:
+    """How cells were measured, as far as a choice was made: warm-up, duration, whose runtime clients have, CPUs."""
     own = message("clients run under the service's runtime")
     client = (
         own if method.client_runtime == SAME else message("clients run under {runtime}", runtime=method.client_runtime)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from core.method import SAME, Method
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, words
 from reports.render.strips import round_values
 from reports.rows.arrangement import alike, has_same_work
@@ -14,6 +13,7 @@ from reports.rows.measures import Measure, measure
 from reports.rows.summary import STATES, Row, as_message, reference
 from reports.rows.traces import of_rows
 from reports.sections.absent import absent_sentences
+from reports.sections.machine import method_words
 from reports.view import View
 
 PLACE = 15
@@ -147,8 +147,9 @@ def missing_runtimes(view: View) -> tuple[Message, ...]:
 
 
 def readings(view: View) -> tuple[Message, ...]:
-    """What the columns mean, which way the ratio goes, and what confounds it."""
-    return (*_figures(view), *_unlike_work(view), *_ratio(view), _method(view.plan.method), *_builds(view))
+    """What the columns mean, which way the ratio goes, how it was measured, and what confounds it."""
+    method = message("Method: {parts}.", parts=method_words(view.plan.method))
+    return (*_figures(view), *_unlike_work(view), *_ratio(view), method, *_builds(view))
 
 
 def _figures(view: View) -> list[Message]:
@@ -189,23 +190,6 @@ def _ratio(view: View) -> list[Message]:
             runtime=first,
         )
     ]
-
-
-def _method(method: Method) -> Message:
-    """What the plan's method changes: warm-up, duration, CPUs, and whose runtime the clients have."""
-    warmup, same = method.warmup, method.client_runtime == SAME
-    parts = {
-        message("a warm-up of {share:.0%} of the requests", share=warmup.share): warmup.share,
-        message("a warm-up of {seconds:g} s", seconds=warmup.seconds): warmup.seconds,
-        message("each cell timed for {seconds:g} s", seconds=method.duration_s): method.duration_s,
-        message("services on CPU {cpus}", cpus=listed(method.pin_services)): method.pin_services,
-        message("clients on CPU {cpus}", cpus=listed(method.pin_clients)): method.pin_clients,
-        message("clients run under the service's runtime"): same,
-        message("clients run under {runtime} everywhere, only the service changes", runtime=method.client_runtime): (
-            not same
-        ),
-    }
-    return message("Method: {parts}.", parts=listed([part for part, holds in parts.items() if holds]))
 
 
 def _builds(view: View) -> list[Message]:
