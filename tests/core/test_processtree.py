@@ -3,13 +3,12 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from core.processtree import TreeUsage, descendants, tree, usage_of, usage_of_tree
+from tests.started import started
 
 MEBIBYTE = 2**20
 CHILD = """
@@ -29,20 +28,9 @@ child.stdout.readline()
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted by /proc")
 
 
-@contextmanager
-def running(code: str) -> Iterator[int]:
-    """The pid of a Python process that has done what *code* does, and waits."""
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"1\n"
-        yield process.pid
-        assert process.stdin is not None
-        process.stdin.close()
-
-
 def test_a_tree_is_a_process_and_its_descendants_parents_first() -> None:
-    with running(CHILD.format(held=0, busy_s=0, more=WITH_CHILD.format(code=WAITS))) as pid:
+    with started(sys.executable, "-c", CHILD.format(held=0, busy_s=0, more=WITH_CHILD.format(code=WAITS))) as process:
+        pid = process.pid
         pids = tree(pid)
         assert pids[0] == pid
         assert len(pids) == 2
@@ -57,7 +45,9 @@ WAITS = "import sys; print(1, flush=True); sys.stdin.readline()"
 def test_memory_and_cpu_of_a_child_count_for_the_tree() -> None:
     held = 50 * MEBIBYTE
     inner = CHILD.format(held=held, busy_s=0.2, more="")
-    with running(CHILD.format(held=held, busy_s=0.1, more=WITH_CHILD.format(code=inner))) as pid:
+    program = CHILD.format(held=held, busy_s=0.1, more=WITH_CHILD.format(code=inner))
+    with started(sys.executable, "-c", program) as process:
+        pid = process.pid
         used = usage_of_tree(pid)
     assert used.processes == 2
     assert 300_000_000 - 40_000_000 <= used.cpu_user_ns + used.cpu_system_ns < 3_000_000_000

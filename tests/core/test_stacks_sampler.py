@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from collections import Counter
 from pathlib import Path
 from select import select
@@ -15,6 +14,7 @@ from core import inside
 from core.inside.stacks_threads import is_parked_on_a_lock
 from lab.run.inside import SOURCE
 from lab.run.runtimes import Runtime
+from tests.started import started
 
 KNOWN = """
 import json, queue, socket, sys, threading, time
@@ -47,18 +47,13 @@ def states(runtime: Runtime, folder: Path, threads: dict[str, int]) -> dict[str,
     (folder / "known.py").write_text(KNOWN)
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), inside.FOLDER: str(written)}
     environment |= runtime.variables
-    command = [str(runtime.interpreter.executable), str(folder / "known.py"), json.dumps(threads)]
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        try:
-            assert process.stdout
-            assert process.stdout.readline() == b"ready\n"
-            began_ns, until = monotonic_ns(), monotonic() + DEADLINE_S
-            file = written / f"stacks-{process.pid}.0"
-            while sum(line.get("at", 0) > began_ns for line in _lines(file)) < ENOUGH_SLICES:
-                assert monotonic() < until, [path.read_text() for path in written.iterdir()]
-                select([], [], [], 0.05)
-        finally:
-            process.kill()
+    command = (runtime.interpreter.executable, folder / "known.py", json.dumps(threads))
+    with started(*command, env=environment) as process:
+        began_ns, until = monotonic_ns(), monotonic() + DEADLINE_S
+        file = written / f"stacks-{process.pid}.0"
+        while sum(line.get("at", 0) > began_ns for line in _lines(file)) < ENOUGH_SLICES:
+            assert monotonic() < until, [path.read_text() for path in written.iterdir()]
+            select([], [], [], 0.05)
     return _counted(_lines(file), began_ns)
 
 

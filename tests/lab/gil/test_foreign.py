@@ -2,9 +2,6 @@
 
 import os
 import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,21 +10,9 @@ from lab.gil import probe
 from lab.gil.elf import build_in_file, version_text
 from lab.gil.probe import python_process
 from tests.conftest import RUNTIMES, runtime_or_skip
+from tests.started import started
 
 NOBODY = 65534
-
-
-@contextmanager
-def started(program: Path, *arguments: str) -> Iterator[int]:
-    """A process that waits; its pid."""
-    command = [str(program), *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
-            yield process.pid
-        finally:
-            process.kill()
 
 
 @pytest.mark.parametrize("name", RUNTIMES)
@@ -67,10 +52,10 @@ def test_an_interpreter_of_another_user_is_read_and_not_executed(
     monkeypatch.setattr(probe, "ask", None)
     monkeypatch.setattr(probe, "gil_answered", None)
     monkeypatch.setenv("PYTHONHOME", str(interpreter.executable.parent.parent))
-    with started(program, "-c", "print(flush=True); input()") as pid:
-        process = python_process(pid)
+    with started(program, "-c", "print(flush=True); input()") as other:
+        process = python_process(other.pid)
         monkeypatch.setattr(probe, "gil_in_memory", lambda pid: None)
-        unread = python_process(pid)
+        unread = python_process(other.pid)
     assert process is not None
     assert unread is not None
     assert process.label == interpreter.facts["version"] + "t"
@@ -84,5 +69,5 @@ def test_a_foreign_program_that_only_has_an_interpreters_name_is_not_known(tmp_p
     marker = tmp_path / "line"
     marker.write_text("\n")
     os.chown(program, NOBODY, NOBODY)
-    with started(program, str(marker), "-") as pid:
-        assert python_process(pid) is None
+    with started(program, str(marker), "-") as other:
+        assert python_process(other.pid) is None

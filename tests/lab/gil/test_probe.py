@@ -16,6 +16,7 @@ from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
+from tests.started import started
 
 WAITING = "import sys; print(1, flush=True); sys.stdin.readline()"
 BUSY = "print(1, flush=True)\nwhile True: pass"
@@ -25,13 +26,8 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="pr
 @contextmanager
 def running(runtime: Runtime, code: str) -> Iterator[int]:
     """The pid of a Python process that runs *code* and has said so."""
-    command = [str(runtime.interpreter.executable), "-c", code]
-    environment = os.environ | runtime.variables
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"1\n"
+    with started(runtime.interpreter.executable, "-c", code, env=os.environ | runtime.variables) as process:
         yield process.pid
-        process.kill()
 
 
 def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known(runtime: Runtime) -> None:

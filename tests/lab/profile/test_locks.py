@@ -7,8 +7,6 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
@@ -20,6 +18,7 @@ from lab.profile.frames import NOBODY, NotReadable, PythonProcess
 from lab.profile.locks import LockFacts, LockRecording, LocksFailed, obstacle
 from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
+from tests.started import started
 
 PLANTED = Path(__file__).with_name("planted")
 DEADLINE_S = 60.0
@@ -31,18 +30,6 @@ def python() -> Path:
     if why_not := obstacle():
         pytest.skip(str(why_not))
     return runtime_or_skip("3.14t").interpreter.executable
-
-
-@contextmanager
-def started(*command: str | Path, folder: Path | None = None) -> Iterator[int]:
-    """A program that says when it is ready; its pid."""
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline()
-        try:
-            yield process.pid
-        finally:
-            process.kill()
 
 
 def watched(pid: int) -> LockFacts:
@@ -62,8 +49,8 @@ def watched(pid: int) -> LockFacts:
     ("planted", "type_name"), [("shared_dict_under_one_key", "dict"), ("shared_list_appended", "list")]
 )
 def test_the_type_and_the_line_of_a_shared_object_come_first(python: Path, planted: str, type_name: str) -> None:
-    with started(python, PLANTED / "services.py", planted) as pid:
-        facts = watched(pid)
+    with started(python, PLANTED / "services.py", planted) as service:
+        facts = watched(service.pid)
     first = facts.waits[0]
     assert (first.owner, first.stack[0].function) == (type_name, planted)
     assert "shared_" in (PLANTED / "services.py").read_text().splitlines()[first.stack[0].line - 1]
@@ -71,8 +58,8 @@ def test_the_type_and_the_line_of_a_shared_object_come_first(python: Path, plant
 
 
 def test_functions_that_are_given_attributes_stop_all_threads_at_their_line(python: Path) -> None:
-    with started(python, PLANTED / "services.py", "function_attributes") as pid:
-        facts = watched(pid)
+    with started(python, PLANTED / "services.py", "function_attributes") as service:
+        facts = watched(service.pid)
     place, caller, *_ = facts.stopping[0].stack
     assert (place.function, caller.function) == ("update_wrapper", "function_attributes")
     assert facts.stops > ENOUGH
@@ -80,7 +67,7 @@ def test_functions_that_are_given_attributes_stop_all_threads_at_their_line(pyth
 
 
 def test_an_object_that_all_threads_refer_to_costs_counts_and_no_lock(python: Path) -> None:
-    with started(python, PLANTED / "services.py", "counter_object") as pid, LockRecording(pid) as recording:
+    with started(python, PLANTED / "services.py", "counter_object") as service, LockRecording(service.pid) as recording:
         recording.wait_for(30, DEADLINE_S)
     assert recording.facts is not None
     assert recording.facts.waits == ()
@@ -96,8 +83,8 @@ def test_the_mutex_of_an_extension_is_no_objects(python: Path, tmp_path: Path) -
         pytest.skip("there is no C compiler, or no header of 3.14t")
     source, library = PLANTED / "_planted.c", tmp_path / "_planted.so"
     subprocess.run([compiler, "-shared", "-fPIC", f"-I{include}", source, "-o", library], check=True)
-    with started(python, PLANTED / "services.py", "own_mutex", folder=tmp_path) as pid:
-        facts = watched(pid)
+    with started(python, PLANTED / "services.py", "own_mutex", cwd=tmp_path) as service:
+        facts = watched(service.pid)
     assert (facts.waits[0].owner, facts.waits[0].stack[0].function) == ("[_planted.so]", "own_mutex")
 
 
@@ -115,13 +102,10 @@ with Probes([Probe(name="lock", file=Path(sys.executable).resolve(), offset=0)])
 
 
 def test_what_runs_in_the_kernel_is_gone_when_the_runner_is_killed(python: Path) -> None:
-    command = [sys.executable, "-c", HOLDER]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=REPOSITORY) as holder:
-        assert holder.stdout is not None
-        programs = {int(number) for number in holder.stdout.readline().split()}
+    with started(sys.executable, "-c", HOLDER, cwd=REPOSITORY) as holder:
+        programs = {int(number) for number in holder.first.split()}
         assert len(programs) == 2  # of probes, and of samples of CPU time
         assert programs <= programs_in_kernel()
-        holder.kill()
     ends = monotonic() + DEADLINE_S
     while programs & programs_in_kernel():
         assert monotonic() < ends
@@ -143,17 +127,17 @@ def test_an_interpreter_that_is_none_is_not_believed(python: Path) -> None:
 
 
 def test_a_process_that_is_no_python_cannot_be_watched() -> None:
-    with started("sh", "-c", "echo ready; read line") as pid:
+    with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
-            PythonProcess(pid)
-        with pytest.raises(LocksFailed, match="no process of the service"), LockRecording(pid):
+            PythonProcess(service.pid)
+        with pytest.raises(LocksFailed, match="no process of the service"), LockRecording(service.pid):
             pass
 
 
 def test_memory_that_is_not_there_has_no_owner() -> None:
     executable = runtime_or_skip("3.14t").interpreter.executable
-    with started(executable, "-c", "print('ready', flush=True); input()") as pid:
-        process = PythonProcess(pid)
+    with started(executable, "-c", "print('ready', flush=True); input()") as service:
+        process = PythonProcess(service.pid)
         assert process.owner(10) == process.owner(1 << 63) == NOBODY
         process.close()
 
@@ -167,8 +151,8 @@ def test_a_stack_is_read_with_lines_and_functions_also_of_a_file_in_chinese(tmp_
     executable = runtime_or_skip(name).interpreter.executable
     script = tmp_path / "服务.py"
     script.write_text("def 等待():\n    input('ready\\n')\n\n等待()\n", "utf-8")
-    with started(executable, script) as pid:
-        process = PythonProcess(pid)
+    with started(executable, script) as service:
+        process = PythonProcess(service.pid)
         places = [place for frame in next(process.stacks()).frames if (place := process.place(frame))]
         process.close()
     assert [(Path(place.file).name, place.line, place.function) for place in places] == [

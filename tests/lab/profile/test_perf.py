@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from lab.profile import perf as profile
 from lab.profile.perf import ProfileFailed, Recording, hottest, obstacle
+from tests.started import started
 
 MakePerf = Callable[[str], None]
 ACKNOWLEDGE = 'for word in "$@"; do case "$word" in fd:*) ends=${word#fd:}; esac; done\n'
@@ -116,16 +116,11 @@ BUSY = (
 def test_a_real_recording_names_a_function_and_leaves_no_process(tmp_path: Path) -> None:
     if missing := obstacle():
         pytest.skip(str(missing))
-    command = [sys.executable, "-u", "-c", BUSY]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as busy:
-        assert busy.stdin is not None
-        assert busy.stdout is not None
-        busy.stdout.readline()
+    with started(sys.executable, "-u", "-c", BUSY) as busy:
         with Recording(busy.pid, tmp_path / "perf.data", os.getpgid(0)) as recording:
             perf = int(repr(recording).rpartition(" ")[2].rstrip(")"))
-            busy.stdin.write("go\n")
-            busy.stdin.flush()
-            assert busy.stdout.readline() == "done\n"
+            busy.say("go")
+            assert busy.hear() == "done\n"
     with pytest.raises(ProcessLookupError):
         os.kill(perf, 0)
     found = hottest(tmp_path / "perf.data")

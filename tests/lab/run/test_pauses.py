@@ -2,9 +2,7 @@
 
 import json
 import os
-import signal
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from lab.run import pauses
 from lab.run.inside import Inside, Window
 from lab.run.pauses import DEFAULT, UNKNOWN, Span, marks, within
 from lab.run.runtimes import Runtime
+from tests.started import started
 
 EVER = Window(start_ns=0, end_ns=1 << 62)
 COLLECTS = """
@@ -38,18 +37,12 @@ def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_k
     runtime: Runtime, tmp_path: Path
 ) -> None:
     inside = Inside(tmp_path, DEFAULT)
-    python = [str(runtime.interpreter.executable), "-W", "ignore", "-c", COLLECTS]
     environment = {"PATH": os.environ["PATH"], **runtime.variables, **inside.variables}
-    with subprocess.Popen(python, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin
-        assert process.stdout
-        assert process.stdout.readline() == "\n"
+    with started(runtime.interpreter.executable, "-W", "ignore", "-c", COLLECTS, env=environment) as process:
         before = marks([inside])
-        process.stdin.write("\n")
-        process.stdin.flush()
-        began_ns, ended_ns = json.loads(process.stdout.readline())
-        assert process.stdout.readline() == "\n"
-        process.send_signal(signal.SIGKILL)
+        process.say("")
+        began_ns, ended_ns = json.loads(process.hear())
+        assert process.hear() == "\n"
     (collected,) = within(EVER, [inside], before)
     assert (collected.summary["processes"], collected.summary["collections"]) == (2, [2, 1, 4])
     own = [span for span in collected.spans if began_ns <= span.start_ns and span.end_ns <= ended_ns]
