@@ -29,7 +29,7 @@ from tests.contract.own_services import measured as measured_own
 from tests.contract.own_services import write_services
 from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.test_systems import patch_children
-from tests.lab.gil.test_audit import EXTENSION, extension
+from tests.lab.extensions import EXTENSION, extension
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc, SO_REUSEPORT")
 SEEDS = range(SEED, SEED + size(1, 20))

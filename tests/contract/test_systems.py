@@ -1,9 +1,6 @@
 """Every system for real, under every runtime, measured as a run measures it; and services that are wrong."""
 
 import re
-import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +13,12 @@ from core.result import CellResult
 from core.runtime import NATIVE, RuntimeName
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
-from lab.python.interpreters import scrubbed_environment
 from lab.run.measure import Bench, measure
 from lab.run.runtimes import Native, Runtime
 from systems import find
 from tests.conftest import native_or_skip, runtime_or_skip
 from tests.contract.serving import command_or_skip, prefixed, small_cell
+from tests.lab.extensions import EXTENSION, extension
 
 TWO_CLIENTS = {"NUM_CLIENTS": 2, "NUM_WORKERS_PER_API_SERVICE": 3}
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -246,12 +243,6 @@ def test_a_system_whose_packages_cannot_be_had_fails_its_cell_and_says_why(
 
 # ---- a GIL that is not what the runtime says ------------------------------------------------------------------
 
-NEEDS_GIL = """
-#include <Python.h>
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "needs_gil", .m_size = -1};
-PyMODINIT_FUNC PyInit_needs_gil(void) { return PyModule_Create(&module); }
-"""
-WHERE = "import sysconfig; print(sysconfig.get_path('include')); print(sysconfig.get_config_var('EXT_SUFFIX'))"
 AT_THE_END = """
 import core.child
 to_json = core.child.Usage.to_json
@@ -263,29 +254,19 @@ core.child.Usage.to_json = late
 
 
 @pytest.fixture(scope="module")
-def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def needs_gil(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of an extension module for 3.14t, needs_gil, that does not declare that it can do without the GIL."""
-    runtime, compiler = runtime_or_skip("3.14t"), shutil.which("cc")
-    if compiler is None:
-        pytest.skip("there is no C compiler: cc was not found on PATH")
-    asked = [str(runtime.interpreter.executable), "-c", WHERE]
-    include, suffix = subprocess.check_output(asked, text=True, env=scrubbed_environment()).split()
-    if not Path(include, "Python.h").exists():
-        pytest.skip(f"3.14t came without its headers: there is no {include}/Python.h")
     folder = tmp_path_factory.mktemp("extension")
-    source = folder / "needs_gil.c"
-    source.write_text(NEEDS_GIL)
-    link = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
-    build = [compiler, "-shared", "-fPIC", *link, f"-I{include}", str(source), "-o", str(folder / f"needs_gil{suffix}")]
-    subprocess.run(build, check=True)
+    built = extension(runtime_or_skip("3.14t").interpreter, folder, "needs_gil", EXTENSION)
+    (folder / "needs_gil.so").write_bytes(built)
     return folder
 
 
 @pytest.mark.parametrize("role", ["service", "client"])
 def test_an_import_that_turns_the_gil_on_makes_the_cell_invalid_and_is_named(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, extension: Path, role: str
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, needs_gil: Path, role: str
 ) -> None:
-    patch_children(monkeypatch, role, f"import sys; sys.path.append({str(extension)!r}); import needs_gil")
+    patch_children(monkeypatch, role, f"import sys; sys.path.append({str(needs_gil)!r}); import needs_gil")
     _, result = measured("2", runtime_or_skip("3.14t"), bench)
     assert result.status == "invalid"
     assert re.fullmatch(
@@ -297,9 +278,9 @@ def test_an_import_that_turns_the_gil_on_makes_the_cell_invalid_and_is_named(
 
 
 def test_a_gil_that_comes_on_during_the_cell_makes_it_invalid(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, extension: Path
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, needs_gil: Path
 ) -> None:
-    first = f"import sys; sys.path.append({str(extension)!r})\n{AT_THE_END}"
+    first = f"import sys; sys.path.append({str(needs_gil)!r})\n{AT_THE_END}"
     patch_children(monkeypatch, "service", first)
     _, result = measured("2", runtime_or_skip("3.14t"), bench)
     assert result.status == "invalid"

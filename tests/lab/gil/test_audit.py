@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import io
-import subprocess
 import sysconfig
 import tarfile
 import zipfile
@@ -31,20 +30,10 @@ from lab.gil.audit import (
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
+from tests.lab.extensions import EXTENSION, SUPPORTED, extension
 
 HAVE_UV = uv.find() is not None
 pytestmark = pytest.mark.skipif(not HAVE_UV, reason="audit installs with uv, which was not found; make setup has it")
-EXTENSION = """
-#include <Python.h>
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "%(name)s", NULL, 0, NULL, %(slots)s};
-PyMODINIT_FUNC PyInit_%(name)s(void) { return PyModuleDef_Init(&definition); }
-"""
-SUPPORTED = """
-#include <Python.h>
-static PyModuleDef_Slot slots[] = {{Py_mod_gil, Py_MOD_GIL_NOT_USED}, {0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "%(name)s", NULL, 0, NULL, slots};
-PyMODINIT_FUNC PyInit_%(name)s(void) { return PyModuleDef_Init(&definition); }
-"""
 BACKEND = """
 import base64, hashlib, zipfile
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
@@ -128,24 +117,6 @@ def source(folder: Path, name: str, backend: str) -> None:
             entry = tarfile.TarInfo(f"{name}-1.0/{path}")
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
-
-
-def extension(interpreter: Interpreter, folder: Path, name: str, code: str) -> bytes:
-    """A compiled extension module; the test is skipped where there is no compiler or no header."""
-    built = folder / "built" / f"{name}.so"
-    built.parent.mkdir(exist_ok=True)
-    built.with_suffix(".c").write_text(code % {"name": name, "slots": "NULL"})
-    ask = [str(interpreter.executable), "-c", "import sysconfig; print(sysconfig.get_path('include'))"]
-    include = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
-    compiler = str(sysconfig.get_config_var("CC") or "cc").split()[0]
-    command = [compiler, "-shared", "-fPIC", f"-I{include}", str(built.with_suffix(".c")), "-o", str(built)]
-    try:
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-    except OSError as error:
-        pytest.skip(f"{compiler} does not run: {error.strerror}")
-    if done.returncode:
-        pytest.skip(f"{compiler} cannot compile against {include}: {done.stderr.strip()[-200:]}")
-    return built.read_bytes()
 
 
 def shelved(shelf: Path, *names: str) -> Requirements:
