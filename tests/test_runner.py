@@ -58,18 +58,24 @@ Complaint = Callable[..., str]
 
 
 @pytest.fixture
-def complaint(capsys: pytest.CaptureFixture[str]) -> Iterator[Complaint]:
+def handlers() -> Iterator[None]:
+    """The handlers of signals, which a command that runs in this process replaces, are put back."""
+    before = {number: signal.getsignal(number) for number in runner.SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def complaint(capsys: pytest.CaptureFixture[str], handlers: None) -> Complaint:
     """Runs a command in this process that cannot be carried out; the one line that it ends with."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def complaint_of(*arguments: str) -> str:
         assert runner.main(arguments) == 2
         printed = capsys.readouterr()
         return error_line(printed.out, printed.err)
 
-    yield complaint_of
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    return complaint_of
 
 
 def error_line(out: str, err: str) -> str:
@@ -94,8 +100,14 @@ def saved_run(folder: Path, **more: Any) -> Path:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], *[[command, "--help"] for command in COMMANDS]])
-def test_help_is_printed_and_nothing_is_done(arguments: Sequence[str]) -> None:
-    assert shown(*arguments).startswith("usage: runner.py")
+def test_help_is_printed_and_nothing_is_done(
+    arguments: Sequence[str], capsys: pytest.CaptureFixture[str], handlers: None
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        runner.main(arguments)
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.err) == (0, "")
+    assert printed.out.startswith("usage: runner.py")
 
 
 def test_every_file_with_a_main_is_a_command_but_for_run_which_needs_no_word() -> None:

@@ -5,12 +5,10 @@ The checker reads /proc and folders, and nothing that the commands say.
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +19,7 @@ import pytest
 from lab.python import uv
 from tests.campaign.sizes import SEED, size
 from tests.conftest import runtime_or_skip
-from tests.contract.runs import stop
+from tests.contract.runs import processes_with, stop
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TIMES = size(4, 250)
@@ -87,29 +85,21 @@ def ends() -> Iterator[End]:
 
 def marked(mark: str) -> dict[int, str]:
     """Processes that have the mark in their environment, with their command lines; they may have left every group."""
-    processes = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                processes[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:120]
-        except OSError:
-            continue
-    return processes
+    return processes_with(MARK, mark)
 
 
-def wait(condition: object, deadline_s: float) -> bool:
+def wait(condition: Callable[[], bool], deadline_s: float) -> bool:
     """Whether it comes true in time."""
-    assert callable(condition)
     until = monotonic() + deadline_s
     while monotonic() < until:
         if condition():
             return True
         signal.sigtimedwait([], TURN_S)
-    return bool(condition())
+    return condition()
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+def places(tmp_path: Path, short_folder: Path) -> tuple[Path, Path]:
     """A folder for everything temporary, and one for runs; and a package that is built from source, for ever."""
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "pyproject.toml").write_text(PROJECT)
@@ -118,9 +108,7 @@ def places(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
     (tmp_path / "bin" / "cargo").write_text(COMPILER)
     (tmp_path / "bin" / "cargo").chmod(0o755)
     (tmp_path / "wanted.txt").write_text(f"{tmp_path / 'package'}\n")
-    temporary = Path(tempfile.mkdtemp(prefix="g-", dir="/tmp"))
-    yield temporary, tmp_path
-    shutil.rmtree(temporary)
+    return short_folder, tmp_path
 
 
 def arguments(command: str, folder: Path) -> list[str]:

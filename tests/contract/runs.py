@@ -72,7 +72,7 @@ class Run:
 
     def children(self) -> dict[int, str]:
         """Command lines of all processes with its TMPDIR but itself, by pid."""
-        return {pid: line for pid, line in processes_with(self.temporary).items() if pid != self.process.pid}
+        return {pid: line for pid, line in processes_with("TMPDIR", self.temporary).items() if pid != self.process.pid}
 
     def wait_for(self, what: str, count: int = 1) -> list[int]:
         """Wait until *count* children with *what* in their command line are there; their pids."""
@@ -149,9 +149,9 @@ def finished(arguments: Sequence[str], folder: Path, *, stdin: int = subprocess.
     return run
 
 
-def processes_with(temporary: Path) -> dict[int, str]:
-    """Command lines of the processes whose environment has TMPDIR=*temporary*. Source: proc_pid_environ(5)."""
-    mark, found = f"TMPDIR={temporary}".encode(), {}
+def processes_with(name: str, value: object) -> dict[int, str]:
+    """Command lines of the processes whose environment has this variable. Source: proc_pid_environ(5)."""
+    mark, found = f"{name}={value}".encode(), {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (entry / "environ").read_bytes().split(b"\0"):
