@@ -12,7 +12,7 @@ import msgspec
 from core.cell import Cell
 from core.errors import ChildFailed
 from core.histogram import Histogram
-from core.messages import Arg, Message, message
+from core.messages import Arg, message
 from core.shape import LARGEST, shown, shown_key
 from core.system import System
 from lab.run.children import RESULT, Child, failed

@@ -23,20 +23,16 @@ READING = message("A run of pyperf (one process) counts as one block: the median
 
 
 def saved_at(path: Path) -> Saved:
-    """What is saved there: a run (its folder or its result.json) or a pyperf file. Raises BadInput."""
+    """What is saved there: a run (its folder or its result.json) or a pyperf file (.json or .json.gz). Raises BadInput.
+
+    Each benchmark of a file is a sample with a time for each of its runs. Only times are read; benchmarks of memory or
+    of counts are left out, and named.
+    """
     is_run = path.is_dir() or path.name == FILE_NAME or not path.exists()
     stored = None if is_run else _read(path)
     if isinstance(stored, dict) and "benchmarks" in stored:
         return _checked(stored, path)
     return of_run(load(path))
-
-
-def import_file(path: Path) -> Saved:
-    """The benchmarks of a pyperf file (.json or .json.gz), each a sample with a time for each of its runs.
-
-    Only times are read; benchmarks of memory or of counts are left out, and named. Raises BadInput.
-    """
-    return _checked(_read(path), path)
 
 
 def _read(path: Path) -> Any:
@@ -54,9 +50,7 @@ def _read(path: Path) -> Any:
         ) from error
 
 
-def _checked(stored: Any, path: Path) -> Saved:
-    if not isinstance(stored, dict) or "benchmarks" not in stored:
-        raise BadInput("{path} has no benchmarks; it must be a file that pyperf wrote with --output.", path=str(path))
+def _checked(stored: Mapping[str, Any], path: Path) -> Saved:
     if stored.get("version") not in VERSIONS:
         raise BadInput(
             "{path} has version {version} of pyperf's format; accepted are 6 and 1.0. Convert it with: "

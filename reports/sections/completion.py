@@ -37,12 +37,12 @@ def figure(view: View) -> Figure:
     return Figure(
         key="completion",
         title=_title(view),
-        caption=_caption(view, how),
+        caption=_caption(view),
         panels=tuple(_panel(rows, how, scales[id(rows[0])], view) for rows in view.groups if not _is_idle(rows[0])),
     )
 
 
-def _caption(view: View, how: Measure) -> Message:
+def _caption(view: View) -> Message:
     if view.is_timed:
         return message("Requests answered in a second: median over the blocks. Marks: each block. More is better.")
     return message(

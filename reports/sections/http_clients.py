@@ -60,7 +60,7 @@ def section(view: View) -> Section:
         answer=(first,) if first else (),
         sentences=sentences,
         figures=(*_serialisation(settings, view), *_timelines(next(iter(settings.values()), []), view)),
-        tables=(table, _side_by_side(settings, view)),
+        tables=(table, _side_by_side(settings)),
         parts=(_seeds(),),
         terminal=(shared.with_bars(table, [_mean_ns(client) for client in clients]), first, *sentences),
     )
@@ -128,7 +128,7 @@ def _serial_interval(client: ClientRow) -> Datum:
     return words(text, cells=client.groups)
 
 
-def _side_by_side(settings: Settings, view: View) -> Table:
+def _side_by_side(settings: Settings) -> Table:
     """A client a line, for each runtime a set of columns; of Python's clients, which have several."""
     python = {setting: [client for client in group if client.runtime != NATIVE] for setting, group in settings.items()}
     runtimes = list(dict.fromkeys(client.runtime for group in python.values() for client in group))

@@ -9,7 +9,7 @@ from commands.audit import main
 from core.errors import BadInput
 from lab.python import uv
 from tests.conftest import runtime_or_skip
-from tests.lab.gil.test_audit import wheel
+from tests.lab.wheels import wheel
 
 pytestmark = pytest.mark.skipif(uv.find() is None, reason="audit installs with uv; make setup has it")
 

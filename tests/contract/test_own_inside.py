@@ -15,7 +15,8 @@ from lab.run.runtimes import Runtime
 from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, planned, running
-from tests.lab.gil.test_audit import EXTENSION, extension, wheel
+from tests.lab.extensions import EXTENSION, extension
+from tests.lab.wheels import wheel
 
 ITEMS = {"command": "{python} items.py {port}"}
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")

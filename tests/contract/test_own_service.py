@@ -18,7 +18,7 @@ from lab.run.measure import Bench, measure
 from lab.run.runtimes import Runtime
 from tests.contract.own_services import measured, running, told
 from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends
-from tests.lab.tiny_wheel import write_wheel
+from tests.lab.wheels import write_wheel
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
 

@@ -15,7 +15,7 @@ from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages
 from lab.python import uv
 from lab.python.interpreters import Interpreter
-from tests.lab.tiny_wheel import write_wheel
+from tests.lab.wheels import write_wheel
 
 HAVE_UV = uv.find() is not None
 FAKE_UV = """#!/bin/sh

@@ -11,7 +11,7 @@ from lab.environments import recipes
 from lab.environments.recipes import Contents, build_anew, folder_name, stamp
 from lab.python import uv
 from lab.python.interpreters import Interpreter
-from tests.lab.tiny_wheel import write_project
+from tests.lab.wheels import write_project
 
 
 @pytest.fixture

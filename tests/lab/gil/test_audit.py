@@ -1,12 +1,8 @@
 """The audit, of tiny packages that are made here: nothing is downloaded."""
 
-import base64
-import hashlib
 import io
 import sysconfig
 import tarfile
-import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -31,6 +27,7 @@ from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import EXTENSION, SUPPORTED, extension
+from tests.lab.wheels import wheel
 
 HAVE_UV = uv.find() is not None
 pytestmark = pytest.mark.skipif(not HAVE_UV, reason="audit installs with uv, which was not found; make setup has it")
@@ -81,32 +78,6 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, free_threaded: Interpreter) 
     wheel(folder, "middle", {"middle.py": b"import improved\n"}, needs="improved==1.1")
     wheel(folder, "application", {"application.py": b"import middle\n"}, needs="middle")
     return folder
-
-
-def wheel(
-    folder: Path,
-    name: str,
-    files: Mapping[str, bytes],
-    needs: str = "",
-    version: str = "1.0",
-    tag: str = "py3-none-any",
-) -> None:
-    """A wheel in *folder*. Source: packaging.python.org, binary distribution format."""
-    info = f"{name}-{version}.dist-info"
-    need = f"Requires-Dist: {needs}\n" if needs else ""
-    all_files = {
-        **files,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{need}".encode(),
-        f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n".encode(),
-    }
-    record = "".join(f"{path},{digest(data)},{len(data)}\n" for path, data in all_files.items())
-    with zipfile.ZipFile(folder / f"{name}-{version}-{tag}.whl", "w") as archive:
-        for path, data in {**all_files, f"{info}/RECORD": f"{record}{info}/RECORD,,\n".encode()}.items():
-            archive.writestr(path, data)
-
-
-def digest(data: bytes) -> str:
-    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
 def source(folder: Path, name: str, backend: str) -> None:

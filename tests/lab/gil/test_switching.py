@@ -10,7 +10,8 @@ from lab.gil.imports import Imported
 from lab.gil.switching import switching
 from lab.python import uv
 from tests.conftest import runtime_or_skip
-from tests.lab.gil.test_audit import EXTENSION, SUPPORTED, extension, wheel
+from tests.lab.extensions import EXTENSION, SUPPORTED, extension
+from tests.lab.wheels import wheel
 
 pytestmark = pytest.mark.skipif(uv.find() is None, reason="uv was not found")
 

@@ -19,7 +19,7 @@ from lab.run import runtimes
 from lab.run.runtimes import Runtime
 from systems import built_in
 from tests.lab.environments.test_environment import HAVE_UV
-from tests.lab.tiny_wheel import write_wheel
+from tests.lab.wheels import write_wheel
 
 FAKE_UV = """#!/bin/sh
 echo "$*" >>"$LOG"

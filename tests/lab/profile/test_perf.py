@@ -116,11 +116,13 @@ BUSY = (
 def test_a_real_recording_names_a_function_and_leaves_no_process(tmp_path: Path) -> None:
     if missing := obstacle():
         pytest.skip(str(missing))
-    with started(sys.executable, "-u", "-c", BUSY) as busy:
-        with Recording(busy.pid, tmp_path / "perf.data", os.getpgid(0)) as recording:
-            perf = int(repr(recording).rpartition(" ")[2].rstrip(")"))
-            busy.say("go")
-            assert busy.hear() == "done\n"
+    with (
+        started(sys.executable, "-u", "-c", BUSY) as busy,
+        Recording(busy.pid, tmp_path / "perf.data", os.getpgid(0)) as recording,
+    ):
+        perf = int(repr(recording).rpartition(" ")[2].rstrip(")"))
+        busy.say("go")
+        assert busy.hear() == "done\n"
     with pytest.raises(ProcessLookupError):
         os.kill(perf, 0)
     found = hottest(tmp_path / "perf.data")
