@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import metadata
 from pathlib import Path
+from time import sleep
 
 from core.errors import GilscopeError
 from core.files import put
@@ -24,6 +25,7 @@ from lab.python.interpreters import Interpreter
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
+TURN_S = 0.05
 MOST_TURNS = 3  # another run may prune what was just made, before we use it
 _IN_USE: dict[Path, int] = {}  # by this process, each with its lock
 
@@ -120,10 +122,13 @@ def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) 
                 _IN_USE[place] = lock
                 return
             os.close(lock)
-            with locks.locked(place) as building:  # nobody uses what stands there
-                if not _is_ready(place, stamp):
+            building = _alone(place, stamp)
+            if building is not None:
+                try:
                     _make(interpreter, contents, place, stamp, building)
                     _prune(place)
+                finally:
+                    os.close(building)
     except OSError as error:
         if not _is_ready(place, stamp):  # one that is ready may lie where we cannot write
             raise EnvironmentFailed(
@@ -133,6 +138,19 @@ def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) 
                 folder=str(place.parent),
                 error=error.strerror or str(error),
             ) from None
+
+
+def _alone(place: Path, stamp: str) -> int | None:
+    """*place*, locked, once nobody uses what stands there; None once another has made it, who may keep it for long."""
+    while not _is_ready(place, stamp):
+        lock = locks.take(place, wait=False)
+        if lock is None:
+            sleep(TURN_S)
+        elif _is_ready(place, stamp):
+            os.close(lock)
+        else:
+            return lock
+    return None
 
 
 def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:

@@ -201,6 +201,18 @@ def test_runs_at_once_make_it_once(log: Path, tmp_path: Path, requirements: Path
     assert made(log) == 1
 
 
+def test_one_that_another_made_meanwhile_and_uses_is_not_waited_for(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = environment(interpreter, requirements, tmp_path / "runtimes")
+    used = environments._IN_USE.pop(python.parent.parent)  # by another run, say
+    is_ready, looks = environments._is_ready, iter([False])  # it was not, at the first look
+    monkeypatch.setattr(environments, "_is_ready", lambda *given: next(looks, True) and is_ready(*given))
+    assert environment(interpreter, requirements, tmp_path / "runtimes") == python
+    assert made(log) == 1
+    os.close(used)
+
+
 def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
     log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
 ) -> None:
