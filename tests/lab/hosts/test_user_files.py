@@ -27,7 +27,7 @@ from lab.run.runtimes import Runtime, runtime_of
 from systems import find
 from tests.conftest import native_or_skip
 from tests.contract.own_services import ITEMS, planned
-from tests.lab.tiny_wheel import write_wheel
+from tests.lab.wheels import write_wheel
 
 SECONDS = 0.3
 ADDRESS = "127.0.0.5"
