@@ -3,7 +3,7 @@
 import os
 import zipfile
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -22,11 +22,13 @@ from lab.hosts import user_files
 from lab.hosts.spread import Spread
 from lab.hosts.user_files import Arriving, UserFiles
 from lab.python import uv
+from lab.run.children import Child
 from lab.run.measure import Bench, measure
 from lab.run.runtimes import Runtime, runtime_of
 from systems import find
 from tests.conftest import native_or_skip
 from tests.contract.own_services import ITEMS, planned
+from tests.lab.hosts.namespaces import wait_until
 from tests.lab.wheels import write_wheel
 
 SECONDS = 0.3
@@ -213,3 +215,24 @@ def test_packages_that_no_index_there_has_are_named_with_the_host(
         EnvironmentFailed, match=r"(?s)^Host a: The packages .*no-such-thing.*put wheels into the folder"
     ):
         runtime.command(system, "service")
+
+
+def test_a_service_of_a_users_own_ends_when_its_agent_is_killed(
+    spread: Spread, bench: Bench, any_runtime: Runtime, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (short_folder / "items.py").write_text(ITEMS.replace('"127.0.0.1"', "sys.argv[2]"))
+    release, folder = spread.release, os.environ["XDG_CACHE_HOME"]
+
+    def there() -> list[str]:
+        links = Path("/proc").glob("[0-9]*/cwd")  # realpath() of one that has ended is its own path
+        return [path for path in map(os.path.realpath, links) if path.startswith(f"{folder}/gilscope/files-")]
+
+    def kill_then_release(clients: Sequence[Child]) -> int:
+        assert there()
+        spread.connected["a"].connection.close()
+        return release(clients)
+
+    monkeypatch.setattr(spread, "release", kill_then_release)
+    cell = measured(spread, bench, short_folder, str(any_runtime.name), command="{python} items.py {port} {host}")
+    assert (cell.status, "host a" in str(cell.reason)) == ("failed", True)
+    wait_until(lambda: not there(), "the service has ended")
