@@ -36,7 +36,7 @@ def _of_side(pair: Pair, side: str) -> dict[str, dict[str, float | None]]:
     seen = {"cores_used": effect([*cores.values()]), "cpu_per_request": effect([*cpu.values()])}
     rest = effect([*pair.ratios.values()]).value - sum(estimate.value for estimate in seen.values())
     return {
-        name: _json(estimate.value + rest / 2, estimate.low, estimate.high)  # medians do not add up: each takes half
+        name: _json(estimate.value + rest / 2, estimate.low, estimate.high)  # estimates do not add up: each takes half
         for name, estimate in seen.items()
     }
 

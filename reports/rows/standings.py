@@ -20,7 +20,7 @@ class Standing:
     """One contestant: a row, what tells it from its neighbours, and its share of the reference's requests/s.
 
     name: system, own parameters and runtime, as far as they differ between contestants
-    share: median over the blocks that both have, with its 95 % interval; None where no block has both
+    share: of the blocks that both have, with its 95 % interval; None where no block has both
     base: the reference's row; ranked: the rows of all contestants, the one with most requests/s first
     """
 
@@ -158,7 +158,7 @@ def client_cpu_share(row: Row, base: Row) -> Estimate | None:
 
 
 def _ratio(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> Estimate | None:
-    """Time of the second over that of the first, median over the blocks that both have, with its 95 % interval."""
+    """Time of the second over that of the first, of the blocks that both have, with its 95 % interval."""
     logarithm = paired_effect(numerator_ns, denominator_ns)
     return logarithm.ratio if logarithm else None
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp
 from statistics import median
 from textwrap import shorten
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from core.histogram import Histogram
 from core.messages import SEMICOLON, Arg, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.runtime import NATIVE
-from reports.statistics.stats import log_ratios
+from reports.statistics.stats import paired_effect
 
 REASON_CHARACTERS = 200
 NO_REASON = message("no reason given")
@@ -52,7 +51,7 @@ class Row:
 
     cells: what was measured, in the order in which it ran; planned: how many blocks there should be
     figures: None if no cell is ok
-    ratio: throughput here over that under the first runtime present, the median over the blocks that both have
+    ratio: throughput here over that under the first runtime present, of the blocks that both have
     title: what the plan calls it, or ""
     """
 
@@ -281,5 +280,5 @@ def _with_ratios(group: Sequence[Row], first: Sequence[str]) -> list[Row]:
 
 
 def _ratio(base: Row, row: Row) -> float | None:
-    ratios = log_ratios(request_ns(base.good), request_ns(row.good)).values()
-    return exp(median(ratios)) if ratios else None
+    logarithm = paired_effect(request_ns(base.good), request_ns(row.good))
+    return logarithm.ratio.value if logarithm else None

@@ -26,8 +26,8 @@ SEED = message(
     "other. It found 129,741 requests/s for gurl and 30,030 for ab, 4.3 times. Here keep-alive stands in every row."
 )
 HOW = message(
-    "Requests/s and CPU time are medians over the blocks. Ours over its, here and in the sentences, is the median "
-    "over the blocks of the ratio within each, with its 95 % interval; the ratio of the two medians may differ. Each "
+    "Requests/s and CPU time are medians over the blocks. Ours over its, here and in the sentences, is paired "
+    "by block, with its 95 % interval; the ratio of the two medians may differ. Each "
     "generator reports its own requests/s; CPU time is the operating system's, for the whole process. Our percentiles "
     "are of all blocks together; the others' are the median over the blocks of what they print (ab in whole ms). wrk "
     "takes no number of requests: it runs for as long as its warm-up showed it needs."

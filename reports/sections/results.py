@@ -186,7 +186,7 @@ def _ratio(view: View) -> list[Message]:
     (first,) = reference(view.run)
     return [
         message(
-            "Ratio: requests/s of the row over those under {runtime}, median of the blocks; above 1 it is faster.",
+            "Ratio: requests/s of the row over those under {runtime}, paired by block; above 1 it is faster.",
             runtime=first,
         )
     ]

@@ -13,9 +13,8 @@ from scipy import special
 
 from core.messages import NOTHING, Message, message, plural
 from core.saved import SavedPlan
-from reports.statistics.bootstrap import CONFIDENCE
 from reports.statistics.significance import ALPHA, fewest_blocks
-from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats
+from reports.statistics.stats import CONFIDENCE, FEWEST_FOR_INTERVAL, Estimate, Floats
 
 Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid"]
 
@@ -60,7 +59,7 @@ class Evidence:
 
     @property
     def is_inside(self) -> bool:
-        """Whether the median, by its whole interval, differs by less than the margin."""
+        """Whether the ratio, by its whole interval, differs from 1 by less than the margin."""
         return _is_inside(self.effect, self.margin)
 
     @property
@@ -114,7 +113,9 @@ def obstacle(evidence: Evidence) -> Message:
     if evidence.is_inside and not evidence.is_total_inside and evidence.total:
         total = _interval(evidence.total)
         return message(
-            "the median differs by less than {margin}, but total time, {total}, may not", margin=margin, total=total
+            "the ratio differs from 1 by less than {margin}, but that of total time, {total}, may not",
+            margin=margin,
+            total=total,
         )
     if evidence.is_inside:
         p = _p(evidence.p_outside, evidence)

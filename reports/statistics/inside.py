@@ -6,15 +6,14 @@ from math import ceil, log1p, sqrt
 import numpy as np
 from scipy import special
 
-from reports.statistics.bootstrap import median_ends
 from reports.statistics.evidence import POWER
 from reports.statistics.significance import ALPHA, fewest_blocks, sign_flip_p
-from reports.statistics.stats import Floats, widening
+from reports.statistics.stats import Floats, hodges_lehmann
 
 PARTS = 4  # of a cell, for its noise
 STEADY_ALPHA = 0.01
 LEAST_LOSS = 0.01
-MEDIAN = sqrt(np.pi / 2)  # standard error of a median over that of a mean
+ESTIMATE = sqrt(np.pi / 3)  # standard error of a Hodges-Lehmann estimate over that of a mean
 MOST_BLOCKS = 200
 DRAWS = 200
 LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # of a cell; below 1 s there is no verdict
@@ -84,8 +83,7 @@ class Design:
 def power_of(effect: float, sd: float, blocks: int, family: int) -> float:
     """Share of simulated runs in which one of *family* comparisons, of true *effect* (a share), is found."""
     values = np.random.default_rng(blocks).normal(log1p(effect), sd, (DRAWS, blocks))
-    middles = np.median(values, axis=1)
-    lows = middles + widening(blocks) * (median_ends(values)[0] - middles)
+    lows = hodges_lehmann(values)[1]
     return float(
         np.mean([low > 0 and family * sign_flip_p(row) <= ALPHA for low, row in zip(lows, values, strict=True)])
     )
@@ -94,10 +92,10 @@ def power_of(effect: float, sd: float, blocks: int, family: int) -> float:
 def blocks_for(effect: float, sd: float, family: int = 1) -> int:
     """About in how many blocks *effect* is found in 80 % of runs as one of *family* comparisons.
 
-    The interval of the median must leave out 1, and the sign-flip p, about as sharp as a t test, be small enough.
+    The interval must leave out 1, and the sign-flip p, about as sharp as a t test, be small enough.
     """
     usual, sharper, power = (float(special.ndtri(share)) for share in (0.975, 1 - ALPHA / 2 / family, POWER))
-    needed = max(MEDIAN * (usual + power), sharper + power) * sd / log1p(effect)
+    needed = max(ESTIMATE * (usual + power), sharper + power) * sd / log1p(effect)
     return max(ceil(needed**2), fewest_blocks(family))
 
 

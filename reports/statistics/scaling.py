@@ -12,8 +12,7 @@ import numpy as np
 from scipy import special
 
 from core.messages import Message, message
-from reports.statistics.bootstrap import CONFIDENCE
-from reports.statistics.stats import Estimate, Floats, log_ratios
+from reports.statistics.stats import CONFIDENCE, Estimate, Floats, log_ratios
 from reports.statistics.verdict import Verdict, judge_family
 
 FEWEST_VALUES = 6

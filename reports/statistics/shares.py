@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
-from reports.statistics.bootstrap import CONFIDENCE
-from reports.statistics.stats import Estimate
+from reports.statistics.stats import CONFIDENCE, Estimate
 
 FEWEST_BATCHES = 8
 

@@ -6,6 +6,7 @@ sources and limits are in docs/statistics.md; benchmarks/method_simulated.py mea
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import exp, inf, log
 from typing import TypeAlias
 
@@ -13,22 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from reports.statistics.bootstrap import CONFIDENCE, median_ends
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 
+CONFIDENCE = 0.95
 FEWEST_FOR_RANGE, FEWEST_FOR_INTERVAL = 3, 6
-
-# By how much the bootstrap interval of the median of 6, 7, 8 ... 40 values must be drawn out to cover the truth
-# in 95 % of normal samples, and never drawn in. Printed by: python -m benchmarks.method_simulated --calibrate
-# It belongs to the resamples of bootstrap.py; docs/statistics.md says why it jumps from one count to the next.
-# fmt: off
-_WIDENING = (
-    1.08, 1.60, 1.14, 1.00, 1.07, 1.11, 1.11, 1.26, 1.09, 1.00, 1.05, 1.00, 1.01, 1.08, 1.08, 1.17, 1.07, 1.25,
-    1.03, 1.00, 1.02, 1.01, 1.01, 1.05, 1.07, 1.12, 1.04, 1.16, 1.03, 1.00, 1.00, 1.00, 1.02, 1.02, 1.02,
-)
-# fmt: on
-_WIDENING_BEYOND = 1.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,41 +77,48 @@ def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def effect(per_block: Sequence[float] | Floats) -> Estimate:
-    """Median log-ratio with its 95 % interval; of 3 to 5 blocks with their range, of fewer with none.
+    """The log-ratio with its 95 % interval; of fewer than 6 blocks the median, of 3 to 5 with their range.
 
     per_block: log-ratios, shape (blocks,)
-    The interval is the percentile bootstrap's, drawn out from the median by widening(blocks). It depends on the
-    values alone: the seed is fixed.
     Raises ValueError without a block.
-    Source: Efron and Tibshirani (1993), section 13.3; Loh (1987) for the calibration; docs/statistics.md.
+    Source: hodges_lehmann(); docs/statistics.md.
     """
     values = np.sort(np.asarray(per_block, dtype=np.float64))
     if not values.size:
         raise ValueError("no block has both arms; an effect needs at least one")
-    middle = float(np.median(values))
     if values.size < FEWEST_FOR_INTERVAL:
         low, high = (values[0], values[-1]) if values.size >= FEWEST_FOR_RANGE else (-inf, inf)
-        return Estimate(value=middle, low=float(low), high=float(high), count=values.size)
-    low, high = median_ends(values[np.newaxis])[:, 0].tolist()
-    factor = widening(values.size)
-    return Estimate(
-        value=middle,
-        low=min(middle, middle - factor * (middle - low)),
-        high=max(middle, middle + factor * (high - middle)),
-        count=values.size,
-    )
+        return Estimate(value=float(np.median(values)), low=float(low), high=float(high), count=values.size)
+    middle, low, high = hodges_lehmann(values[np.newaxis])[:, 0].tolist()
+    return Estimate(value=middle, low=low, high=high, count=values.size)
+
+
+def hodges_lehmann(samples: Floats) -> Floats:
+    """Of each row of *samples* (6 values or more) the estimate, and the ends of its interval; shape (3, samples).
+
+    The median of the means of all pairs, each value with itself too, and those two of the means that Wilcoxon's
+    signed-rank test rejects no value between: exact where values lie evenly around what is estimated.
+    Source: Hodges and Lehmann (1963); Tukey (1949) for the interval.
+    """
+    first, second = np.triu_indices(samples.shape[1])
+    means = np.sort((samples[:, first] + samples[:, second]) / 2, axis=1)
+    end = _left_out(samples.shape[1])
+    return np.array([np.median(means, axis=1), means[:, end], means[:, -1 - end]])
+
+
+@cache
+def _left_out(values: int) -> int:
+    """How many of the means on either side lie outside the interval: the quantile of Wilcoxon's statistic."""
+    shares = np.ones(1)  # of the patterns of signs, by the sum of the ranks that are positive
+    for rank in range(1, values + 1):
+        shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2
+    return int(np.searchsorted(shares.cumsum(), (1 - CONFIDENCE) / 2, side="right")) - 1
 
 
 def paired_effect(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
     """effect() of log_ratios(); None where no block has both."""
     per_block = [*log_ratios(denominator, numerator).values()]
     return effect(per_block) if per_block else None
-
-
-def widening(blocks: int) -> float:
-    """Factor by which effect() draws out the bootstrap interval of *blocks* values (6 or more)."""
-    index = blocks - FEWEST_FOR_INTERVAL
-    return _WIDENING[index] if index < len(_WIDENING) else _WIDENING_BEYOND
 
 
 def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
@@ -162,11 +158,11 @@ def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float
 
 
 def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
-    """Difference of the median log times of two saved runs, ln(denominator / numerator), with its 95 % interval.
+    """Difference of the typical log times of two saved runs, ln(denominator / numerator), with its 95 % interval.
 
     denominator_ns, numerator_ns: completion times, ns, one per block; the runs need not have as many
     Raises ValueError if a run has no block or a time is not above 0.
-    Source: each median has effect()'s interval; Zou and Donner (2008) combine the two into one.
+    Source: each run has effect()'s interval; Zou and Donner (2008) combine the two into one.
     """
     below, above = effect(logs(denominator_ns)), effect(logs(numerator_ns))
     middle, few = below.value - above.value, min(below.count, above.count)

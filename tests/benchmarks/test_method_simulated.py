@@ -2,21 +2,15 @@
 
 import pytest
 
-from benchmarks.method_simulated import CASES, calibrated_widening, case_row, main
-from reports.statistics.stats import widening
-
-
-@pytest.mark.parametrize("blocks", [6, 9, 10])
-def test_widening_is_what_calibration_gives(blocks: int) -> None:
-    assert calibrated_widening(blocks) == pytest.approx(widening(blocks), abs=0.006)
+from benchmarks.method_simulated import CASES, case_row, main
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if "AR(1)" not in name])
 def test_intervals_cover_and_alike_arms_are_not_told_apart(name: str) -> None:
-    """Of 60 runs, 95 % less four standard errors."""
+    """Of 60 runs, 95 % less, and the level of 4 % plus, four standard errors."""
     covered, told_apart = (float(text.removesuffix(" %")) for text in case_row(name, 20, 60, 1)[2:4])
     assert covered >= 83
-    assert told_apart <= 10
+    assert told_apart <= 14
 
 
 def test_the_same_seed_prints_the_same_tables(capsys: pytest.CaptureFixture[str]) -> None:

@@ -207,6 +207,6 @@ def test_the_notes_say_which_way_the_ratio_goes_and_what_confounds_it() -> None:
     run.plan["runtimes"] = ["3.11", "3.14t", "3.14"]
     run.runtimes = {"3.14": facts("3.14", shared=True), "3.14t": facts("3.14t")}
     text = " ".join(map(str, readings(View(run))))
-    assert "requests/s of the row over those under 3.14t, median of the blocks" in text
+    assert "requests/s of the row over those under 3.14t, paired by block" in text
     assert "Method: clients run under the service's runtime." in text
     assert "shared on against off" in text

@@ -74,7 +74,7 @@ def test_one_block_has_a_ratio_and_no_interval_and_survives_strict_json() -> Non
 
 
 def test_a_margin_of_its_own_makes_a_noisy_cell_equivalent() -> None:
-    values = blocks_of(noise(4, 10, 0.03))
+    values = blocks_of(noise(4, 10, 0.05))
     assert judge_family({"a": values})["a"].verdict == "inconclusive"
     assert judge_family({"a": values}, margin=0.1)["a"].verdict == "equivalent"
 
