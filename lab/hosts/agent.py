@@ -1,7 +1,8 @@
 """The agent: runs on a host for one run, starts children there, relays their streams, and ends with all of them.
 
 It speaks frames (lab.hosts.frames) on stdin and stdout. It ends at the end of its stdin, and when nothing was heard for
-its lease; the reaper (lab/reaper.py) ends its children and removes their folder however it ends. Standard library only.
+its lease, or of the connection while nothing is said; the reaper (lab/reaper.py) ends its children and removes their
+folder however it ends. Standard library only.
 """
 
 import json
@@ -20,7 +21,8 @@ from core.errors import GilscopeError
 from core.messages import message
 from core.parent import die_with_parent
 from lab.hosts.errands import Errands
-from lab.hosts.frames import CLOCK, LEASE_S, RELAY_BYTES, BadFrame, Frames, Kind, frame
+from lab.hosts.frames import CLOCK, KEPT_ALIVE_S, LEASE_S, RELAY_BYTES, BadFrame, Frames, Kind, frame
+from lab.hosts.session import segments_heard
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
@@ -40,9 +42,16 @@ class Lease:
         self._until_s = max(self._until_s, time.monotonic() + LEASE_S + silence_s)
 
     def _watch(self) -> NoReturn:
-        pause = threading.Event()
+        pause, segments, heard_s = threading.Event(), segments_heard(), 0.0
         while (left_s := self._until_s - time.monotonic()) > 0:
-            pause.wait(left_s)
+            before, now_s = segments, time.monotonic()
+            if left_s > LEASE_S:  # nothing is said
+                segments = segments_heard()
+            if left_s <= LEASE_S or segments is None or segments != before:
+                heard_s = now_s
+            elif now_s - heard_s > LEASE_S - KEPT_ALIVE_S:
+                break
+            pause.wait(min(left_s, KEPT_ALIVE_S))
         os._exit(4)
 
 
@@ -65,8 +74,9 @@ class Relay:
             self._held.clear()
 
     def release(self) -> None:
-        """What was held, now that the window is over."""
+        """What was held: the window is over, or the cell has failed."""
         with self._writing:
+            self.held_until_ns = 0
             self._write(bytes(self._held))
             self._held.clear()
 
@@ -130,12 +140,13 @@ class Agent:
                 elif not self._read_runner():
                     return
             if 0 < self._relay.held_until_ns <= time.perf_counter_ns():
-                self._relay.held_until_ns = 0
                 self._relay.release()
 
     def _read_runner(self) -> bool:
         data = os.read(0, 1 << 20)
         self._lease.renew()
+        if self._relay.held_until_ns:  # a runner that speaks in a window has given the cell up
+            self._relay.release()
         for kind, number, payload in self._frames.feed(data):
             if kind in (Kind.IN, Kind.CLOSE, Kind.KILL) and number not in self._children:
                 continue  # it has ended
@@ -156,6 +167,7 @@ class Agent:
     def _wait(self, child: Child) -> None:
         status = child.process.wait()
         self._children.pop(child.number, None)
+        self._relay.release()  # one that ends in a window fails the cell
         self._relay.send(Kind.EXIT, child.number, json.dumps({"status": status}).encode())
 
     def _start(self, number: int, payload: bytes) -> None:

@@ -15,10 +15,11 @@ from core.hosts import Host
 from core.messages import Message, message, verbatim
 from core.printable import for_terminal
 from lab.hosts.commands import parts
+from lab.hosts.frames import KEPT_ALIVE_COUNT, KEPT_ALIVE_S
 from lab.hosts.links import CONNECT_S, Link, LinkLost, start_command
 from lab.output import Kept
 
-KEEPALIVE = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 4}  # the kernel's: a cut link, without our traffic
+KEEPALIVE = {"TCP_KEEPIDLE": round(KEPT_ALIVE_S), "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": KEPT_ALIVE_COUNT}
 PUMP_BYTES = 1 << 16
 
 
@@ -29,7 +30,7 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def by_asyncssh(host: Host, process_group: int, silence_s: float) -> Link:
+def by_asyncssh(host: Host, process_group: int) -> Link:
     """A session that runs the agent's start command. Raises LinkLost with the reason, such as another host key."""
     inner, outer = socket.socketpair()
     carried = _Carried(host, inner)
@@ -83,18 +84,22 @@ class _Carried:
         self._connection = await asyncssh.connect(
             name, connect_timeout=CONNECT_S, login_timeout=CONNECT_S, agent_forwarding=False, **options
         )
-        self._keep_alive(self._connection.get_extra_info("socket"))
+        self._keep_alive()
         session = await self._connection.create_process(start_command(self._host), encoding=None)
         for work in (self._send(session), self._receive(session), self._complain(session)):
             task = asyncio.get_running_loop().create_task(work)
             self._tasks.add(task)
 
-    def _keep_alive(self, sock: socket.socket) -> None:
+    def _keep_alive(self) -> None:
+        """By the kernel, which wakes nobody; by SSH where another host lies between, or nothing is set of a socket."""
+        sock = self._connection.get_extra_info("socket")
+        if sock is None or self._connection._tunnel is not None or not hasattr(socket, "TCP_KEEPIDLE"):
+            self._connection.set_keepalive(KEPT_ALIVE_S, KEPT_ALIVE_COUNT)
+            return
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for name, value in KEEPALIVE.items():
-            if hasattr(socket, name):
-                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
     async def _send(self, session: Any) -> None:
         loop = asyncio.get_running_loop()

@@ -7,26 +7,27 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from core.hosts import Host
+from lab.hosts.frames import KEPT_ALIVE_COUNT, KEPT_ALIVE_S
 from lab.hosts.links import CONNECT_S, Link, LinkLost, start_command
+from lab.hosts.session import SESSION
 from lab.output import Kept
 
-SILENCE_S = 5
 LAST_WORDS_S = 1.0
 
 
-def here(host: Host, process_group: int, silence_s: float) -> Link:
-    """An agent of this machine."""
-    return _link(["sh", "-c", start_command(host)], process_group)
+def here(host: Host, process_group: int) -> Link:
+    """An agent of this machine, which is on no SSH session."""
+    return _link(["env", "-u", SESSION, "sh", "-c", start_command(host)], process_group)
 
 
-def openssh(host: Host, process_group: int, silence_s: float) -> Link:
-    """By the command ssh, which knows all of ~/.ssh/config. silence_s: how long it may be that nobody says a word."""
+def openssh(host: Host, process_group: int) -> Link:
+    """By the command ssh, which knows all of ~/.ssh/config."""
     options = {
         "BatchMode": "yes",
         "StrictHostKeyChecking": "yes",
         "ConnectTimeout": f"{CONNECT_S:.0f}",
-        "ServerAliveInterval": f"{silence_s + SILENCE_S:.0f}",
-        "ServerAliveCountMax": "1",
+        "ServerAliveInterval": f"{KEPT_ALIVE_S:.0f}",
+        "ServerAliveCountMax": f"{KEPT_ALIVE_COUNT}",
         "ControlPath": "none",
         **({"IdentityFile": host.identity_file, "IdentitiesOnly": "yes"} if host.identity_file else {}),
         **({"UserKnownHostsFile": host.known_hosts} if host.known_hosts else {}),

@@ -42,7 +42,7 @@ ANSWERS = {  # what an agent may answer, checked before it is used
 CALL_S = 60.0
 PROBES = 15
 MOST_HELLO_BYTES = 1 << 16
-Carrier = Callable[[Host, int, float], Link]
+Carrier = Callable[[Host, int], Link]
 
 
 def carrier(via: str) -> Carrier:
@@ -62,7 +62,7 @@ class Connection:
     folder: on that host, for what lives as long as this
     """
 
-    def __init__(self, host: Host, process_group: int, silence_s: float) -> None:
+    def __init__(self, host: Host, process_group: int) -> None:
         """Raises LinkLost with the reason."""
         self.host = host
         self.lost: Message = NOTHING
@@ -74,7 +74,7 @@ class Connection:
         self._changing = threading.Condition()
         self._frames = Frames()
         try:
-            self._link = carrier(host.via)(host, process_group, silence_s)
+            self._link = carrier(host.via)(host, process_group)
         except LinkLost as error:
             raise unusable(host, error.message) from None
         try:
@@ -120,6 +120,7 @@ class Connection:
         with self._changing:
             self._number += 1
             number = self._number
+        self.silent_until_s = 0.0
         self.send(Kind.CALL, number, json.dumps({"what": what, "with": arguments}).encode())
         reply = self._reply(number, deadline_s)
         if "error" in reply:

@@ -10,6 +10,8 @@ MOST_BYTES = 1 << 20
 RELAY_BYTES = 64 << 10
 LEASE_S = 6.0  # without a word for so long, the other side is gone
 BEAT_S = 1.5
+KEPT_ALIVE_S = 2.0  # so often a connection on which nothing is said has an empty segment, by the kernel or SSH
+KEPT_ALIVE_COUNT = 3  # so many without an answer are the end of it
 
 
 class Kind(IntEnum):

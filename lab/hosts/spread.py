@@ -241,7 +241,7 @@ class Spread:
         return {name: future.result() for name, future in asked.items()}
 
     def _connected(self, host: Host) -> None:
-        connection = Connection(host, self._sandbox.process_group, self._duration_s)
+        connection = Connection(host, self._sandbox.process_group)
         self._places[host.name] = HostPlace(host, connection, {})
         if self._closed.is_set():  # meanwhile
             connection.close()

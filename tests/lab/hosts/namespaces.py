@@ -39,9 +39,9 @@ def sh(*words: str) -> None:
     subprocess.run(words, check=True, capture_output=True, timeout=DEADLINE_S)
 
 
-def wait_until(is_so: Callable[[], bool], what: str) -> None:
+def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLINE_S) -> None:
     """Raises AssertionError after the deadline."""
-    until = time.monotonic() + DEADLINE_S
+    until = time.monotonic() + deadline_s
     while not is_so():
         assert time.monotonic() < until, what
         signal.sigtimedwait([], 0.02)

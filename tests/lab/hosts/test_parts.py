@@ -145,7 +145,7 @@ def server(tmp_path: Path) -> Iterator[Host]:
 
 
 def test_a_host_is_used_over_asyncssh_where_there_are_no_namespaces(server: Host, sandbox: Sandbox) -> None:
-    with Connection(server, sandbox.process_group, 1.0) as connection:
+    with Connection(server, sandbox.process_group) as connection:
         assert abs(connection.offset().offset_ns) < 10**9
         child = connection.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
         child.wait_started()

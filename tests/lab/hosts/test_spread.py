@@ -1,26 +1,34 @@
 """Cells across three hosts, over SSH; their clocks are an hour and more apart."""
 
+import json
 import os
 import signal
 import socket
-from collections.abc import Sequence
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from shutil import copy
 
 import pytest
 
+from commands import hosts
 from core.errors import BadInput
-from core.result import CellResult
+from core.messages import Message
+from core.result import CellResult, load
 from lab.hosts.connection import Connection
 from lab.hosts.links import LinkLost
 from lab.hosts.spread import Spread
+from lab.places import REPOSITORY
 from lab.run.children import Child
+from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from tests.lab.hosts.conftest import SECONDS, Measured, layout
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
 
-HOUR_NS = 3600 * 10**9
+HOUR_NS, MINUTE_NS = 3600 * 10**9, 60 * 10**9
+STAT = "cpu  {user} 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\n"
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +98,7 @@ def test_a_stranger_is_closed_and_counted(
 
 
 def test_the_command_ssh_carries_the_same(lab: Lab, sandbox: Sandbox) -> None:
-    with Connection(lab.host("b", via="ssh"), sandbox.process_group, SECONDS) as connection:
+    with Connection(lab.host("b", via="ssh"), sandbox.process_group) as connection:
         assert abs(connection.offset().offset_ns - HOUR_NS) < 10**9
         child = connection.start(["sh", "-c", "read word; echo said $word; exit 7"], {})
         child.wait_started()
@@ -107,14 +115,13 @@ def expect_nothing_left(lab: Lab, *names: str) -> None:
         wait_until(lambda name=name: not lab.machines[name].processes(), f"nothing of ours runs on {name}")  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_an_agent_that_is_killed_or_stopped_fails_its_cell_leaves_nothing_and_the_next_is_measured(
-    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch, number: int
+def test_an_agent_that_is_killed_fails_its_cell_leaves_nothing_and_the_next_is_measured(
+    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = spread.release
 
     def kill_then_release(clients: Sequence[Child]) -> int:
-        os.kill(lab.machines["b"].agent(), number)
+        os.kill(lab.machines["b"].agent(), signal.SIGKILL)
         return release(clients)
 
     monkeypatch.setattr(spread, "release", kill_then_release)
@@ -126,32 +133,60 @@ def test_an_agent_that_is_killed_or_stopped_fails_its_cell_leaves_nothing_and_th
     assert measured().answered > 0
 
 
-def test_a_cut_link_fails_the_cell_and_the_agent_ends_by_itself(
+def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_nothing_for_long(
     lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release = spread.release
+    """The agent of c cannot know of the cut but by its kernel; that of b does nothing more by itself."""
+    release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"].connection
+    release_there = cut.release
 
-    def cut_then_release(clients: Sequence[Child]) -> int:
+    def release_then_cut(clients: Sequence[Child]) -> int:
+        monkeypatch.setattr(cut, "release", lambda at_ns, _, own: release_there(at_ns, MINUTE_NS, own))
         released_ns = release(clients)
+        cut.connection.silent_until_s += 60
         lab.link("c", "down")
+        os.kill(lab.machines["b"].agent(), signal.SIGSTOP)
         return released_ns
 
-    monkeypatch.setattr(spread, "release", cut_then_release)
+    monkeypatch.setattr(spread, "release", release_then_cut)
     cell = measured()
     assert cell.status == "failed"
-    assert "host c" in str(cell.reason).lower()
-    expect_nothing_left(lab, "c")
+    assert "to host c is gone" in str(cell.reason)
+    wait_until(lambda: bool(stopped.lost), "the stopped agent is lost")
+    expect_nothing_left(lab, "b", "c")
     lab.link("c", "up")
     monkeypatch.undo()
     assert measured().answered > 0
 
 
+def test_a_client_host_whose_cores_are_busy_is_named(
+    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kernel says that two cores have worked for 100 s, of which our client cannot have used much.
+
+    The next test ends that host, and what is mounted there.
+    """
+    release, counters = spread.release, lab.folder / "stat"
+    counters.write_text(STAT.format(user=0))
+    lab.machines["c"].enter("mount", "--bind", str(counters), "/proc/stat", kind="-m")
+
+    def work_then_release(clients: Sequence[Child]) -> int:
+        counters.write_text(STAT.format(user=20_000))
+        return release(clients)
+
+    monkeypatch.setattr(spread, "release", work_then_release)
+    cell = measured()
+    disturbances = [Message.from_json(one) for one in cell.hosts["c"]["disturbances"]]
+    (busy,) = [one for one in disturbances if one.code == "other_processes"]
+    assert 1.9 < float(str(busy.args["used_cores"])) <= 2
+
+
 def test_a_host_that_is_gone_fails_cells_with_its_name_until_it_is_back(lab: Lab, measured: Measured) -> None:
-    lab.machines["b"].end()
+    lab.machines["c"].end()
     failed = measured()
     assert failed.status == "failed"
-    assert "host b" in str(failed.reason).lower()
-    lab.start("b")
+    assert "host c" in str(failed.reason).lower()
+    lab.start("c")
     assert measured().answered > 0
 
 
@@ -162,7 +197,7 @@ def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: Spread) -> 
 
 def refusal(lab: Lab, sandbox: Sandbox, name: str = "a", **changes: object) -> str:
     with pytest.raises(LinkLost) as error:
-        Connection(lab.host(name, **changes), sandbox.process_group, 1.0)
+        Connection(lab.host(name, **changes), sandbox.process_group)
     return str(error.value)
 
 
@@ -192,15 +227,36 @@ def test_a_full_disk_is_named(lab: Lab, sandbox: Sandbox) -> None:
         lab.start("c")
 
 
-def test_a_host_without_a_python_of_ours_is_told_what_to_install(lab: Lab, sandbox: Sandbox, tmp_path: Path) -> None:
+@pytest.fixture
+def bare(lab: Lab, tmp_path: Path) -> Iterator[Path]:
+    """All that is on the PATH of c: a folder with a shell."""
     copy("/bin/sh", tmp_path / "sh")
     lab.machines["c"].end()
     lab.start("c", path=str(tmp_path))
-    try:
-        assert "no Python of at least 3.11" in refusal(lab, sandbox, "c")
-    finally:
-        lab.machines["c"].end()
-        lab.start("c")
+    yield tmp_path
+    lab.machines["c"].end()
+    lab.start("c")
+
+
+def test_a_host_without_a_python_of_ours_is_told_what_to_install(lab: Lab, sandbox: Sandbox, bare: Path) -> None:
+    assert "no Python of at least 3.11" in refusal(lab, sandbox, "c")
+
+
+def test_a_missing_runtime_is_named_and_installed_there_by_uv(
+    lab: Lab, bare: Path, any_runtime: Runtime, capsys: pytest.CaptureFixture[str]
+) -> None:
+    executable, name = any_runtime.interpreter.executable, str(any_runtime.name)
+    other = "python3.12" if any_runtime.name.minor != 12 else "python3.13"  # it runs the agent, and is not looked for
+    (bare / other).symlink_to(executable)
+    install = f"[ $2 = install ] && exec /bin/ln -s {executable} {bare}/python{name}"
+    (bare / "uv").write_text(f"#!/bin/sh\necho $* >> {bare}/log\n{install}\n")
+    (bare / "uv").chmod(0o755)
+    flags = ["--hosts", str(hosts_file(lab, bare, "c")), "--runtime", name]
+    assert hosts.main(flags) == 1
+    assert f"missing   {name}. Install them there: add --install" in capsys.readouterr().out
+    assert hosts.main([*flags, "--install"]) == 0
+    assert f"python install {any_runtime.name.interpreter}" in (bare / "log").read_text()
+    assert f"runtimes  {name} ({any_runtime.interpreter.facts['version']})" in capsys.readouterr().out
 
 
 def test_a_host_that_cannot_be_used_ends_the_command_as_bad_input(lab: Lab, tmp_path: Path) -> None:
@@ -208,3 +264,30 @@ def test_a_host_that_cannot_be_used_ends_the_command_as_bad_input(lab: Lab, tmp_
     known.write_text("")
     with pytest.raises(BadInput, match=r"Host [abc] cannot be used: its host key"):
         Spread(layout(lab, known_hosts=str(known)), 1.0).__enter__()
+
+
+def hosts_file(lab: Lab, folder: Path, *names: str) -> Path:
+    file = folder / "hosts.yaml"
+    keys = ("ssh", "address", "identity_file", "known_hosts")
+    described = {name: {key: getattr(lab.host(name), key) for key in keys} for name in names}
+    file.write_text(json.dumps(described))
+    return file
+
+
+def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on(
+    lab: Lab, tmp_path: Path, any_runtime: Runtime
+) -> None:
+    result = tmp_path / "run" / "result.json"
+    flags = ["--hosts", str(hosts_file(lab, tmp_path, "a", "b", "c")), "--services-on", "a", "--clients-on", "b,c"]
+    flags += ["--system", "4", "--runtime", str(any_runtime.name), "--blocks", "2", "--duration", f"{SECONDS}"]
+    flags += ["--num-api-services", "1", "--num-clients", "2", "--out", str(result.parent)]
+    command = [sys.executable, str(REPOSITORY / "runner.py")]
+    with subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
+        try:
+            wait_until(lambda: result.exists() and len(load(result).cells) == 1, "a cell is saved", 60)
+        finally:
+            runner.kill()
+    expect_nothing_left(lab, "a", "b", "c")
+    subprocess.run([*command, "--resume", str(result.parent)], capture_output=True, timeout=60, check=True)
+    cells = load(result).cells
+    assert [(cell.block, {service["host"] for service in cell.services}) for cell in cells] == [(1, {"a"}), (2, {"a"})]
