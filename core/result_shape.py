@@ -117,6 +117,7 @@ CELL = record(
         **dict.fromkeys(("client_runtime", "code", "environment", "checksum"), text),
         "disturbances": array(sentence),
         "hosts": by_name(CELL_HOST),
+        "runner": by_name(record(dict.fromkeys(("ns", "cpu_ns", "link_bytes"), COUNT))),
         "clients": array(CLIENT),
         "services": array(SERVICE),
     },

@@ -27,7 +27,7 @@ def _runtime(value: Any) -> None:
 
 
 ANSWERS = {  # what an agent may answer, checked before it is used
-    "facts": record({"machine": MACHINE, "quiet": mapping, "uv": text}),
+    "facts": record({"machine": MACHINE, "quiet": mapping, "uv": text, "boot_id": text}),
     "find": by_name(record({"executable": text, "source": text, "facts": _runtime})),
     "install": array(sentence),
     "command": array(text),
@@ -173,6 +173,11 @@ class Connection:
             self._lose(self._silent())
         elif not self._writing.locked() and self._link.is_writable():  # or it would keep others' beats waiting
             self.send(Kind.BEAT, 0)
+
+    @property
+    def moved_bytes(self) -> int:
+        """To and from there."""
+        return self._link.moved_bytes
 
     def forget(self, number: int) -> None:
         """A child that has ended."""

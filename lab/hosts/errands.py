@@ -51,7 +51,12 @@ class Errands:
         return self._calls[what](**arguments)
 
     def _facts(self) -> dict[str, Any]:
-        return {"machine": host.facts(), "quiet": quiet.facts(QUIET_WINDOW_S), "uv": str(uv.find() or "")}
+        return {
+            "machine": host.facts(),
+            "quiet": quiet.facts(QUIET_WINDOW_S),
+            "uv": str(uv.find() or ""),
+            "boot_id": host.boot_id(),
+        }
 
     def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
         """Of each runtime that is here, what it is."""

@@ -21,7 +21,8 @@ from lab.hosts.frames import BEAT_S
 from lab.hosts.links import LinkLost
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
 from lab.hosts.remote import RemoteProcess
-from lab.machine import doctor
+from lab.hosts.use import RunnerUse
+from lab.machine import doctor, host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
 from lab.run.inside import Window
@@ -48,6 +49,7 @@ class Spread:
         self._places: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
         self._closed = threading.Event()
+        self._use = RunnerUse(lambda: sum(place.connection.moved_bytes for place in list(self._places.values())))
         threading.Thread(target=self._beat, name="beat", daemon=True).start()
 
     def __repr__(self) -> str:
@@ -82,6 +84,7 @@ class Spread:
     def close(self) -> None:
         """End all agents, and with them what runs there."""
         self._closed.set()
+        self._use.stop()
         self._pool.shutdown(wait=True, cancel_futures=True)
         with ThreadPoolExecutor(max_workers=8) as closers:
             for place in self._places.values():
@@ -132,6 +135,7 @@ class Spread:
                 "uv": bool(facts[name]["uv"]),
                 "runtimes": {runtime: told["facts"]["version"] for runtime, told in place.runtimes.items()},
                 **({"link": links[name]} if links[name] else {}),
+                "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
                 "clock_error_ns": place.connection.offset().error_ns,
             }
             for name, place in self._places.items()
@@ -160,6 +164,7 @@ class Spread:
 
     def begin(self) -> None:
         """Connect again where that is needed, and look at each clock and machine. Raises ChildFailed."""
+        self._use.begin()
         try:
             self._each(self._ready)
         except LinkLost as error:
@@ -188,6 +193,7 @@ class Spread:
             place.connection.silent_until_s = monotonic() + (LEAD_NS + hold_ns) / 1e9 + BEAT_S
             own = [client.process for client in clients if client.place.name == name]
             place.release(at_ns, hold_ns, [process for process in own if isinstance(process, RemoteProcess)])
+        self._use.release(at_ns, at_ns + hold_ns)
         return at_ns
 
     def end(self, released_ns: int, heard_ns: int) -> Ended:
@@ -206,7 +212,7 @@ class Spread:
                 "released_ns": max(0, start_ns - clock.offset_ns),
                 "disturbances": [one.to_json() for one in disturbed],
             }
-        return Ended(windows=windows, hosts=hosts)
+        return Ended(windows=windows, hosts=hosts, runner=self._use.end())
 
     def settle(
         self,

@@ -38,6 +38,11 @@ def facts() -> dict[str, Any]:
     }
 
 
+def boot_id() -> str:
+    """The same for all that runs on one machine until it starts again; "" where nobody says."""
+    return _text("/proc/sys/kernel/random/boot_id").strip()
+
+
 def raise_open_files(needed: int) -> None:
     """Let this process, and those it starts, have *needed* files open at once.
 

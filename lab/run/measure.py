@@ -146,6 +146,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         waits=cores.timelines,
         faults=faults,
         hosts=ended.hosts,
+        runner=ended.runner,
     )
 
 

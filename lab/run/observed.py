@@ -29,6 +29,7 @@ class Observed:
     waits: Mapping[str, Timeline]
     faults: list[Message]
     hosts: dict[str, Any]
+    runner: dict[str, Any]
 
 
 def summed(observed: Observed) -> dict[str, Any]:
@@ -50,6 +51,7 @@ def summed(observed: Observed) -> dict[str, Any]:
         **counts,
         "start_ns": observed.start_ns,
         "hosts": observed.hosts,
+        "runner": observed.runner,
         "status": status,
         "reason": reason,
         **histograms,

@@ -19,11 +19,12 @@ from lab.run.process import Place
 class Ended:
     """After a window. windows: by the host's name, from release to when all results were heard, on its clock.
 
-    hosts: what result.json keeps of each
+    hosts: what result.json keeps of each; runner: what the runner used in each phase of the cell
     """
 
     windows: Mapping[str, Window]
     hosts: dict[str, Any] = field(default_factory=dict)
+    runner: dict[str, Any] = field(default_factory=dict)
 
 
 class Places(Protocol):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
+from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural, verbatim
 from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from reports.document.model import Line, Section, Table, plain_table, words
@@ -20,6 +20,7 @@ from reports.rows.gates import (
     not_quiet,
 )
 from reports.rows.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
+from reports.rows.runner_use import runner_use
 from reports.rows.series import about
 from reports.rows.summary import Row
 from reports.rows.traces import of_cells, of_rows, together
@@ -65,12 +66,13 @@ def section(view: View) -> Section:
             missing(view),
             elsewhere(view),
         ),
-        terminal=() if view.plan.view else tuple(mixed(view)),
+        terminal=() if view.plan.view else (*mixed(view), *_distortions(view)),
     )
 
 
 def _checks(view: View) -> Table:
-    lines = [_line(what, check(view)) for what, check in CHECKS]
+    across_hosts = ((RUNNER, _runner),) if view.plan.layout else ()
+    lines = [_line(what, check(view)) for what, check in (*CHECKS, *across_hosts)]
     return plain_table(message("Validity"), (message("Check"), NOTHING, message("Seen")), tuple(lines), kind="checks")
 
 
@@ -289,6 +291,21 @@ def _noise(view: View) -> Check:
     return Check(state=PASSED if max(known) <= MOST_NOISE else LOOK, seen=range_of(known), cells=cells)
 
 
+def _runner(view: View) -> Check:
+    use = runner_use(view.run)
+    if not use:
+        return Check(state=UNKNOWN, seen=NOBODY_SAYS)
+    distortions = use.distortions
+    seen = listed(distortions, SENTENCES) if distortions else use.summary
+    return Check(state=LOOK if distortions else PASSED, seen=seen, cells=of_cells(view.run.cells))
+
+
+def _distortions(view: View) -> list[Message]:
+    use = runner_use(view.run)
+    return use.distortions if use else []
+
+
+RUNNER = message("The runner took no part")
 CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
     (message("Cells measured"), _measured),
     (message("Code and packages are the same"), _states),

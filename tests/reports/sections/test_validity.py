@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from core.hosts import Host, Layout
 from core.messages import message
 from core.method import Method
 from core.result import CellResult, Run
@@ -15,6 +16,7 @@ from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 CELLS, ANSWERS, GIL, WINDOW = "Cells measured", "Answers", "GIL as the runtime's name says", "Timed for at least 1 s"
 BUILDS, CLIENTS = "Builds differ only in the step", "Clients are not the bottleneck"
+RUNNER = "The runner took no part"
 QUIET, NOISE = "The machine was quiet", "Noise floor (A/A)"
 
 
@@ -167,3 +169,16 @@ def test_what_cannot_be_separated_is_said_with_the_runtimes_to_add_on_a_terminal
     run = short()
     assert rests_on(run)[-1].endswith("To separate them, add --runtime 3.11,3.14,3.14t+gil,3.14t.")
     assert [str(line) for line in section(View(run)).terminal] == rests_on(run)[-1:]
+
+
+def test_a_run_across_hosts_says_whether_its_runner_took_part_and_another_does_not() -> None:
+    run = short()
+    assert RUNNER not in found(run)
+    hosts = {"a": Host(name="a", address="10.0.0.1")}
+    run.plan["layout"] = Layout(hosts=hosts, services_on="a", clients_on=("a",)).to_json()
+    assert found(run)[RUNNER].state == "unknown"
+    run.cells = [
+        replace(cell, runner={"window": {"ns": 10**9, "cpu_ns": 0, "link_bytes": 10**6}}) for cell in run.cells
+    ]
+    assert found(run)[RUNNER].state == "look"
+    assert "1000 kB/s" in " ".join(map(str, section(View(run)).terminal))
