@@ -151,8 +151,8 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     monkeypatch.setattr(spread, "release", release_then_cut)
     cell = measured()
     assert cell.status == "failed"
-    assert "to host c is gone" in str(cell.reason)
-    wait_until(lambda: bool(stopped.lost), "the stopped agent is lost")
+    wait_until(lambda: bool(stopped.lost and cut.connection.lost), "both are lost")
+    assert "to host c is gone" in str(cut.connection.lost)
     expect_nothing_left(lab, "b", "c")
     lab.link("c", "up")
     monkeypatch.undo()
