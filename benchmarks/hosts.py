@@ -19,6 +19,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from core.hosts import Host, Layout
+from core.method import Method
 from core.processtree import tree
 from lab.hosts.remote import RemoteProcess
 from lab.hosts.spread import Spread
@@ -111,7 +112,7 @@ def scale() -> None:
     raise_open_files(4 * HOSTS * CLIENTS)
     hosts = {f"h{number}": Host(name=f"h{number}", address="127.0.0.1", via="here") for number in range(HOSTS)}
     begun_ns = perf_counter_ns()
-    with Spread(Layout(hosts=hosts, services_on="h0", clients_on=tuple(hosts)), 0.0) as spread:
+    with Spread(Layout(hosts=hosts, services_on="h0", clients_on=tuple(hosts)), Method()) as spread:
         _print_time("connected", begun_ns)
         children = [place.start(["sh", "-c", CHILD], {}) for place in spread.connected.values() for _ in range(CLIENTS)]
         _print_time("children started", begun_ns)

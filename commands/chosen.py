@@ -1,11 +1,12 @@
 """Which runtimes take part: those asked for that are here, with a note on each that is not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 from commands.output import Output
-from config.flags import value_of
+from config.flags import plan_from, value_of
 from config.plan import Plan
 from config.plan_options import CLIENTS, INTERPRETER, REQUIRE, RESUME
 from core.errors import BadInput
@@ -20,6 +21,19 @@ from lab.run import feasible
 from lab.run.runtimes import AnyRuntime, usable
 
 Missing = dict[str, Any]
+
+
+@contextmanager
+def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
+    """The plan that flags ask for, and its hosts, connected. A topology fits the services' host. Raises BadInput."""
+    plan = plan_from(given)
+    with opened(plan) as spread:
+        yield plan_from(given, spread.cores) if spread else plan, spread
+
+
+def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
+    """The hosts of the plan, connected; None where all is on this machine. Raises BadInput."""
+    return Spread(plan.layout, plan.method) if plan.layout else nullcontext()
 
 
 def with_present_runtimes(

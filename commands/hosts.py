@@ -12,8 +12,10 @@ from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.errors import BadInput
 from core.hosts import Layout
 from core.messages import Arg, Message, listed, message
+from core.method import Method
 from core.runtime import NATIVE
 from lab.hosts.spread import Spread
+from lab.machine.doctor import findings
 
 SUMMARY = message("Look at the hosts of a run: whether they can be used, what is there, and their links.")
 INSTALL = Option("--install", message("install runtimes that are missing there, with uv"))
@@ -28,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add(message("what to print"), JSON)
     given = parser.parse(arguments)
     wanted = [name for name in value_of(RUNTIMES, given, DEFAULT_RUNTIMES) if name != NATIVE]
-    spread = Spread(_layout(given), 0.0)
+    spread = Spread(_layout(given), Method())
     try:
         failures = spread.connect()
         spread.runtimes(wanted)
@@ -85,6 +87,14 @@ def _lines(
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
             yield message("  missing   {names}. Install them there: add --install", names=listed(missing))
+        for finding in findings(known["quiet"]):
+            if finding.good is False:
+                yield message(
+                    "  not quiet {name}: {value}. {remedy}",
+                    name=finding.name,
+                    value=finding.value,
+                    remedy=finding.remedy,
+                )
         yield message("  clock     known within {error_us:.0f} us", error_us=known["clock_error_ns"] / 1e3)
         if link := known.get("link"):
             yield message(

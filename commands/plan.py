@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from commands.chosen import with_present_runtimes
+from commands.chosen import planned, with_present_runtimes
 from commands.output import Output, output_for
 from commands.project import with_project
 from config import flags
@@ -60,7 +60,8 @@ def main(arguments: Sequence[str]) -> int:
     if flagged["power"] is not None or flagged["from"] is not None:
         return _power(flagged, output)
     given = with_project(flagged, output.note)
-    plan, _, _ = with_present_runtimes(flags.plan_from(given), given, output)
+    with planned(given) as (asked, spread):
+        plan, _, _ = with_present_runtimes(asked, given, output, spread)
     if given["json"]:
         print(json.dumps(plan.to_json(), indent=2))
     else:

@@ -1,7 +1,6 @@
 """Measure a plan, or continue a saved run; report it."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter_ns
@@ -9,7 +8,7 @@ from typing import Any
 
 import commands
 from commands import stress
-from commands.chosen import with_present_runtimes, without_absent
+from commands.chosen import opened, planned, with_present_runtimes, without_absent
 from commands.output import Output, output_for
 from commands.project import with_project
 from commands.report import show, write
@@ -26,11 +25,11 @@ from core.result import Run
 from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
 from lab.hosts.spread import Spread
+from lab.profile.watchers import OBSTACLES
 from lab.run.experiment import Enough, carry_out
 from lab.run.feasible import preflight
 from lab.run.held import expect_ours, held
 from lab.run.measure import Bench
-from lab.run.profiling import OBSTACLES
 from lab.run.runs import (
     Order,
     check_same_runtimes,
@@ -81,9 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     if given["accept_changes"]:
         raise BadInput("--accept-changes is for --resume; leave it out of a new run.")
     asked = with_project(given, output.note if not given["quiet"] else lambda text: None)
-    plan = flags.plan_from(asked)
-    _expect_on_one_machine(plan, given)
-    with opened(plan) as spread:
+    with planned(asked) as (plan, spread):
         order, run = _ordered(plan, asked, arguments, output, spread)
         with held(order.folder) as sandbox:
             expect_no_run(order.folder)
@@ -125,18 +122,6 @@ def _epilog(output: Output) -> str:
     return "\n".join([others, *lines, "", systems, flags.systems_help(output.language)])
 
 
-def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
-    """The hosts of the plan, connected; None where all is on this machine. Raises BadInput."""
-    return Spread(plan.layout, plan.method.duration_s) if plan.layout else nullcontext()
-
-
-def _expect_on_one_machine(plan: Plan, given: Mapping[str, Any]) -> None:
-    """Raises BadInput for what is done to the services' processes, where these are on another host."""
-    for option in (options.PROFILE, options.STRESS):
-        if plan.layout and given[option.name]:
-            raise BadInput("{flag} does not work across hosts (docs/hosts.md); leave it out.", flag=option.flag)
-
-
 def _ordered(
     plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: Spread | None
 ) -> tuple[Order, Run]:
@@ -151,7 +136,7 @@ def _ordered(
         plan=plan,
         runtimes=runtimes,
         folder=folder,
-        profiles=_profiles(given, output),
+        profiles=_profiles(given, output, spread),
         places=spread,
         hosts=spread.facts() if spread else {},
     )
@@ -159,10 +144,10 @@ def _ordered(
     return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
 
-def _profiles(given: Mapping[str, Any], output: Output) -> tuple[str, ...]:
-    """Those of the wanted profiles that can be made here; a note on each other."""
+def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -> tuple[str, ...]:
+    """Those of the wanted profiles that can be made where the services are; a note on each other."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
-    obstacles = {kind: OBSTACLES[kind]() for kind in wanted}
+    obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
     for obstacle in filter(None, obstacles.values()):
         output.note(obstacle)
     return tuple(kind for kind, obstacle in obstacles.items() if not obstacle)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from commands.chosen import present_runtimes
 from commands.output import output_for
 from config import flags
+from config.hosts import expect_here
 from core.errors import BadInput
 from core.messages import message
 from lab.places import REPOSITORY
@@ -25,6 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     flags.add_plan_flags(parser)
     given = parser.parse(arguments)
     plan = flags.plan_from(given)
+    expect_here(plan, "serve")
     names = plan.runtimes[:1] if given["runtime"] is None else plan.runtimes
     runtimes, _ = present_runtimes(names, given, output)
     entries = replace(plan, runtimes=tuple(runtimes), aa=False).entries()

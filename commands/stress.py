@@ -12,6 +12,7 @@ from commands.chosen import with_present_runtimes, without_absent
 from commands.output import Output, output_for, short
 from commands.project import with_project
 from config import flags
+from config.hosts import expect_here
 from config.options import Given, Option
 from config.plan import Plan, Row
 from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
@@ -98,6 +99,7 @@ def prepared(plan: Plan) -> Plan:
 
 def _expect_started(plan: Plan) -> None:
     """Raises BadInput where nothing can be started under one runtime and the other."""
+    expect_here(plan, "stress")
     if sys.platform != "linux":
         raise BadInput("stress needs Linux; this is {platform}.", platform=sys.platform)
     if plan.user_service and plan.user_service.targets:

@@ -173,9 +173,12 @@ def add_runtime_flags(parser: Parser) -> None:
     parser.add(message("runtimes"), *INTERPRETERS)
 
 
-def plan_from(flags: Mapping[str, Any]) -> Plan:
-    """The plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput."""
-    plan = plan_from_service_flags(flags) or _narrowed(_chosen(flags), flags)
+def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
+    """The plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput.
+
+    cores: of the services' host, where that is not this machine
+    """
+    plan = plan_from_service_flags(flags) or _narrowed(_chosen(flags, cores), flags)
     values = parsed_flags((plan_options.RUNTIMES, *MEASURING, *hosts.OPTIONS), flags)
     return hosts.spread(plan_with(plan, values).with_values(parameter_values(flags)))
 
@@ -192,13 +195,15 @@ def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> A
     return values.get(option.key or option.name, default)
 
 
-def _chosen(flags: Mapping[str, Any]) -> Plan:
+def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
     file, experiment = flags["plan"], flags["experiment"]
     if file is not None and experiment is not None:
         raise BadInput(
             "--plan is {file} and --experiment is {name}; give only one of them.", file=file, name=experiment
         )
-    return load_experiment("default" if experiment is None else experiment) if file is None else load_plan(Path(file))
+    if file is not None:
+        return load_plan(Path(file), cores)
+    return load_experiment("default" if experiment is None else experiment, cores)
 
 
 def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:

@@ -17,7 +17,6 @@ from core.method import ORCHESTRATOR
 from core.system_file import file_of
 
 MOST_HOSTS = 64
-MOST_CPU = 4095
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _SSH = re.compile(r"(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?")
 
@@ -36,17 +35,6 @@ def _address(given: Given) -> str:
     if address.version != 4 or address.is_unspecified or address.is_multicast:
         raise given.wrong(message("an IPv4 address of that host, such as 10.0.0.2"))
     return str(address)
-
-
-def _cpus(given: Given) -> tuple[int, ...]:
-    cpus: list[int] = []
-    for part in re.split(r"[+,]", str(given.value)):
-        match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part.strip())
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if not first <= last <= MOST_CPU:
-            raise given.wrong(message("CPU numbers such as 0, 0-3 or 0+2"))
-        cpus += range(first, last + 1)
-    return tuple(dict.fromkeys(cpus))
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
@@ -71,7 +59,7 @@ HOST_KEYS = (
     ),
     Option("", message("private key, if the agent and ~/.ssh do not have it"), _file, key="identity_file"),
     Option("", message("file of known host keys (default: ~/.ssh/known_hosts)"), _file, key="known_hosts"),
-    Option("", message("CPUs of the children there: 0-3"), _cpus, key="cpus"),
+    Option("", message("CPUs of the children there: 0-3"), Given.cpus, key="cpus"),
     Option("", message("paths of interpreters there, if they are not found"), _pythons, key="python"),
 )
 
@@ -135,6 +123,7 @@ def spread(plan: Plan) -> Plan:
     """The plan as it can run across its hosts: over TCP. Raises BadInput for what does not work there."""
     layout = plan.layout
     if layout is None:
+        plan.method.expect_cpus()
         return plan
     _check_names(layout)
     for why in filter(None, _obstacles(plan, layout)):
@@ -146,6 +135,12 @@ def spread(plan: Plan) -> Plan:
     if plan.user_service and plan.method.client_runtime == ORCHESTRATOR:  # the same client for every runtime, there too
         plan = replace(plan, method=replace(plan.method, client_runtime=plan.runtimes[0]))
     return replace(plan, rows=rows)
+
+
+def expect_here(plan: Plan, what: str) -> None:
+    """Raises BadInput where the plan has hosts, across which *what* does not work."""
+    if plan.layout:
+        raise BadInput("{what} does not work across hosts (docs/hosts.md); leave one of both out.", what=what)
 
 
 def _check_names(layout: Layout) -> None:
@@ -181,15 +176,6 @@ def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
         else None,
         message("System {systems} listens on this machine alone.", systems=listed(still)) if still else None,
         message("TRANSPORT unix stays on one machine; use tcp.") if unix else None,
-        message("topology counts the cores of this machine; give the number of services and workers.")
-        if any(row.fixed for row in plan.rows) and not service
-        else None,
-        message("pin names CPUs of this machine; give each host its own: cpus.")
-        if method.pin_services or method.pin_clients
-        else None,
-        message("KEEP_AWAKE holds cores of this machine; leave it out.")
-        if any(cell.keep_awake for cell in plan.cells())
-        else None,
         message("Clients end at a time, and not by a count: give a duration, such as --duration 2.")
         if not method.duration_s
         else None,

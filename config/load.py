@@ -31,28 +31,31 @@ def experiments() -> dict[str, Path]:
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
-def load_experiment(name: str) -> Plan:
-    """The plan config/<name>.yaml. Raises BadInput with the names there are."""
+def load_experiment(name: str, cores: int | None = None) -> Plan:
+    """The plan config/<name>.yaml. Raises BadInput with the names there are. cores: as of load_plan()"""
     paths = experiments()
     if name not in paths:
         raise BadInput("Experiment {name!r} is not known; accepted are {names}.", name=name, names=listed(paths))
-    return load_plan(paths[name])
+    return load_plan(paths[name], cores)
 
 
-def load_plan(path: Path) -> Plan:
-    """The plan in a YAML file. Raises BadInput naming file, key, value and what is accepted."""
+def load_plan(path: Path, cores: int | None = None) -> Plan:
+    """The plan in a YAML file. Raises BadInput naming file, key, value and what is accepted.
+
+    cores: what a topology fits; this machine's where it is not said
+    """
     content = read_yaml(path, "--plan")
     try:
-        return _plan(path, content)
+        return _plan(path, content, cores or cores_usable())
     except BadInput as error:
         raise BadInput("{path}: {error}", path=str(path), error=error.message) from error
 
 
-def _plan(path: Path, content: Any) -> Plan:
+def _plan(path: Path, content: Any, cores: int) -> Plan:
     expect_keys(message("the plan"), content, PLAN_KEYS)
     defaults = _parameters(content.get("parameters", {}))
     description = " ".join(str(content.get("description", "")).split())
-    base = replace(_base(path, content, defaults), name=path.stem, description=description)
+    base = replace(_base(path, content, defaults, cores), name=path.stem, description=description)
     return plan_with(base, parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent))
 
 
@@ -64,7 +67,7 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
     return replace(plan, **fields, method=method_with(plan.method, values), layout=layout_with(plan.layout, values))
 
 
-def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]]) -> Plan:
+def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
     """A plan with the rows, or the user's service, of *content*, and the defaults of everything else."""
     rows = content.get("rows")
     if "service" in content:
@@ -76,7 +79,7 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
         raise BadInput("rows is missing or empty; it must be a list with at least one row, such as `- system: 4`.")
     return Plan(
         name=path.stem,
-        rows=tuple(row for given in rows for row in _rows(given, defaults, path.parent)),
+        rows=tuple(row for given in rows for row in _rows(given, defaults, path.parent, cores)),
         runtimes=DEFAULT_RUNTIMES,
     )
 
@@ -86,7 +89,7 @@ def _parameters(given: Any) -> dict[str, tuple[Any, ...]]:
     return {name: parse_values(name, value) for name, value in given.items()}
 
 
-def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path) -> list[Row]:
+def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cores: int) -> list[Row]:
     expect_keys(message("a row"), given, (*ROW_KEYS, *PARAMETERS))
     names = given.get("system", [])
     if names == []:
@@ -98,18 +101,17 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path) -> 
     return [
         _row(system, {**values, **shape}, defaults, str(given.get("title", "")), fixed)
         for system in systems
-        for shape in _topologies(given, defaults)
+        for shape in _topologies(given, defaults, cores)
     ]
 
 
-def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[dict[str, tuple[Any, ...]]]:
+def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
     """Of `topology: cores`, what each pair of services and workers sets; nothing where a row has none."""
     if "topology" not in given:
         return [{}]
     for name in TOPOLOGY:
         if name in given:
             raise BadInput("{name} cannot be given in a row with a topology, which sets it; leave it out.", name=name)
-    cores = cores_usable()
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
     return [{WORKERS: (services,), THREADS: (workers,), **clients} for services, workers in core_topologies(cores)]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
+from core.method import parse_cpus
 from core.secret import HIDDEN
 
 
@@ -64,6 +65,13 @@ class Given:
         if not isinstance(self.value, str) or "\0" in self.value:
             raise self.wrong(message("a text; put it in quotes"))
         return self.value
+
+    def cpus(self) -> tuple[int, ...]:
+        """CPU numbers. Raises BadInput."""
+        cpus = parse_cpus(str(self.value))
+        if not cpus:
+            raise self.wrong(message("CPU numbers such as 0, 0-3 or 0+2"))
+        return cpus
 
     def whole(self, low: int, high: int) -> int:
         """A whole number. Raises BadInput."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from config.options import PYTHON, SYSTEMS, Given, Option, applying, choice, whole
 from core.messages import listed, message
-from core.method import SAME, Method, Warmup, parse_cpus, parse_duration
+from core.method import SAME, Method, Warmup, parse_duration
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until
@@ -63,7 +63,7 @@ def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
         pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
     if not pairs or not pairs.keys() <= {"services", "clients"}:
         raise given.wrong(message("CPUs for services, clients or both, such as services=0 clients=1"))
-    return {side: parse_cpus(side, str(cpus)) for side, cpus in pairs.items()}
+    return {side: Given(value=cpus, name=f"{given.name} {side}").cpus() for side, cpus in pairs.items()}
 
 
 def _paths(given: Given) -> dict[str, Path]:

@@ -53,6 +53,24 @@ class Method:
     pin_services: tuple[int, ...] = ()
     pin_clients: tuple[int, ...] = ()
 
+    def expect_cpus(self) -> None:
+        """Raises BadInput where this machine has no such CPUs."""
+        for side, cpus in (("services", self.pin_services), ("clients", self.pin_clients)):
+            if cpus and not hasattr(os, "sched_setaffinity"):
+                raise BadInput(
+                    "pin {side} is {value}, but {platform} has no CPU affinity; leave pin out.",
+                    side=side,
+                    value=listed(cpus),
+                    platform=sys.platform,
+                )
+            if cpus and not (usable := os.sched_getaffinity(0)).issuperset(cpus):
+                raise BadInput(
+                    "pin {side} is {value}; it must be CPU numbers out of {cpus}.",
+                    side=side,
+                    value=listed(cpus),
+                    cpus=listed(sorted(usable)),
+                )
+
     def warmup_of(self, requests: int) -> tuple[int | None, float]:
         """The warm-up where *requests* are timed: so many requests and 0 s, or None and so many seconds."""
         share, seconds = self.warmup.share, self.warmup.seconds
@@ -88,26 +106,13 @@ def parse_duration(text: str) -> float:
     return float(match[1])
 
 
-def parse_cpus(side: str, text: str) -> tuple[int, ...]:
-    """CPU numbers from '0', '0-3' or '0+2': for --pin services=0 clients=1. Raises BadInput."""
-    if not hasattr(os, "sched_setaffinity"):
-        raise BadInput(
-            "pin {side} is {value}, but {platform} has no CPU affinity; leave pin out.",
-            side=side,
-            value=text,
-            platform=sys.platform,
-        )
-    usable = os.sched_getaffinity(0)
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """CPU numbers from '0', '0-3' or '0+2'; none where it is no such text."""
     cpus: list[int] = []
     for part in re.split(r"[+,]", text):
-        match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part)
-        wanted = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
-        if not wanted or not usable.issuperset(wanted):
-            raise BadInput(
-                "pin {side} is {value}; it must be CPU numbers such as 0, 0-3 or 0+2, out of {cpus}.",
-                side=side,
-                value=text,
-                cpus=listed(sorted(usable)),
-            )
-        cpus += wanted
+        match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part.strip())
+        numbers = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
+        if not numbers:
+            return ()
+        cpus += numbers
     return tuple(dict.fromkeys(cpus))

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -21,13 +22,14 @@ from core.errors import GilscopeError
 from core.messages import message
 from core.parent import die_with_parent
 from lab.hosts.errands import Errands
-from lab.hosts.frames import CLOCK, KEPT_ALIVE_S, LEASE_S, RELAY_BYTES, BadFrame, Frames, Kind, frame
+from lab.hosts.frames import CLOCK, KEPT_ALIVE_S, LEASE_S, MOST_BYTES, RELAY_BYTES, BadFrame, Frames, Kind, frame
 from lab.hosts.session import segments_heard
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
 
 MOST_HELD_BYTES = 16 << 20
+CALLERS = 8
 
 
 class Lease:
@@ -116,7 +118,8 @@ class Agent:
         self._relay = Relay()
         self._lease = Lease()
         self._selector = selectors.DefaultSelector()
-        self._errands = Errands()
+        self._errands = Errands(sandbox)
+        self._callers = ThreadPoolExecutor(CALLERS)  # they stay: what a thread has started may end with it
         self._handlers: dict[Kind, Callable[[int, bytes], None]] = {
             Kind.START: self._start,
             Kind.IN: lambda number, data: self._children[number].write(data),
@@ -129,7 +132,8 @@ class Agent:
 
     def run(self) -> None:
         """Until the end of stdin."""
-        hello = {"folder": str(self._sandbox.folder), "pid": os.getpid(), "python": sys.executable}
+        cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [*range(os.cpu_count() or 1)]
+        hello = {"folder": str(self._sandbox.folder), "pid": os.getpid(), "python": sys.executable, "cpus": cpus}
         self._relay.send(Kind.REPLY, 0, json.dumps(hello).encode())
         self._selector.register(0, selectors.EVENT_READ, None)
         while True:
@@ -207,7 +211,7 @@ class Agent:
         self._relay.send(Kind.BEAT, number, CLOCK.pack(time.perf_counter_ns()))
 
     def _call(self, number: int, payload: bytes) -> None:
-        threading.Thread(target=self._answer, args=(number, json.loads(payload)), daemon=True).start()
+        self._callers.submit(self._answer, number, json.loads(payload))
 
     def _answer(self, number: int, told: dict[str, Any]) -> None:
         try:
@@ -216,7 +220,11 @@ class Agent:
             reply = {"error": error.message.to_json()}
         except Exception as error:
             reply = {"error": message("{error}", error=f"{type(error).__name__}: {error}").to_json()}
-        self._relay.send(Kind.REPLY, number, json.dumps(reply).encode())
+        data = json.dumps(reply).encode()
+        *parts, last = (data[start : start + MOST_BYTES] for start in range(0, len(data), MOST_BYTES))
+        for part in parts:
+            self._relay.send(Kind.PART, number, part)
+        self._relay.send(Kind.REPLY, number, last)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from core.result_shape import COUNT, MACHINE, RUNTIME
 from core.shape import Misfit, array, by_name, flag, mapping, nullable, number, record, sentence, text
 from lab.hosts import archive
 from lab.hosts.clock import Offset, Trip, estimate
-from lab.hosts.frames import CLOCK, LEASE_S, BadFrame, Frames, Kind, frame
+from lab.hosts.frames import CLOCK, LEASE_S, MOST_REPLY_BYTES, BadFrame, Frames, Kind, frame
 from lab.hosts.links import CONNECT_S, Link, LinkLost, why_ended
 from lab.hosts.remote import RemoteProcess
 
@@ -36,6 +36,12 @@ ANSWERS = {  # what an agent may answer, checked before it is used
     "packages": by_name(text),
     "mark": nullable(text),
     "window": by_name(nullable(number)),
+    **dict.fromkeys(("awake", "asleep", "watcher", "listening", "watch"), nullable(text)),
+    "watched": nullable(mapping),
+    "obstacle": sentence,
+    "inside": record({"folder": text, "root": text}),
+    "inside_files": by_name(text),
+    "inside_end": nullable(text),
     "listen": text,
     "reach": record(dict.fromkeys(("least_ns", "median_ns", "bytes_per_s"), COUNT)),
 }
@@ -59,7 +65,7 @@ def carrier(via: str) -> Carrier:
 class Connection:
     """A host whose agent runs. lost: why it does not any more; then it is of no more use.
 
-    folder: on that host, for what lives as long as this
+    folder: on that host, for what lives as long as this. cpus: those that processes there may run on
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
@@ -68,6 +74,7 @@ class Connection:
         self.lost: Message = NOTHING
         self._children: dict[int, RemoteProcess] = {}
         self._replies: dict[int, dict[str, Any]] = {}
+        self._parts: dict[int, bytes] = {}
         self._trips: dict[int, Trip] = {}
         self._number = 0
         self._writing = threading.Lock()
@@ -83,7 +90,8 @@ class Connection:
             threading.Thread(target=self._read, args=(unread,), name=f"host {host.name}", daemon=True).start()
             hello = self._reply(0, CONNECT_S)
             self.folder, self.python = str(hello["folder"]), str(hello["python"])
-        except (ChildFailed, LinkLost, KeyError, ValueError) as error:
+            self.cpus = [int(cpu) for cpu in hello["cpus"]]
+        except (ChildFailed, LinkLost, KeyError, TypeError, ValueError) as error:
             why = error.message if isinstance(error, LinkLost) else why_ended(self._link)
             self._link.kill()
             raise unusable(host, why) from None
@@ -228,9 +236,14 @@ class Connection:
         return b""
 
     def _take(self, kind: Kind, number: int, payload: bytes) -> None:
-        if kind is Kind.REPLY:
+        if kind is Kind.PART:
+            self._parts[number] = self._parts.get(number, b"") + payload
+            if sum(map(len, self._parts.values())) > MOST_REPLY_BYTES:
+                raise ValueError(f"more than {MOST_REPLY_BYTES} bytes")
+        elif kind is Kind.REPLY:
+            reply = json.loads(self._parts.pop(number, b"") + payload)
             with self._changing:
-                self._replies[number] = json.loads(payload)
+                self._replies[number] = reply
                 self._changing.notify_all()
         elif kind is Kind.BEAT and number:
             with self._changing:

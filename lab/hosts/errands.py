@@ -3,8 +3,11 @@
 import socket
 import threading
 import time
+import zlib
+from base64 import b64encode
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +16,13 @@ from core.system import System
 from lab.environments.environment import installed_packages, requirements_file
 from lab.hosts.user_files import FILES, Arriving
 from lab.machine import host, quiet
+from lab.machine.wakeups import expect_idle_class, kept_awake
 from lab.places import ENVIRONMENTS
+from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
+from lab.run.inside import Inside
 from lab.run.runtimes import AnyRuntime, Native, Runtime
+from lab.run.sandbox import Sandbox
 from systems import find
 
 QUIET_WINDOW_S = 0.3
@@ -29,7 +36,12 @@ _HOSTED = System(name="own", title="")
 class Errands:
     """Answers calls, each on a thread of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._insides: dict[str, Inside] = {}
+        self._watcher: Watcher | None = None
+        self._watching = ExitStack()
+        self._keeping = ExitStack()
         self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
         self._snapshot = quiet.snapshot()
         self._calls: dict[str, Callable[..., Any]] = {
@@ -42,6 +54,16 @@ class Errands:
             "packages": self._packages,
             "mark": self._mark,
             "window": self._window,
+            "awake": self._awake,
+            "asleep": self._keeping.close,
+            "obstacle": lambda kind: OBSTACLES[kind]().to_json(),
+            "watcher": self._make_watcher,
+            "listening": lambda pid: self._watcher.listening(pid) if self._watcher else None,
+            "watch": self._watch,
+            "watched": self._watched,
+            "inside": self._inside,
+            "inside_files": self._inside_files,
+            "inside_end": lambda folder: self._insides.pop(folder).remove(),
             "listen": self._listen,
             "reach": reach,
         }
@@ -112,6 +134,34 @@ class Errands:
     def _window(self) -> dict[str, Any]:
         """What happened here since the mark."""
         return quiet.between(self._snapshot, quiet.snapshot())
+
+    def _make_watcher(self, kind: str, told: dict[str, Any]) -> None:
+        self._watcher = WATCHERS[kind](self._sandbox, **told)
+
+    def _watch(self, pid: int) -> None:
+        assert self._watcher
+        self._watching.enter_context(self._watcher.watch(pid))
+
+    def _watched(self) -> dict[str, Any] | None:
+        """What was seen, once the watching has ended."""
+        assert self._watcher
+        self._watching.close()
+        facts = self._watcher.facts
+        return asdict(facts) if is_dataclass(facts) and not isinstance(facts, type) else facts
+
+    def _awake(self) -> None:
+        expect_idle_class()
+        self._keeping.enter_context(kept_awake(process_group=self._sandbox.process_group))
+
+    def _inside(self, parts: dict[str, Any]) -> dict[str, str]:
+        """A folder for what runs inside a service."""
+        inside = Inside(self._sandbox.folder, parts)
+        self._insides[str(inside.folder)] = inside
+        return {"folder": str(inside.folder), "root": str(inside.root)}
+
+    def _inside_files(self, folder: str, part: str, most_bytes: int) -> dict[str, str]:
+        files = self._insides[folder].files(part, most_bytes)
+        return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
     def _listen(self, address: str, peer: str) -> str:
         """Serve one connection of *peer* for reach(); where."""

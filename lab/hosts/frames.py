@@ -7,6 +7,7 @@ from enum import IntEnum
 HEAD = struct.Struct(">IBI")
 CLOCK = struct.Struct(">q")
 MOST_BYTES = 1 << 20
+MOST_REPLY_BYTES = 256 << 20
 RELAY_BYTES = 64 << 10
 LEASE_S = 6.0  # without a word for so long, the other side is gone
 BEAT_S = 1.5
@@ -18,7 +19,8 @@ class Kind(IntEnum):
     """What a frame is about. number: of the child, or of the call.
 
     START (JSON: command, variables), IN, CLOSE, KILL, WINDOW (JSON), CALL (JSON) and BEAT go to the agent;
-    OUT, ERR, EXIT (JSON: status, or error), REPLY (JSON) and BEAT (its clock, ns) come back. An empty OUT is the end.
+    OUT, ERR, EXIT (JSON: status, or error), REPLY (JSON, its first parts as PART) and BEAT (its clock, ns) come back.
+    An empty OUT is the end.
     """
 
     START = 1
@@ -32,6 +34,7 @@ class Kind(IntEnum):
     ERR = 9
     EXIT = 10
     REPLY = 11
+    PART = 12
 
 
 class BadFrame(ValueError):
@@ -54,7 +57,7 @@ class Frames:
         self._unread += data
         while len(self._unread) >= HEAD.size:
             size, kind, number = HEAD.unpack_from(self._unread)
-            if size > MOST_BYTES or not Kind.START <= kind <= Kind.REPLY:
+            if size > MOST_BYTES or not Kind.START <= kind <= Kind.PART:
                 raise BadFrame(repr(bytes(self._unread[:60])))
             if len(self._unread) < HEAD.size + size:
                 return

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import ChildFailed
+from core.errors import BadInput, ChildFailed
 from core.hosts import Host
 from core.messages import Message, message
 from core.system import SERVICE, System
@@ -48,6 +48,18 @@ class HostPlace:
             raise
         return child
 
+    def cpus(self, numbers: Sequence[int]) -> list[int]:
+        """Of the CPUs of its children, those with these *numbers*, from 0; all without any. Raises BadInput."""
+        own = self.host.cpus or self.connection.cpus
+        if numbers and max(numbers) >= len(own):
+            raise BadInput(
+                "pin names CPU {number}, but host {host} has {count} for its children, which are counted from 0.",
+                number=max(numbers),
+                host=self.name,
+                count=len(own),
+            )
+        return [own[number] for number in numbers] or [*self.host.cpus]
+
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
         """The command line of a child there; makes its environment. Raises ChildFailed."""
         if isinstance(runtime, UserServiceRuntime):
@@ -72,6 +84,22 @@ class HostPlace:
                 raise ChildFailed(_without_index(failed.message, self.connection)) from None
             self._owns[key] = {"directory": f"{folder}/{OWN}", "python": python}
         return self._owns[key]
+
+    def builds(self) -> dict[str, dict[str, Any]]:
+        """Facts of each runtime there, with the packages of the environments that were made. Raises ChildFailed."""
+        pythons: dict[str, set[str]] = {}
+        for (name, _, _), words in self._commands.items():
+            pythons.setdefault(name, set()).add(words[0])
+        return {
+            name: {
+                **told["facts"],
+                "packages": {
+                    path: self.connection.call("packages", python=path)
+                    for path in sorted(pythons.get(name, set()) - {told["executable"]})
+                },
+            }
+            for name, told in self.runtimes.items()
+        }
 
     def version(self, runtime: AnyRuntime) -> str:
         """What children must say they run under; "" where nothing is promised."""

@@ -1,27 +1,30 @@
 """The hosts of a run: their connections, what is there, and the cells' places on them (lab.run.places)."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, perf_counter_ns
 from typing import Any, TypeVar
 
 from core.errors import BadInput, ChildFailed
 from core.hosts import Host, Layout
-from core.messages import Message, message
+from core.messages import NOTHING, Message, message
+from core.method import Method
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.hosts import archive
 from lab.hosts.clock import between
-from lab.hosts.connection import Connection
+from lab.hosts.connection import CALL_S, Connection
 from lab.hosts.frames import BEAT_S
+from lab.hosts.inside import InsideThere
 from lab.hosts.links import LinkLost
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
 from lab.hosts.remote import RemoteProcess
 from lab.hosts.use import RunnerUse
+from lab.hosts.watcher import WatcherThere
 from lab.machine import doctor, host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
@@ -38,12 +41,11 @@ Answer = TypeVar("Answer")
 class Spread:
     """Opened for a run; every host is connected, or connected again for a cell after it was lost.
 
-    duration_s: of the timed windows, in which nothing is said
+    method: whose duration is that of the timed windows, in which nothing is said
     """
 
-    def __init__(self, layout: Layout, duration_s: float) -> None:
-        self.layout = layout
-        self._duration_s = duration_s
+    def __init__(self, layout: Layout, method: Method) -> None:
+        self.layout, self._method = layout, method
         self._sandbox = Sandbox()
         self._pool = ThreadPoolExecutor(max_workers=max(4, len(layout.used)), thread_name_prefix="hosts")
         self._places: dict[str, HostPlace] = {}
@@ -59,6 +61,9 @@ class Spread:
         try:
             for reason in self.connect().values():
                 raise BadInput(reason)
+            for role, cpus in self._pins.items():
+                for place in self.places_of(role):
+                    place.cpus(cpus)
         except BaseException:
             self.close()
             raise
@@ -77,6 +82,16 @@ class Spread:
     def connected(self) -> Mapping[str, HostPlace]:
         """The hosts that could be connected."""
         return self._places
+
+    @property
+    def cores(self) -> int:
+        """Those that services may run on."""
+        (place,) = self.places_of(SERVICE)
+        return len(place.host.cpus or place.connection.cpus)
+
+    @property
+    def _pins(self) -> dict[str, tuple[int, ...]]:
+        return {SERVICE: self._method.pin_services, CLIENT: self._method.pin_clients}
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -134,6 +149,7 @@ class Spread:
                 "quiet": facts[name]["quiet"],
                 "uv": bool(facts[name]["uv"]),
                 "runtimes": {runtime: told["facts"]["version"] for runtime, told in place.runtimes.items()},
+                "builds": place.builds(),
                 **({"link": links[name]} if links[name] else {}),
                 "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
                 "clock_error_ns": place.connection.offset().error_ns,
@@ -176,18 +192,59 @@ class Spread:
 
     def service_line(self) -> dict[str, Any]:
         """Where to listen, and for whom."""
-        host = self.layout.hosts[self.layout.services_on]
-        folder = self._places[host.name].connection.folder
-        return {"folder": folder, "cpus": host.cpus, "address": host.address, "peers": self.layout.client_addresses}
+        (place,) = self.places_of(SERVICE)
+        cpus, folder = place.cpus(self._pins[SERVICE]), place.connection.folder
+        return {"folder": folder, "cpus": cpus, "address": place.host.address, "peers": self.layout.client_addresses}
 
     def client_line(self, client_id: int) -> dict[str, Any]:
         """CPUs."""
-        return {"cpus": self.of(CLIENT, client_id).host.cpus}
+        return {"cpus": self.of(CLIENT, client_id).cpus(self._pins[CLIENT])}
+
+    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> InsideThere:
+        """Of one service."""
+        return InsideThere(self._ask_services_host, parts)
+
+    @contextmanager
+    def kept_awake(self, wanted: bool) -> Iterator[None]:
+        """Hold the cores of all hosts awake for the block, if *wanted*. Raises ChildFailed."""
+        if not wanted:
+            yield
+            return
+        self.begin()
+        try:
+            self._each(lambda place: place.connection.call("awake"))
+            yield
+        finally:
+            with suppress(ChildFailed):
+                self._each(lambda place: place.connection.call("asleep"))
+
+    def disturbances(self) -> dict[str, list[Message]]:
+        """What disturbed each host since begin(), now that its children have ended; nothing where one is lost."""
+        with suppress(ChildFailed):
+            windows = self._each(lambda place: place.connection.call("window"))
+            return {name: doctor.disturbances(window, self._places[name].cores) for name, window in windows.items()}
+        return {}
+
+    def watcher(self, kind: str, told: Mapping[str, Any]) -> WatcherThere:
+        """Of the first service. Raises ChildFailed."""
+        self.begin()
+        return WatcherThere(self._ask_services_host, kind, told)
+
+    def obstacle(self, kind: str) -> Message:
+        """Why there can be no profile of that kind; NOTHING if it can."""
+        why = Message.from_json(self._ask_services_host("obstacle", kind=kind))
+        return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
+
+    def there(self, here_ns: int) -> int:
+        """By the estimate from before the release."""
+        clock = self._places[self.layout.services_on].before
+        assert clock, "there was a release"
+        return clock.there(here_ns) + clock.error_ns
 
     def release(self, clients: Sequence[Child]) -> int:
         """All at one time, each by its host's clock; nothing is said until the window is over."""
         offsets = self._each(lambda place: place.connection.offset())
-        at_ns, hold_ns = perf_counter_ns() + LEAD_NS, round(self._duration_s * 1e9)
+        at_ns, hold_ns = perf_counter_ns() + LEAD_NS, round(self._method.duration_s * 1e9)
         for name, place in self._places.items():
             place.before = offsets[name]
             place.connection.silent_until_s = monotonic() + (LEAD_NS + hold_ns) / 1e9 + BEAT_S
@@ -197,20 +254,17 @@ class Spread:
         return at_ns
 
     def end(self, released_ns: int, heard_ns: int) -> Ended:
-        """The hosts' clocks again, and what happened there meanwhile."""
-        told = self._each(lambda place: (place.connection.offset(), place.connection.call("window")))
+        """The hosts' clocks again."""
         windows, hosts = {}, {}
-        for name, (after, happened) in told.items():
+        for name, after in self._each(lambda place: place.connection.offset()).items():
             place = self._places[name]
             before = place.before or after
             clock, start_ns = between(before, after), before.there(released_ns)
             windows[name] = Window(start_ns=start_ns, end_ns=clock.there(heard_ns) + clock.error_ns)
-            disturbed = doctor.disturbances(happened, place.cores)
             hosts[name] = {
                 "offset_ns": clock.offset_ns,
                 "error_ns": clock.error_ns,
                 "released_ns": max(0, start_ns - clock.offset_ns),
-                "disturbances": [one.to_json() for one in disturbed],
             }
         return Ended(windows=windows, hosts=hosts, runner=self._use.end())
 
@@ -221,25 +275,30 @@ class Spread:
         by_service: Sequence[dict[str, Any]],
         ended: Ended,
     ) -> list[Message]:
-        """Clients' times on our clock; no `waiting`, `slow` or `slices` where two hosts' clocks would make them."""
+        """Clients' times on our clock; no `waiting` or `slow`, which two hosts' clocks would make."""
         for result in by_service:
             result["host"] = self.layout.services_on
         for child, result in zip(clients, by_client, strict=True):
             host = child.place.name
             result["host"] = host
-            result.pop("slices", None)
+            result.pop("slow", None)
             known = ended.hosts[host]
             begun_ns = result["finished_ns"] - result["completion_ns"]
             known["late_ns"] = max(known.get("late_ns", 0), begun_ns - ended.windows[host].start_ns)
+            if slices := result.get("slices"):
+                width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
+                slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)
             for key in ("started_ns", "finished_ns"):
                 if key in result:
                     result[key] = max(0, result[key] - known["offset_ns"])
             if host != self.layout.services_on:
                 result.pop("waiting", None)
-                result.pop("slow", None)
         return overlap_faults(by_client, max((one["error_ns"] for one in ended.hosts.values()), default=0))
 
     # ---- connections ---------------------------------------------------------------------------------------------
+
+    def _ask_services_host(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
+        return self._places[self.layout.services_on].connection.call(what, deadline_s, **arguments)
 
     def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
         """Ask all hosts at once. Raises the first error."""

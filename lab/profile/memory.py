@@ -78,12 +78,12 @@ class Moments:
     """Looks at a process and its descendants before, after and some time after the load.
 
     skipped: how many of the first processes are ours, and no part of the service
-    sizes: by moment
+    facts: sizes by moment
     """
 
     def __init__(self, skipped: int) -> None:
         self._skipped = skipped
-        self.sizes: dict[str, dict[str, int]] = {}
+        self.facts: dict[str, dict[str, int]] = {}
 
     def listening(self, pid: int) -> None:
         """It waits for clients: `listening` of a bench."""
@@ -102,7 +102,7 @@ class Moments:
         pids = tree(pid)[self._skipped :]
         sizes = sum((split(_text(Path(f"/proc/{pid}/smaps"))) for pid in pids), Counter[str]())
         counts = {"processes": len(pids), "threads": _threads(pids), "sockets": _sockets(pids)}
-        self.sizes[moment] = {**dict.fromkeys(KINDS, 0), **sizes, **counts}
+        self.facts[moment] = {**dict.fromkeys(KINDS, 0), **sizes, **counts}
         for process in filter(_answers, pids):
             with suppress(OSError):
                 os.kill(process, ASK)

@@ -15,6 +15,7 @@ from lab.run.contract import alone_result, check_runtime
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import state_faults
 from lab.run.measure import BEFORE_READY, Bench
+from lab.run.places import AllHere
 from systems import find
 
 Key = tuple[str, Any, Any]
@@ -44,10 +45,12 @@ def _floor(cell: Cell, bench: Bench) -> dict[str, Any]:
 def _measured(cell: Cell, system: System, bench: Bench) -> dict[str, Any]:
     runtime, method = bench.runtime(cell, system, SERVICE), bench.method
     with Children(bench.sandbox, str(REPOSITORY)) as children:
-        child = children.start(
-            message("answer() alone"), cell.runtime, runtime.command(system, ALONE), runtime.variables
-        )
-        child.tell({**cell.to_json(), "cpus": method.pin_services})
+        places = bench.places or AllHere(children.here, method)
+        places.begin()
+        place = places.of(SERVICE, 0)
+        command = place.command(runtime, system, ALONE)
+        child = children.start(message("answer() alone"), cell.runtime, command, runtime.variables, place)
+        child.tell({**cell.to_json(), "cpus": places.service_line()["cpus"]})
         check_runtime(runtime, [child], children.hear_all([child], READY, BEFORE_READY, starting_s({})))
         child.tell("go")
         answering = message("while it was answering")

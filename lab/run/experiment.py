@@ -1,7 +1,7 @@
 """A run: every block of a plan, cell by cell, saved after each."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
@@ -49,10 +49,7 @@ def carry_out(
     fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places)
-    if order.places:
-        bench = replace(bench, inside={})  # what they write stays on the services' host
-    else:
-        run.floors += floors(order.plan, bench, run.floors)
+    run.floors += floors(order.plan, bench, run.floors)
     for block in range(1, order.plan.blocks + 1):
         for entry in order.plan.block(block, run.seed):
             if (entry.arm, entry.cell.cell_id, block) in done:
@@ -113,12 +110,16 @@ def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
     before = quiet.snapshot()
     result = measure(entry.cell, entry.system, block, bench, entry.arm)
     if bench.places:  # what happens on this machine disturbs nothing, if it is none of them
-        return replace(result, disturbances=_of_hosts(result))
+        return _with_disturbances(result, bench.places.disturbances())
     window = quiet.between(before, quiet.snapshot())
     return replace(result, machine=window, disturbances=doctor.disturbances(window, os.cpu_count()))
 
 
-def _of_hosts(result: CellResult) -> list[Message]:
-    """What disturbed the cell on each of its hosts."""
-    told = [(name, Message.from_json(one)) for name, host in result.hosts.items() for one in host["disturbances"]]
-    return [message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) for name, one in told]
+def _with_disturbances(result: CellResult, by_host: Mapping[str, Sequence[Message]]) -> CellResult:
+    told = [(name, disturbance) for name, disturbances in by_host.items() for disturbance in disturbances]
+    named = [message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) for name, one in told]
+    hosts = {
+        name: {**host, "disturbances": [one.to_json() for one in by_host.get(name, ())]}
+        for name, host in result.hosts.items()
+    }
+    return replace(result, disturbances=named, hosts=hosts)

@@ -72,7 +72,7 @@ def preflight(plan: Plan) -> None:
     """
     if plan.user_service and plan.user_service.command:
         expect_proc()
-    if any(cell.keep_awake for cell in plan.cells()):
+    if not plan.layout and any(cell.keep_awake for cell in plan.cells()):
         expect_idle_class()
     _expect_calls(plan)
     host.raise_open_files(max(files_needed(cell) for cell in plan.cells()))

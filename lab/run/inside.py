@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +38,11 @@ class Inside:
     """A folder of one service in one cell, in which the parts inside its Python processes write.
 
     parts: options by the part's name (core/inside); without any, nothing is started and there is no folder
+    root: where gilscope's files are, on the service's host
     """
 
     def __init__(self, sandbox: Path, parts: Mapping[str, Mapping[str, Any]]) -> None:
+        self.root = REPOSITORY
         self.folder = Path(mkdtemp(prefix="", dir=sandbox)) if parts else None
         if self.folder:
             text = json.dumps({name: dict(options) for name, options in parts.items()})
@@ -52,7 +54,8 @@ class Inside:
     @property
     def variables(self) -> dict[str, str]:
         """Environment variables under which a Python process starts the parts."""
-        return {FOLDER: str(self.folder), "PYTHONPATH": str(SOURCE)} if self.folder else {}
+        source = self.root / SOURCE.relative_to(REPOSITORY)
+        return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
         """What *part* wrote, by file: of the first MOST_FILES files the first *most_bytes*."""
@@ -88,9 +91,9 @@ class Inside:
 
 
 @contextmanager
-def opened(sandbox: Path, parts: Mapping[str, Mapping[str, Any]], services: int) -> Iterator[list[Inside]]:
-    """One for each service of a cell; their folders are removed at the end of the block."""
-    insides = [Inside(sandbox, parts) for _ in range(services)]
+def opened(made: Callable[[], Inside], services: int) -> Iterator[list[Inside]]:
+    """One for each service of a cell, by made(); their folders are removed at the end of the block."""
+    insides = [made() for _ in range(services)]
     try:
         yield insides
     finally:

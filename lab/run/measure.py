@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from types import MappingProxyType
@@ -40,7 +41,7 @@ from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import client_faults, expect_all_asked, service_faults
 from lab.run.inside import Inside, Window, opened
 from lab.run.observed import Observed, summed
-from lab.run.places import AllHere, Ended, Places
+from lab.run.places import AllHere, Ended, Hosts, Places
 from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
@@ -68,7 +69,7 @@ class Bench:
     after: Callable[[Sequence[Inside], Window], None] = lambda insides, window: None
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
-    places: Places | None = None
+    places: Hosts | None = None
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """What the *role* of the cell's *system* runs under."""
@@ -85,17 +86,22 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
     identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
     parts = {**bench.inside, **jit.parts(bench.runtime(cell, system, SERVICE))} if bench.inside else {}
-    with opened(bench.sandbox.folder, parts, system.services(cell)) as insides:
+    inside = bench.places.inside if bench.places else partial(Inside, bench.sandbox.folder)
+    with opened(partial(inside, parts), system.services(cell)) as insides:
         try:
-            awake = kept_awake(cell.keep_awake, bench.sandbox.process_group)
-            with awake, Children(bench.sandbox, str(REPOSITORY)) as children:
+            awake = (
+                bench.places.kept_awake
+                if bench.places
+                else partial(kept_awake, process_group=bench.sandbox.process_group)
+            )
+            with awake(cell.keep_awake), Children(bench.sandbox, str(REPOSITORY)) as children:
                 observed = _redacted(_observe(cell, system, children, bench, insides), redactor)
         except GilscopeError as error:
             bench.after(insides, Window())
             spent_ns, reason = perf_counter_ns() - start_ns, redactor.message(error.message)
             requests = 0 if bench.method.duration_s else cell.requests
             return CellResult(**identity, status="failed", reason=reason, requests=requests, overhead_ns=spent_ns)
-        bench.after(insides, observed.window)
+        bench.after(insides, observed.window_there)
     wall_ns = observed.window.end_ns - observed.window.start_ns
     return CellResult(
         **identity, **summed(observed), wall_ns=wall_ns, overhead_ns=perf_counter_ns() - start_ns - wall_ns
@@ -127,7 +133,8 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         calling = message("while the clients were calling")
         client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
         heard_ns = perf_counter_ns()
-    collected = pauses.within(Window(start_ns=released_ns, end_ns=heard_ns), insides, marks)
+    until_heard = _there(Window(start_ns=released_ns, end_ns=heard_ns), places)
+    collected = pauses.within(until_heard, insides, marks, lambda: places.there(perf_counter_ns()))
     service_lines = _ended(children, services, system)
     told = _Told(services=services, clients=clients, service_lines=service_lines, client_lines=client_lines)
     ended = places.end(released_ns, heard_ns)
@@ -140,6 +147,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     return Observed(
         start_ns=ready_ns - started_ns,
         window=window,
+        window_there=_there(window, places),
         clients=by_client,
         services=by_service,
         collected=collected,
@@ -148,6 +156,10 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         hosts=ended.hosts,
         runner=ended.runner,
     )
+
+
+def _there(window: Window, places: Places) -> Window:
+    return Window(start_ns=places.there(window.start_ns), end_ns=places.there(window.end_ns))
 
 
 def _ended(children: Children, services: Sequence[Child], system: System) -> list[dict[str, Any]]:

@@ -19,10 +19,14 @@ from lab.run.slow import slow_requests
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What the children of a cell sent. start_ns: spawn to all ready; window: first release to last answer."""
+    """What the children of a cell sent. start_ns: spawn to all ready; window: first release to last answer.
+
+    window_there: on the clock of the services' host
+    """
 
     start_ns: int
     window: Window
+    window_there: Window
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
     collected: list[Pauses]

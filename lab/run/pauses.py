@@ -3,7 +3,7 @@
 The files are a user's processes': whatever does not add up is not known, and fails nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
@@ -45,13 +45,19 @@ def marks(insides: Sequence[Inside]) -> list[dict[str, Counters]]:
     return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
 
 
-def within(window: Window, insides: Sequence[Inside], before: Sequence[Mapping[str, Counters]]) -> list[Pauses]:
-    """The collections of each service in *window*, which has just ended. before: marks() when it began"""
-    now_ns = perf_counter_ns()
-    return [
-        _pauses(inside.files(PART, SIZE_BYTES), mark, window, now_ns)
-        for inside, mark in zip(insides, before, strict=True)
-    ]
+def within(
+    window: Window,
+    insides: Sequence[Inside],
+    before: Sequence[Mapping[str, Counters]],
+    clock: Callable[[], int] = perf_counter_ns,
+) -> list[Pauses]:
+    """The collections of each service in *window*, which has just ended. before: marks() when it began
+
+    clock: of the services' host, in ns, as is the window
+    """
+    contents = [inside.files(PART, SIZE_BYTES) for inside in insides]
+    now_ns = clock()
+    return [_pauses(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
 
 
 def _pauses(files: Mapping[str, bytes], before: Mapping[str, Counters], window: Window, now_ns: int) -> Pauses:

@@ -4,14 +4,16 @@ Times of different hosts are never subtracted: each client's window is on its ow
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any, Protocol
 
 from core.messages import Message
 from core.method import Method
+from lab.profile.watchers import Watcher
 from lab.run.children import Child
-from lab.run.inside import Window
+from lab.run.inside import Inside, Window
 from lab.run.process import Place
 
 
@@ -45,6 +47,9 @@ class Places(Protocol):
     def release(self, clients: Sequence[Child]) -> int:
         """Let all clients go; when, on our clock. Raises ChildFailed."""
 
+    def there(self, here_ns: int) -> int:
+        """A time of our clock since the release on that of the services' host, the latest that it can be."""
+
     def end(self, released_ns: int, heard_ns: int) -> Ended:
         """The windows, and what happened on the hosts. Raises ChildFailed."""
 
@@ -56,6 +61,22 @@ class Places(Protocol):
         ended: Ended,
     ) -> list[Message]:
         """Put times on our clock, drop what two clocks made; what makes the cell invalid."""
+
+
+class Hosts(Places, Protocol):
+    """Other machines, and what looks into services there."""
+
+    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Inside:
+        """Of one service, on its host."""
+
+    def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
+        """Hold the cores of all hosts awake for the block, if *wanted*. Raises ChildFailed."""
+
+    def disturbances(self) -> dict[str, list[Message]]:
+        """What disturbed each host since begin(), now that the children of the cell have ended."""
+
+    def watcher(self, kind: str, told: Mapping[str, Any]) -> Watcher:
+        """Of the first service, on its host. Raises ChildFailed."""
 
 
 class AllHere:
@@ -88,6 +109,10 @@ class AllHere:
         for client in clients:
             client.tell("go")
         return released_ns
+
+    def there(self, here_ns: int) -> int:
+        """There is one clock."""
+        return here_ns
 
     def end(self, released_ns: int, heard_ns: int) -> Ended:
         """There is one clock."""

@@ -22,7 +22,7 @@ from core.secret import secrets_in
 from lab.machine import host, quiet
 from lab.run.commit import commit
 from lab.run.fingerprints import Fingerprints
-from lab.run.places import Places
+from lab.run.places import Hosts
 from lab.run.runtimes import AnyRuntime
 from systems import built_in
 
@@ -41,7 +41,7 @@ class Order:
     runtimes: Mapping[str, AnyRuntime]
     folder: Path
     profiles: tuple[str, ...] = ()
-    places: Places | None = None
+    places: Hosts | None = None
     hosts: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -76,7 +76,6 @@ def test_what_is_no_host_is_refused_with_what_is_accepted(tmp_path: Path, text: 
         (("--services-on", "a"), "--clients-on is missing"),
         ((*FLAGS, "--system", "4", "--duration", "0"), "give a duration"),
         ((*FLAGS, "--system", "4", "--transport", "unix"), "TRANSPORT unix"),
-        ((*FLAGS, "--system", "4", "--pin", "services=0"), "pin names CPUs"),
         ((*FLAGS, "--system", "alt-grpc"), "System alt-grpc listens on this machine alone"),
         ((*FLAGS, "--service-command", "{python} x {port}"), "must say where it listens by {host} {port}"),
         ((*FLAGS[:-2], "--target", "http://127.0.0.1:8000/"), "A service that already runs"),

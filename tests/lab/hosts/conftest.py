@@ -40,7 +40,7 @@ def layout(lab: Lab, **changes: object) -> Layout:
 @pytest.fixture(scope="module")
 def spread(lab: Lab) -> Iterator[Spread]:
     """The hosts, connected by asyncssh."""
-    with Spread(layout(lab), SECONDS) as spread:
+    with Spread(layout(lab), Method(duration_s=SECONDS)) as spread:
         yield spread
 
 

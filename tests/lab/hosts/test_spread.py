@@ -16,6 +16,7 @@ import pytest
 from commands import hosts
 from core.errors import BadInput
 from core.messages import Message
+from core.method import Method
 from core.result import CellResult, load
 from lab.hosts.connection import Connection
 from lab.hosts.links import LinkLost
@@ -263,7 +264,7 @@ def test_a_host_that_cannot_be_used_ends_the_command_as_bad_input(lab: Lab, tmp_
     known = tmp_path / "known_hosts"
     known.write_text("")
     with pytest.raises(BadInput, match=r"Host [abc] cannot be used: its host key"):
-        Spread(layout(lab, known_hosts=str(known)), 1.0).__enter__()
+        Spread(layout(lab, known_hosts=str(known)), Method()).__enter__()
 
 
 def hosts_file(lab: Lab, folder: Path, *names: str) -> Path:

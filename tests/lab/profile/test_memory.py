@@ -100,7 +100,7 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
         process.stdin.close()
         assert process.stderr.read() == "mine\n"
     assert process.returncode == 0
-    sizes = moments.sizes
+    sizes = moments.facts
     assert sizes["after"]["objects"] - sizes["before"]["objects"] > 1_000_000
     (answer,) = (content.decode() for content in inside.files("mallocs").values())
     assert answer.count(END) == 4
@@ -122,4 +122,4 @@ def test_a_process_without_a_handler_is_not_asked(tmp_path: Path, monkeypatch: p
             pass
         assert process.stdin
         process.stdin.close()
-    assert (process.returncode, moments.sizes["idle"]["processes"]) == (0, 1)
+    assert (process.returncode, moments.facts["idle"]["processes"]) == (0, 1)

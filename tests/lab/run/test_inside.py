@@ -53,10 +53,10 @@ def test_a_part_that_failed_is_quoted_by_its_last_line(written: Inside) -> None:
 
 
 def test_folders_are_gone_at_the_end_and_without_parts_there_are_none(tmp_path: Path) -> None:
-    with opened(tmp_path, {"pauses": {}}, 2) as insides:
+    with opened(lambda: Inside(tmp_path, {"pauses": {}}), 2) as insides:
         assert [Path(one.variables[FOLDER]).parent for one in insides] == [tmp_path, tmp_path]
     assert list(tmp_path.iterdir()) == []
-    with opened(tmp_path, {}, 2) as insides:
+    with opened(lambda: Inside(tmp_path, {}), 2) as insides:
         assert [(one.variables, one.files("pauses")) for one in insides] == [({}, {}), ({}, {})]
         assert list(tmp_path.iterdir()) == []
 

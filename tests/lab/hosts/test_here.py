@@ -1,0 +1,151 @@
+"""Two agents of this machine, without SSH: what is done to services and clients on their hosts."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from commands import plan, serve, stress
+from core.cell import Cell
+from core.errors import BadInput
+from core.hosts import Host, Layout
+from core.messages import message
+from core.method import Method
+from core.processtree import tree
+from core.system import CLIENT
+from lab.hosts.inside import InsideThere
+from lab.hosts.spread import Spread
+from lab.profile.watchers import OBSTACLES
+from lab.run import alone, pauses
+from lab.run.experiment import _with_disturbances
+from lab.run.measure import Bench, measure
+from lab.run.profiling import PROFILERS
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
+from systems import find
+
+HOSTS = {name: Host(name=name, address="127.0.0.1", via="here") for name in "ab"}
+LAYOUT = Layout(hosts=HOSTS, services_on="a", clients_on=("b",))
+METHOD = Method(duration_s=0.3, pin_services=(0,))
+
+
+@pytest.fixture(scope="module")
+def spread() -> Iterator[Spread]:
+    with Spread(LAYOUT, METHOD) as spread:
+        yield spread
+
+
+@pytest.fixture(scope="module")
+def bench(spread: Spread, sandbox: Sandbox, any_runtime: Runtime) -> Bench:
+    runtimes = spread.runtimes([str(any_runtime.name)])
+    return Bench(sandbox=sandbox, runtimes=runtimes, method=METHOD, places=spread)
+
+
+@pytest.fixture(scope="module")
+def cell(any_runtime: Runtime) -> Cell:
+    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "TRANSPORT": "tcp"}
+    return Cell.build(system="4", runtime=str(any_runtime.name), reads=find("4").parameters, values=values)
+
+
+def test_collections_and_answers_by_time_are_known_and_requests_are_not_laid_over_them(
+    cell: Cell, bench: Bench
+) -> None:
+    result = measure(cell, find("4"), 1, bench)
+    assert result.answered == result.requests > 0, str(result.reason)
+    assert result.services[0]["pauses"]["processes"] == 1
+    assert sum(result.slices["counts"]) == result.answered
+    assert result.slow == {}
+
+
+def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: Spread) -> None:
+    inside = InsideThere(spread._ask_services_host, pauses.DEFAULT)
+    folder, content = Path(inside.variables["GILSCOPE_INSIDE"]), os.urandom(3 << 20)
+    (folder / "stacks-7").write_bytes(content)
+    assert inside.files("stacks", 1 << 24) == {"stacks-7": content}
+    assert inside.files("stacks", 1000) == {"stacks-7": content[:1000]}
+    inside.remove()
+    assert not folder.exists()
+
+
+def test_the_floor_is_that_of_the_services_host(cell: Cell, bench: Bench) -> None:
+    floor = alone._floor(cell, bench)
+    assert min(floor["rounds_ns"]) > 0, floor
+
+
+@pytest.mark.parametrize(("kind", "key"), [("memory", "moments"), ("python", "lines"), ("locks", "watched_ns")])
+def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, tmp_path: Path, kind: str, key: str) -> None:
+    if obstacle := OBSTACLES[kind]():
+        pytest.skip(str(obstacle))
+    profile = PROFILERS[kind](cell, find("4"), replace(bench, inside={}), tmp_path)
+    assert profile[key]
+
+
+def test_what_keeps_a_profile_from_being_made_is_said_of_its_host(
+    spread: Spread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spread, "_ask_services_host", lambda what, kind: {"msgid": "perf was not found."})
+    assert str(spread.obstacle("perf")) == "Host a: perf was not found."
+
+
+def test_pins_are_counted_among_the_cpus_of_the_host(spread: Spread) -> None:
+    usable = sorted(os.sched_getaffinity(0))
+    assert spread.service_line()["cpus"] == usable[:1]
+    assert spread.client_line(0)["cpus"] == []
+    (place,) = spread.places_of(CLIENT)
+    with pytest.raises(BadInput, match=f"pin names CPU {len(usable)}, but host b has {len(usable)}"):
+        place.cpus((len(usable),))
+    place.host = replace(place.host, cpus=(7, 5))
+    assert (place.cpus((1,)), place.cpus(())) == ([5], [7, 5])
+    place.host = HOSTS["b"]
+
+
+@pytest.fixture
+def plan_file(tmp_path: Path, any_runtime: Runtime) -> Path:
+    """Services have one core on their host, whatever this machine has."""
+    file = tmp_path / "plan.yaml"
+    file.write_text(
+        f"rows: [{{system: 4, topology: cores}}]\nruntimes: ['{any_runtime.name}']\nduration: 1\n"
+        "hosts: {a: {via: here, address: 127.0.0.1, cpus: 0}, b: {via: here, address: 127.0.0.1}}\n"
+        "services_on: a\nclients_on: [b]\n"
+    )
+    return file
+
+
+def test_a_topology_fits_the_services_host(plan_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert plan.main(["--plan", str(plan_file), "--json"]) == 0
+    shapes = [row["params"] for row in json.loads(capsys.readouterr().out)["rows"]]
+    assert [(shape["NUM_API_SERVICES"], shape["NUM_WORKERS_PER_API_SERVICE"]) for shape in shapes] == [(1, 1), (1, 25)]
+
+
+@pytest.mark.parametrize("command", [serve, stress])
+def test_what_runs_on_this_machine_alone_refuses_a_plan_with_hosts(plan_file: Path, command: ModuleType) -> None:
+    with pytest.raises(BadInput, match="does not work across hosts"):
+        command.main(["--plan", str(plan_file)])
+
+
+def test_what_disturbs_a_host_is_said_with_its_name(bench: Bench, cell: Cell) -> None:
+    """Asked once its children have ended, or they would count as others."""
+    result = measure(cell, find("4"), 1, bench)
+    stolen = message("the host took {percent:.1f} % of the CPU time", code="steal", percent=7.0)
+    named = _with_disturbances(result, {"a": [], "b": [stolen]})
+    assert [(one.code, str(one)) for one in named.disturbances] == [
+        ("steal", "host b: the host took 7.0 % of the CPU time")
+    ]
+    assert (named.hosts["a"]["disturbances"], len(named.hosts["b"]["disturbances"])) == ([], 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
+@pytest.mark.parametrize("is_awake", [False, True])
+def test_the_cores_of_each_host_are_held_awake_for_a_cell_that_says_so(spread: Spread, is_awake: bool) -> None:
+    with spread.kept_awake(is_awake):
+        assert len(keepers()) == is_awake * len(HOSTS) * (1 + len(os.sched_getaffinity(0)))
+    assert keepers() == []
+
+
+def keepers() -> list[int]:
+    """Processes below this one that hold cores awake."""
+    return [pid for pid in tree(os.getpid()) if b"awake.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
