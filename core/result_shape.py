@@ -183,17 +183,6 @@ _PLAN = record(
         "outside": by_name(record({"title": text}, {"file": text})),
     },
 )
-MACHINE = record(
-    may={
-        **dict.fromkeys(("cpu", "architecture", "governor", "os", "kernel", "python", "commit"), nullable(text)),
-        **dict.fromkeys(("cores", "cores_usable", "memory_bytes"), nullable(COUNT)),
-        "cores_quota": nullable(number),
-        "load": nullable(array(number)),
-        "limits": nullable(mapping),
-        "quiet": nullable(mapping),
-        "hosts": nullable(by_name(mapping)),
-    }
-)
 FLAGS = ("pgo", "lto", "shared", "debug", "tail_call", "jit")
 RUNTIME = record(
     may={
@@ -203,6 +192,22 @@ RUNTIME = record(
         "packages": by_name(by_name(text)),
     }
 )
+_FACTS = {
+    **dict.fromkeys(("cpu", "architecture", "governor", "os", "kernel", "python", "commit"), nullable(text)),
+    **dict.fromkeys(("cores", "cores_usable", "memory_bytes"), nullable(COUNT)),
+    "cores_quota": nullable(number),
+    "load": nullable(array(number)),
+    **dict.fromkeys(("limits", "quiet"), nullable(mapping)),
+}
+HOST = record(
+    may={
+        **_FACTS,
+        "runtimes": nullable(by_name(text)),
+        "builds": nullable(by_name(RUNTIME)),
+        "link": nullable(record(dict.fromkeys(("median_ns", "bytes_per_s"), COUNT))),
+    }
+)
+MACHINE = record(may={**_FACTS, "hosts": nullable(by_name(HOST))})
 VERDICT = choice("faster", "slower", "equivalent", "inconclusive", "invalid")
 RATIO = dict.fromkeys(("ratio", "low", "high"), nullable(number))
 FACTORS = dict.fromkeys(("cores_used", "cpu_per_request"), record(may=RATIO))

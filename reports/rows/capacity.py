@@ -7,7 +7,9 @@ from typing import Any
 
 from core.result import CellResult, Run
 from core.runtime import NATIVE
+from core.system import CLIENT, SERVICE
 from reports.rows.gates import MOST_SATURATION, median_saturation
+from reports.rows.hosts import cores_of, have_cores_of_their_own
 from reports.rows.loops import is_open
 from reports.rows.pairs import Pair
 from reports.rows.summary import cpu_ns, requests_per_s
@@ -43,12 +45,10 @@ def capacity(pair: Pair, run: Run) -> dict[str, Any]:
 
 
 def _is_measured(pair: Pair, run: Run) -> bool:
-    method, cells = run.plan.get("method", {}), pair.cells
-    services, clients = set(method.get("pin_services", ())), set(method.get("pin_clients", ()))
-    if not services or not clients or services & clients or is_open(pair.params):
+    if not have_cores_of_their_own(run) or is_open(pair.params):
         return False
-    used = median_saturation(cells, run)
-    return used is not None and used <= MOST_SATURATION and all(cell.client_runtime == NATIVE for cell in cells)
+    used = median_saturation(pair.cells, run)
+    return used is not None and used <= MOST_SATURATION and all(cell.client_runtime == NATIVE for cell in pair.cells)
 
 
 def _arm(cells: Mapping[int, CellResult], run: Run, *, measured: bool) -> list[tuple[int, float]]:
@@ -69,7 +69,7 @@ def _leaves_cores_idle(cells: Iterable[CellResult], run: Run) -> bool:
     """Whether the services used less than nine tenths of the cores that they can use and clients left them."""
     busy = []
     for cell in cells:
-        everywhere = run.machine.get("cores_usable") or run.machine.get("cores") or 0
+        everywhere = cores_of(run, SERVICE, CLIENT)
         left = min(_cores(cell, run), everywhere - (cpu_ns(cell.clients) or 0) / max(1, cell.wall_ns))
         busy.append((cpu_ns(cell.services) or 0) / max(1, cell.wall_ns) / left if left > 0 else 1.0)
     return bool(busy) and median(busy) < LEAST_BUSY
@@ -80,8 +80,7 @@ def _cores(cell: CellResult, run: Run) -> int:
 
     A service of ours without worker threads has one event loop; of a user's nobody knows how many threads it has.
     """
-    cores = len(run.plan.get("method", {}).get("pin_services", ()))
-    cores = cores or run.machine.get("cores_usable") or run.machine.get("cores") or 0
+    cores = cores_of(run, SERVICE)
     has_gil = any(service.get("gil_enabled_end", True) for service in cell.services)
     threads = 1 if has_gil else cell.params.get(THREADS, cores if "own" in run.plan else 1)
     return min(cores, int(cell.params.get("NUM_API_SERVICES") or 1) * int(threads or 1))

@@ -13,6 +13,7 @@ from reports.rows.best import Best, best_pairs
 from reports.rows.capacity import capacity
 from reports.rows.factors import factors
 from reports.rows.gates import cores_in_use, disturbances, full, median_saturation, saturated
+from reports.rows.hosts import host_confounds
 from reports.rows.loops import is_open
 from reports.rows.pairs import OVER_ALL, Pair, Setting, pairs
 from reports.rows.steps import NAMES, confounds
@@ -33,7 +34,7 @@ class Comparison:
 
     low, high: 95 % interval; with 3 to 5 blocks their range (is_range)
     noise_floor: how far from 1 the A/A interval of the same cell reaches, as a share; None without an A/A arm
-    confounds: what else differs between the two builds than the step's cause
+    confounds: what else than the step's cause differs between the two builds, and between hosts
     notes: what limits the figures, such as clients that were saturated
     blocks: how many blocks have both arms
     obstacle, blocks_needed: what keeps it from a verdict, and how many blocks in all would do; see Verdict
@@ -196,7 +197,9 @@ def _comparison(
         **vars(verdict),
         blocks=len(pair.ratios),
         noise_floor=floors.get(setting_key(*pair.sides[-1]) if pair.sides else pair.setting),
-        confounds=confounds(pair.step, run.runtimes) if pair.step.name != "aa" else [],
+        confounds=[*confounds(pair.step, run.runtimes), *host_confounds(pair.step, run)]
+        if pair.step.name != "aa"
+        else [],
         notes=[
             *([AT_RATE] if is_open(pair.params) else []),
             *saturated(used),

@@ -101,12 +101,11 @@ def what_moved(before: Costs, after: Costs) -> Message:
     return listed(moved, last=AND)
 
 
-def saturation(cell: CellResult, machine: Mapping[str, Any], pinned: int = 0) -> float | None:
-    """CPU time of the clients over that of the cores they could use; None where cell or machine does not say.
+def saturation(cell: CellResult, cores: int) -> float | None:
+    """CPU time of the clients over that of the cores they could use; None where the cell does not say, or of no cores.
 
-    They could use all cores (*pinned* of them, where clients are pinned), but under a GIL one a process.
+    They could use all *cores*, but under a GIL one a process.
     """
-    cores = pinned or machine.get("cores_usable") or machine.get("cores")
     if cell.status != "ok" or not cell.wall_ns or not cores or not cell.clients:
         return None
     with_gil = any(client.get("gil_enabled_end", True) for client in cell.clients)

@@ -6,7 +6,9 @@ from statistics import median
 from core.messages import NOTHING, Message, listed, message
 from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
+from core.system import CLIENT, SERVICE
 from reports.rows.costs import saturation
+from reports.rows.hosts import cores_of
 from reports.rows.summary import as_message, cpu_ns, reasons
 
 SHORTEST_WINDOW_NS = 1_000_000_000
@@ -51,8 +53,8 @@ def mixed(cells: Iterable[CellResult]) -> Message:
 
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
     """Share of the cores they could have had that the clients of *cells* used, median; None if not known."""
-    pinned = len(run.plan.get("method", {}).get("pin_clients", ()))
-    shares = [share for cell in cells if (share := saturation(cell, run.machine, pinned)) is not None]
+    cores = cores_of(run, CLIENT)
+    shares = [share for cell in cells if (share := saturation(cell, cores)) is not None]
     return median(shares) if shares else None
 
 
@@ -69,9 +71,7 @@ def saturated(used: float | None) -> list[Message]:
 
 def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
     """Share of the cores that services and clients of *cells* used together, median; None if not known."""
-    method = run.plan.get("method", {})
-    pinned = {*method.get("pin_services", ()), *method.get("pin_clients", ())} if method.get("pin_services") else ()
-    cores = len(pinned) or run.machine.get("cores_usable") or run.machine.get("cores")
+    cores = cores_of(run, SERVICE, CLIENT)
     spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in cells if cell.status == "ok"]
     shares = [ns / wall_ns / cores for ns, wall_ns in spent if ns and wall_ns and cores]
     return median(shares) if shares else None

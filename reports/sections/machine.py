@@ -6,14 +6,14 @@ from typing import Any
 
 from core.cell import PARAMETERS, Value
 from core.hosts import Layout
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
+from core.messages import NOTHING, Message, listed, message, verbatim
 from core.method import SAME, Method
 from core.saved import Machine
 from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.rows.arrangement import value_text
 from reports.rows.builds import build_flags
 from reports.rows.commands import repeat_command
-from reports.rows.differences import packages, unlike
+from reports.rows.differences import packages
 from reports.rows.summary import Row
 from reports.view import View
 
@@ -43,7 +43,6 @@ def section(view: View) -> Section:
         key="machine",
         title=message("Machine and runtimes"),
         tables=(_machine(view.machine), *_hosts(view), runtime_table(view.run.runtimes)),
-        sentences=host_differences(view.machine.hosts),
         parts=(
             Section(key="plan", title=message("Plan, seed and command"), tables=(_plan(view),)),
             Section(key="parameters", title=message("Parameters"), tables=parameters),
@@ -129,23 +128,6 @@ def _host(name: str, facts: Mapping[str, Any], layout: Layout) -> tuple[Message 
         message("{microseconds:.0f} us", microseconds=link["median_ns"] / 1e3) if link else ABSENT,
         message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6) if link else ABSENT,
     )
-
-
-def host_differences(hosts: Mapping[str, Mapping[str, Any]]) -> tuple[Message, ...]:
-    """Where hosts differ in what a measurement depends on; nothing for one machine."""
-    facts = {
-        message("CPU"): {name: host.get("cpu") for name, host in hosts.items()},
-        message("Cores"): {name: host.get("cores") for name, host in hosts.items()},
-        message("Kernel"): {name: host.get("kernel") for name, host in hosts.items()},
-        **{
-            verbatim(runtime): {name: (host.get("runtimes") or {}).get(runtime) for name, host in hosts.items()}
-            for runtime in dict.fromkeys(one for host in hosts.values() for one in host.get("runtimes") or {})
-        },
-    }
-    texts = {label: {name: verbatim(str(value or ABSENT)) for name, value in of.items()} for label, of in facts.items()}
-    differing = listed(unlike(texts), SEMICOLON)
-    words = message("The hosts differ, and a figure may be due to that: {differences}.", differences=differing)
-    return (words,) if differing else ()
 
 
 def cores_text(machine: Machine) -> str | None:

@@ -198,7 +198,7 @@ def _builds(view: View) -> list[Message]:
         return []
     return [
         message(
-            "The builds differ in more than their step, and a ratio cannot tell these causes apart: {confounds}.",
+            "More than the step differs, and a ratio cannot tell these causes apart: {confounds}.",
             confounds=listed(confounds, SEMICOLON),
         )
     ]

@@ -8,6 +8,7 @@ from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_chang
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural, verbatim
 from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
+from core.system import CLIENT, SERVICE
 from reports.document.model import Line, Section, Table, plain_table, words
 from reports.rows.comparisons import confounds_of
 from reports.rows.costs import saturation
@@ -19,6 +20,7 @@ from reports.rows.gates import (
     cores_in_use,
     not_quiet,
 )
+from reports.rows.hosts import cores_of
 from reports.rows.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
 from reports.rows.runner_use import runner_use
 from reports.rows.series import about
@@ -185,8 +187,8 @@ def _builds(view: View) -> Check:
 
 def _clients(view: View) -> Check:
     """By the row whose clients were busiest."""
-    pinned = len(view.plan.method.pin_clients)
-    used = [(row, [saturation(cell, view.run.machine, pinned) for cell in row.good]) for row in _compared_rows(view)]
+    cores = cores_of(view.run, CLIENT)
+    used = [(row, [saturation(cell, cores) for cell in row.good]) for row in _compared_rows(view)]
     shares = [(median(known), row) for row, some in used if (known := [share for share in some if share is not None])]
     if not shares:
         return Check(state=UNKNOWN, seen=NOBODY_SAYS)
@@ -263,7 +265,7 @@ def _steady(view: View) -> Check:
 
 def _awake(view: View) -> Check:
     """Of rows with few requests under way; cores that are held awake are not asked."""
-    cores = view.machine.cores_usable or view.machine.cores
+    cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
         return Check(state=PASSED, seen=message("cores were held awake"))

@@ -118,27 +118,23 @@ def test_switches_and_memory_are_not_taken_for_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clients", "machine", "pinned", "share"),
+    ("clients", "cores", "share"),
     [
-        # Two clients spent 30 ms each of a second: 60 ms.
-        ([{}, {}], {"cores": 1}, 0, 0.06),
-        ([{}, {}], {"cores": 8}, 0, 0.03),  # under a GIL they could use a core each
-        ([{"gil_enabled_end": False}] * 2, {"cores": 4}, 0, 0.015),  # without it all
-        ([{"gil_enabled_end": True}, {"gil_enabled_end": False}], {"cores": 4}, 0, 0.03),
-        ([{}, {}], {"cores": 8, "cores_usable": 1}, 0, 0.06),
-        ([{}, {}], {"cores": 8}, 1, 0.06),
-        ([{"gil_enabled_end": False}] * 2, {"cores": 8}, 2, 0.03),
+        ([{}, {}], 8, 0.03),  # under a GIL they could use a core each
+        ([{"gil_enabled_end": False}] * 2, 4, 0.015),  # without it all
+        ([{"gil_enabled_end": True}, {"gil_enabled_end": False}], 4, 0.03),
+        ([{}, {}], 1, 0.06),
     ],
 )
 def test_saturation_is_cpu_time_over_that_of_the_cores_the_clients_could_use(
-    clients: list[dict[str, Any]], machine: dict[str, int], pinned: int, share: float
+    clients: list[dict[str, Any]], cores: int, share: float
 ) -> None:
     cell = result(clients=[process(**one) for one in clients])
-    assert saturation(cell, machine, pinned) == pytest.approx(share)
+    assert saturation(cell, cores) == pytest.approx(share)
 
 
 def test_saturation_is_unknown_where_cell_or_machine_does_not_say() -> None:
-    assert saturation(result(), {}) is None
-    assert saturation(result(clients=[]), {"cores": 2}) is None
-    assert saturation(result(wall_ns=0), {"cores": 2}) is None
-    assert saturation(faulty(CELL, 1, "failed", "why"), {"cores": 2}) is None
+    assert saturation(result(), 0) is None
+    assert saturation(result(clients=[]), 2) is None
+    assert saturation(result(wall_ns=0), 2) is None
+    assert saturation(faulty(CELL, 1, "failed", "why"), 2) is None

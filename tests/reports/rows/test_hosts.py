@@ -1,0 +1,74 @@
+"""Cores and differences of hosts."""
+
+from typing import Any
+
+import pytest
+
+from core.result import Run
+from core.system import CLIENT, SERVICE
+from reports.rows.hosts import cores_of, have_cores_of_their_own, host_confounds
+from reports.rows.steps import Step
+
+LOCK = Step(name="lock", denominator="3.14t+gil", numerator="3.14t", causes=("lock",))
+BUILD = {"version": "3.14.7", "compiler": "GCC 13", "flags": {"lto": True}}
+
+
+def run(hosts: dict[str, Any], layout: dict[str, Any] | None = None, **method: Any) -> Run:
+    machine = {"cores_usable": 8, **({"hosts": hosts} if hosts else {})}
+    plan = {"method": method, **({"layout": layout} if layout else {})}
+    return Run(run_id="r", started_at="", seed=0, command=[], plan=plan, machine=machine, runtimes={})
+
+
+def host(cpu: str = "A", cores: int = 4, **builds: Any) -> dict[str, Any]:
+    return {"cpu": cpu, "cores_usable": cores, "builds": {"3.14t": {**BUILD, **builds}}}
+
+
+def across(*clients_on: str, **cpus: list[int]) -> dict[str, Any]:
+    return {
+        "hosts": {name: {"cpus": cpus.get(name, [])} for name in "abc"},
+        "services_on": "a",
+        "clients_on": [*clients_on],
+    }
+
+
+@pytest.mark.parametrize(
+    ("roles", "method", "cores"),
+    [
+        ((SERVICE,), {}, 8),
+        ((SERVICE,), {"pin_services": [0, 1]}, 2),
+        ((CLIENT,), {"pin_services": [0, 1]}, 8),
+        ((SERVICE, CLIENT), {"pin_services": [0, 1], "pin_clients": [1, 2]}, 3),
+    ],
+)
+def test_on_one_machine_cores_are_those_of_the_pins_or_all(
+    roles: tuple[str, ...], method: dict[str, Any], cores: int
+) -> None:
+    assert cores_of(run({}, **method), *roles) == cores
+
+
+def test_across_hosts_each_role_has_the_cores_of_its_hosts() -> None:
+    hosts = {"a": host(cores=4), "b": host(cores=16), "c": host(cores=2)}
+    apart = run(hosts, across("b", "c", b=[0, 1, 2]))
+    assert (cores_of(apart, SERVICE), cores_of(apart, CLIENT), cores_of(apart, SERVICE, CLIENT)) == (4, 3 + 2, 9)
+    assert cores_of(run(hosts, across("b", "c"), pin_clients=[0]), CLIENT) == 2
+    assert cores_of(run(hosts, across("a", "b")), SERVICE, CLIENT) == 4 + 16
+    assert cores_of(run({"a": host()}, across("b")), CLIENT) == 0
+
+
+def test_clients_on_other_hosts_have_cores_of_their_own() -> None:
+    assert have_cores_of_their_own(run({}, across("b")))
+    assert not have_cores_of_their_own(run({}, across("a", "b")))
+    assert have_cores_of_their_own(run({}, pin_services=[0], pin_clients=[1]))
+    assert not have_cores_of_their_own(run({}, pin_services=[0], pin_clients=[0, 1]))
+
+
+def test_hosts_that_differ_confound_the_steps_of_what_differs() -> None:
+    hosts = {"a": host(packages={"env": {"tornado": "6.5"}}), "b": host("B", version="3.14.5")}
+    assert [*map(str, host_confounds(LOCK, run(hosts)))] == [
+        "hosts differ in CPU: A (a), B (b)",
+        "hosts differ in 3.14t, version: 3.14.7 (a), 3.14.5 (b)",
+        "hosts differ in 3.14t, tornado: 6.5 (a), missing (b)",
+    ]
+    other = Step(name="version", denominator="3.11", numerator="3.14", causes=("version",))
+    assert [*map(str, host_confounds(other, run(hosts)))] == ["hosts differ in CPU: A (a), B (b)"]
+    assert host_confounds(LOCK, run({"a": host(), "b": host()})) == host_confounds(LOCK, run({})) == []
