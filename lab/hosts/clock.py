@@ -1,7 +1,12 @@
-"""Another host's monotonic clock against ours: an offset, and how wrong it can be."""
+"""Another host's monotonic clock against ours: an offset, and how wrong it can be; windows on one clock."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from core.messages import Message, message
+
+LEAST_OVERLAP = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,3 +49,21 @@ def between(before: Offset, after: Offset) -> Offset:
         error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
         at_ns=(before.at_ns + after.at_ns) // 2,
     )
+
+
+def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> list[Message]:
+    """Where clients' windows, which are on one clock give or take *error_ns*, do not overlap enough."""
+    spans = [(result["finished_ns"] - result["completion_ns"], result["finished_ns"]) for result in by_client]
+    if len(spans) < 2:
+        return []
+    starts, ends = zip(*spans, strict=True)
+    share = (min(ends) - max(starts) - 2 * error_ns) / max(1, max(ends) - min(starts))
+    if share >= LEAST_OVERLAP:
+        return []
+    return [
+        message(
+            "the clients' windows overlap by {share:.0%} of the time only, which must be at least {least:.0%}",
+            share=max(0.0, share),
+            least=LEAST_OVERLAP,
+        )
+    ]

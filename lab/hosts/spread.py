@@ -16,7 +16,7 @@ from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.hosts import archive
-from lab.hosts.clock import between
+from lab.hosts.clock import between, overlap_faults
 from lab.hosts.connection import CALL_S, Connection
 from lab.hosts.frames import BEAT_S
 from lab.hosts.inside import InsideThere
@@ -34,7 +34,6 @@ from lab.run.runtimes import AnyRuntime, Native
 from lab.run.sandbox import Sandbox
 
 LEAD_NS = 60_000_000  # from now to the common start: every host must have heard of it by then
-LEAST_OVERLAP = 0.8
 Answer = TypeVar("Answer")
 
 
@@ -337,21 +336,3 @@ class Spread:
             for place in list(self._places.values()):
                 with suppress(OSError):
                     place.connection.beat()
-
-
-def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> list[Message]:
-    """Where clients' windows, which are on one clock give or take *error_ns*, do not overlap enough."""
-    spans = [(result["finished_ns"] - result["completion_ns"], result["finished_ns"]) for result in by_client]
-    if len(spans) < 2:
-        return []
-    starts, ends = zip(*spans, strict=True)
-    share = (min(ends) - max(starts) - 2 * error_ns) / max(1, max(ends) - min(starts))
-    if share >= LEAST_OVERLAP:
-        return []
-    return [
-        message(
-            "the clients' windows overlap by {share:.0%} of the time only, which must be at least {least:.0%}",
-            share=max(0.0, share),
-            least=LEAST_OVERLAP,
-        )
-    ]

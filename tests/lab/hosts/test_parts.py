@@ -14,11 +14,10 @@ import pytest
 from core.hosts import Host
 from lab.hosts import archive
 from lab.hosts.boot import digest
-from lab.hosts.clock import Offset, Trip, between, estimate
+from lab.hosts.clock import Offset, Trip, between, estimate, overlap_faults
 from lab.hosts.commands import parts
 from lab.hosts.connection import Connection
 from lab.hosts.frames import MOST_BYTES, BadFrame, Frames, Kind, frame
-from lab.hosts.spread import overlap_faults
 from lab.run.sandbox import Sandbox
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
