@@ -143,7 +143,7 @@ def spread(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> It
             name: Host(name=name, via="here", address=address, python=python)
             for name, address in (("a", ADDRESS), ("b", "127.0.0.1"))
         }
-        with Spread(Layout(hosts=hosts, services_on="a", clients_on=("b",)), SECONDS) as spread:
+        with Spread(Layout(hosts=hosts, services_on="a", clients_on=("b",)), Method(duration_s=SECONDS)) as spread:
             yield spread
 
 
