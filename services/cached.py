@@ -7,7 +7,7 @@ which reads one request, answers it and gives the connection back.
 import socket
 import threading
 from collections import Counter
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 from core.cell import Cell
@@ -51,9 +51,8 @@ class CachedService:
 
     def start(self) -> None:
         """Start the workers, then let them find the listening sockets."""
-        for number, worker in enumerate(self._workers):
-            serve = partial(self._serve_any, worker)
-            threading.Thread(target=self._dispatch.run, args=(number, serve), daemon=True).start()
+        for number in range(len(self._workers)):
+            threading.Thread(target=self._work, args=(number,), daemon=True).start()
         for fd, listener in self._listening.items():
             listener.sock.setblocking(False)
             self._dispatch.add(fd)
@@ -83,27 +82,41 @@ class CachedService:
             connection.requests = 0
         self._closed.clear()
 
-    def _serve_any(self, worker: WorkerCount, fd: int) -> bool:
-        connection = self._cache.get(fd)
-        return self._accept(self._listening[fd]) if connection is None else self._serve(connection, worker)
+    def _work(self, number: int) -> None:
+        """Be a worker. What it writes to for each request it makes itself, so that workers share no cache lines."""
+        worker = self._workers[number] = WorkerCount()
+        connection_of, serve = self._cache.get, self._server(worker)
 
-    def _serve(self, connection: Connection, worker: WorkerCount) -> bool:
-        """Answer what has arrived; whether to wait for more."""
-        bodies = connection.receive()
-        if bodies is None:
-            self._drop(connection)
-            return False
-        for body in bodies:
-            reply = frame(answer(body))
-            connection.requests += 1  # before it is sent: the peer may end us as soon as it has its answer
-            worker.requests += 1
-            connection.send(reply)
-        if connection.frames.refused_bytes is not None:
-            self._forget(connection)
-            connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
-            self._parked.close(connection)
-            return False
-        return not connection.unsent or self._flush(connection)
+        def serve_any(fd: int) -> bool:
+            connection = connection_of(fd)
+            return self._accept(self._listening[fd]) if connection is None else serve(connection)
+
+        self._dispatch.run(number, serve_any)
+
+    def _server(self, worker: WorkerCount) -> Callable[[Connection], bool]:
+        """What *worker* calls with a readable connection."""
+
+        def serve(connection: Connection) -> bool:
+            """Answer what has arrived; whether to wait for more."""
+            bodies = connection.receive()
+            if bodies is None:
+                return self._drop(connection)
+            for body in bodies:
+                reply = frame(answer(body))
+                connection.requests += 1  # before it is sent: the peer may end us as soon as it has its answer
+                worker.requests += 1
+                connection.send(reply)
+            if connection.frames.refused_bytes is not None:
+                return self._refuse(connection)
+            return not connection.unsent or self._flush(connection)
+
+        return serve
+
+    def _refuse(self, connection: Connection) -> bool:
+        self._forget(connection)
+        connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
+        self._parked.close(connection)
+        return False
 
     def _flush(self, connection: Connection) -> bool:
         self._dispatch.pause(connection.fd)
@@ -145,9 +158,10 @@ class CachedService:
             connection.refuse(503, f"the connection cache is full: {len(self._cache)} connections")
             self._parked.close(connection)
 
-    def _drop(self, connection: Connection) -> None:
+    def _drop(self, connection: Connection) -> bool:
         self._forget(connection)
         connection.close()
+        return False
 
     def _forget(self, connection: Connection) -> None:
         self._dispatch.forget(connection.fd)

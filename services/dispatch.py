@@ -45,9 +45,9 @@ class Shared:
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
         wait, arm = self._watch.wait, self._watch.arm
         while True:
-            fd = wait()
-            if serve(fd):
-                arm(fd)
+            for fd in wait():
+                if serve(fd):
+                    arm(fd)
 
     def pause(self, fd: int) -> None:
         """What has been given out is waited for only once it is armed again."""

@@ -1,6 +1,7 @@
 """An echo server with the connection cache and the worker pool of system 4: what arrives is sent back as it is."""
 
 import socket
+from collections.abc import Callable
 from socket import MSG_DONTWAIT
 from typing import Any
 
@@ -34,14 +35,16 @@ class EchoPool(CachedService):
         set_options(sock, self._cell.nodelay, self._cell.buffer_bytes)
         return connection
 
-    def _serve(self, connection: Connection, worker: WorkerCount) -> bool:
-        data = self._arrived(connection)
-        if data is None:
-            self._drop(connection)
-            return False
-        worker.requests += len(data)  # in bytes, see counters(); before it is sent: a reset may follow the echo
-        connection.send(data)
-        return not connection.unsent or self._flush(connection)
+    def _server(self, worker: WorkerCount) -> Callable[[Connection], bool]:
+        def serve(connection: Connection) -> bool:
+            data = self._arrived(connection)
+            if data is None:
+                return self._drop(connection)
+            worker.requests += len(data)  # in bytes, see counters(); before it is sent: a reset may follow the echo
+            connection.send(data)
+            return not connection.unsent or self._flush(connection)
+
+        return serve
 
     def _arrived(self, connection: Connection) -> bytes | None:
         try:

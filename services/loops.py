@@ -16,17 +16,25 @@ from services.climb import Climb
 from services.watch import SocketWatch
 
 PATIENCE_S = 0.005
+CALM_S = (
+    0.01  # between looks while nothing is held up or tried: under a GIL each look waits for it, and slows who has it
+)
 LONG_NS = 2_000_000  # CPU time of a long handler between two looks: waiting for the GIL or for a core does not count
 LATELY = 20  # looks of the balancer for which it remembers a long handler
-REST_AFTER = 20  # looks at which nothing was being served, until it sleeps
+REST_AFTER = 20  # looks at which nothing was served, until it sleeps
 NOTHING = -1
 
 
 class Loop:
-    """One worker's sockets. Only the lock's holder changes fds and sets busy: the socket that is being served.
+    """One worker's sockets, but for the one that is being served.
 
+    Taking an fd out of fds is what claims it, for the worker that serves it or for whom it moves to: a set gives each
+    fd to one of them, without a lock. The lock keeps what else changes, fds and the watch, in step.
+
+    busy: the socket that its worker serves, or is about to claim
     served: what has been readable since the balancer looked last
-    retired: whether its worker is to give all to other loops, as soon as it has served what it serves now
+    turns: how many requests its worker has served, but for those of this batch
+    retired: whether its worker is to give all to other loops, as soon as it has served this batch
     """
 
     __slots__ = ("_cpu_clock", "_look", "busy", "fds", "lock", "retired", "served", "turns", "watch")
@@ -40,7 +48,7 @@ class Loop:
         self.turns = 0
         self.retired = False
         self._cpu_clock: int | None = None
-        self._look = (NOTHING, 0)
+        self._look: tuple[tuple[int, int], int] = (NOTHING, NOTHING), 0  # a request, and the worker's CPU time then
 
     def __repr__(self) -> str:
         return f"Loop({sorted(self.fds)}, busy with {self.busy}, {self.turns} turns)"
@@ -49,16 +57,6 @@ class Loop:
         """Called by the worker, once."""
         if hasattr(time, "pthread_getcpuclockid"):
             self._cpu_clock = time.pthread_getcpuclockid(threading.get_ident())
-
-    def take(self, fd: int) -> bool:
-        """Be busy with *fd*; False if it has moved to another loop."""
-        with self.lock:
-            if fd not in self.fds:
-                return False
-            self.busy = fd
-            self.served.add(fd)
-        self.turns += 1
-        return True
 
     def put(self, fd: int) -> None:
         """Wait for *fd*, too."""
@@ -69,37 +67,34 @@ class Loop:
     def remove(self, fd: int) -> bool:
         """Wait for *fd* no more; False if it is being served, or not here."""
         with self.lock:
-            if fd == self.busy or fd not in self.fds:
+            if not claimed(self.fds, fd):
                 return False
-            self._discard(fd)
+            self.watch.forget(fd)
         return True
-
-    def release(self, fd: int) -> None:
-        """The same, by the worker that serves it."""
-        with self.lock:
-            self.busy = NOTHING
-            self._discard(fd)
 
     def served_lately(self) -> set[int]:
         """What has been served since the last call and is still here."""
-        if not self.served:
-            return set()
-        with self.lock:
-            served, self.served = self.served, set()
-            return served & self.fds
+        served, self.served = self.served, set()
+        here = served & self.fds
+        if self.busy in served:
+            here.add(self.busy)
+        return here
 
     def held_up_ns(self) -> int:
         """CPU time the worker has spent on its request since the last call; NOTHING if that was another request."""
-        looked, self._look = self._look, (NOTHING, 0)
-        if self.busy == NOTHING:
-            return NOTHING
+        request, looked = (self.turns, self.busy), self._look
         cpu_ns = 0 if self._cpu_clock is None else clock_gettime_ns(self._cpu_clock)
-        self._look = self.turns, cpu_ns
-        return cpu_ns - looked[1] if looked[0] == self.turns else NOTHING
+        self._look = request, cpu_ns
+        return cpu_ns - looked[1] if looked[0] == request else NOTHING
 
-    def _discard(self, fd: int) -> None:
-        self.fds.discard(fd)
-        self.watch.forget(fd)
+
+def claimed(fds: set[int], fd: int) -> bool:
+    """Take *fd* out of *fds*; False if another thread has."""
+    try:
+        fds.remove(fd)
+    except KeyError:
+        return False
+    return True
 
 
 class Loops:
@@ -127,18 +122,25 @@ class Loops:
         """Serve what becomes readable in the worker's loop; serve(fd) says whether to go on waiting for it."""
         loop = self._loops[worker]
         loop.begin()
-        wait, take, arm = loop.watch.wait, loop.take, loop.watch.arm
+        wait, arm, claim, put_back = loop.watch.wait, loop.watch.arm, loop.fds.remove, loop.fds.add
         while True:
-            loop.busy = NOTHING
-            if loop.retired:
-                loop.retired = False
-                self._move_all(loop)
-            fd = wait()
-            if take(fd):
+            batch = wait()
+            for fd in batch:
+                loop.busy = fd
+                try:
+                    claim(fd)
+                except KeyError:  # it has moved to another loop
+                    continue
                 if self._resting:
                     self._wake.release()
                 if serve(fd):
                     arm(fd)
+                    put_back(fd)
+            loop.served.update(batch)
+            loop.turns += len(batch)
+            loop.busy = NOTHING
+            if loop.retired:
+                self._move_all(loop)
 
     def add(self, fd: int) -> None:
         """Wait for *fd* in the loop that has the fewest sockets."""
@@ -150,7 +152,7 @@ class Loops:
 
     def pause(self, fd: int) -> None:
         """Wait for *fd* no more, until resume(); for the worker that serves it."""
-        self._home.pop(fd).release(fd)
+        self._home.pop(fd).watch.forget(fd)
 
     forget = pause
 
@@ -160,45 +162,50 @@ class Loops:
 
     def _balance_for_ever(self) -> None:
         turns = idle = 0
+        held_ns: dict[Loop, int] = {}
         while True:
             if idle < REST_AFTER:
-                self._wake.acquire(timeout=PATIENCE_S)
+                hurried = held_ns or self._long_looks or self._climb.trying
+                self._wake.acquire(timeout=PATIENCE_S if hurried else CALM_S)
             else:
                 self._rest()
             before, turns = turns, sum([loop.turns for loop in self._loops])
-            held_ns = {loop: loop.held_up_ns() for loop in self._loops}
-            held = [loop for loop, cpu_ns in held_ns.items() if cpu_ns != NOTHING]
-            idle = 0 if held or before != turns else idle + 1
-            self._long_looks = LATELY if max(held_ns.values()) > LONG_NS else max(self._long_looks - 1, 0)
+            now_ns = monotonic_ns()  # at once: who is scheduled late between the two sees rates that never were
+            busy = [loop for loop in self._loops if loop.busy != NOTHING]
+            held_ns = {loop: cpu_ns for loop in busy if (cpu_ns := loop.held_up_ns()) != NOTHING}
+            idle = 0 if busy or before != turns else idle + 1
+            self._long_looks = LATELY if max(held_ns.values(), default=0) > LONG_NS else max(self._long_looks - 1, 0)
             if idle or self._long_looks:
                 self._climb.pause()
-            self._balance(held, turns)
+            self._balance(held_ns, turns, now_ns)
 
     def _rest(self) -> None:
         self._resting = True
-        if not any(_is_busy(loop) for loop in self._loops):  # or who became busy just now has not seen that we rest
+        if not any(
+            _is_busy(loop) for loop in self._loops
+        ):  # or who became busy just now may not have seen that we rest
             self._wake.acquire()
         self._resting = False
 
-    def _balance(self, held: Collection[Loop], turns: int) -> None:
+    def _balance(self, held: Collection[Loop], turns: int, now_ns: int) -> None:
         """Give every loop its share of what is served."""
-        served = {loop: loop.served_lately() for loop in self._loops}
+        served = {loop: loop.served_lately() for loop in self._loops if loop.fds or loop.busy != NOTHING}
         connections = sum(map(len, served.values()))
         if not self._long_looks:
-            self._climb.observe(turns, monotonic_ns(), connections)
+            self._climb.observe(turns, now_ns, connections)
         free = [loop for loop in self._loops if loop not in held]
         if free:
             wanted = len(free) if self._long_looks else self._climb.active
             self._active = sorted(free, key=_size, reverse=True)[:wanted]
+            served |= {loop: set() for loop in self._active if loop not in served}
             self._share(served, -(-connections // len(self._active)))
 
     def _share(self, served: dict[Loop, set[int]], most: int) -> None:
         """Leave no more than *most* of what is served to an active loop, and nothing at all to others."""
         for loop, fds in served.items():
-            loop.retired = False
-            if loop not in self._active:
+            loop.retired = loop not in self._active
+            if loop.retired:
                 self._move_all(loop)
-                loop.retired = bool(loop.fds)
             for fd in [*fds][most:]:
                 there = min(self._active, key=lambda active: len(served[active]))
                 served[there].add(fd)

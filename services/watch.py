@@ -27,8 +27,8 @@ class SocketWatch(Protocol):
     def arm(self, fd: int) -> None:
         """Watch *fd* again, after wait() gave it out."""
 
-    def wait(self) -> int:
-        """Wait for a readable fd, which nobody else gets before it is armed again."""
+    def wait(self) -> list[int]:
+        """Wait for readable fds, at least one; nobody else gets them before they are armed again."""
 
     def forget(self, fd: int) -> None:
         """Stop watching *fd*: the worker that got it is about to close it."""
@@ -55,10 +55,8 @@ class EpollWatch:
     def arm(self, fd: int) -> None:
         self._modify(fd, self._events)
 
-    def wait(self) -> int:
-        while True:
-            for fd, _ in self._poll(-1, 1):
-                return fd
+    def wait(self) -> list[int]:
+        return [fd for fd, _ in self._poll(-1, 1)]
 
     def forget(self, fd: int) -> None:
         """The kernel forgets what is closed."""
@@ -75,7 +73,6 @@ class BatchEpollWatch:
     def __init__(self) -> None:
         self._epoll = select.epoll()
         self._poll = self._epoll.poll
-        self._ready: list[int] = []
 
     def add(self, fd: int) -> None:
         self._epoll.register(fd, select.EPOLLIN)
@@ -83,11 +80,8 @@ class BatchEpollWatch:
     def arm(self, fd: int) -> None:
         """It still waits for what it has given out: what is left to read makes it readable again."""
 
-    def wait(self) -> int:
-        ready = self._ready
-        while not ready:
-            ready += [fd for fd, _ in self._poll(-1, BATCH)]
-        return ready.pop()
+    def wait(self) -> list[int]:
+        return [fd for fd, _ in self._poll(-1, BATCH)]
 
     def forget(self, fd: int) -> None:
         self._epoll.unregister(fd)
@@ -110,10 +104,8 @@ if sys.platform != "linux" and hasattr(select, "kqueue"):
 
         arm = add
 
-        def wait(self) -> int:
-            while True:
-                for event in self._kqueue.control(None, 1):
-                    return event.ident
+        def wait(self) -> list[int]:
+            return [event.ident for event in self._kqueue.control(None, 1)]
 
         def forget(self, fd: int) -> None:
             """The kernel forgets what is closed."""
@@ -174,11 +166,11 @@ class LeaderWatch:
             except BlockingIOError:
                 pass  # the pipe is full of wake-ups already
 
-    def wait(self) -> int:
+    def wait(self) -> list[int]:
         with self._leading:
             while not self._ready:
                 self._lead()
-            return self._ready.popleft()
+            return [self._ready.popleft()]
 
     def forget(self, fd: int) -> None:
         self._changes.append((fd, False))
@@ -224,12 +216,12 @@ class ScanWatch:
         except OSError:
             pass  # between the two lines another worker took the socket and closed it
 
-    def wait(self) -> int:
+    def wait(self) -> list[int]:
         with self._leading:
             while True:
                 fd = self._ask_round()
                 if fd is not None:
-                    return fd
+                    return [fd]
                 self._waker.wait()
 
     def forget(self, fd: int) -> None:

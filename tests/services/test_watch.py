@@ -94,7 +94,8 @@ class Workers:
 
     def _wait(self) -> None:
         try:
-            self._taken.put(self.watch.wait())
+            for fd in self.watch.wait():
+                self._taken.put(fd)
         except BaseException as error:
             self._taken.put(error)
 
@@ -271,14 +272,14 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(sl
     pair.speak()
     if slow == "arm":
         watch.add(pair.fd)
-        assert watch.wait() == pair.fd
+        assert watch.wait() == [pair.fd]
     waker.slow = slow
 
     def arming() -> None:
         (watch.add if slow == "add" else watch.arm)(pair.fd)
 
     def taking() -> None:
-        fd = watch.wait()
+        (fd,) = watch.wait()
         if then == "arm":
             watch.arm(fd)
         else:
