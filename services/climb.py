@@ -1,17 +1,34 @@
 """How many workers may serve at once: found out by what they serve, as .NET's thread pool climbs its hill.
 
 All begin. The first trial is of one alone, the best under a GIL; then twice or half as many are tried now and then.
-More stay if throughput rises by GAIN, fewer if it does not fall by LOSS: a worker that raises nothing costs switches.
-What fails is tried again later and later.
+A trial is held against the best of the latest windows: what disturbs a machine only ever slows a service, so the best
+says what this many can do. More stay if throughput rises by GAIN, fewer if it does not fall by LOSS: a worker that
+raises nothing costs switches. What fails is tried again later and later.
 Source: github.com/dotnet/runtime, PortableThreadPool.HillClimbing.
 """
+
+from collections import deque
 
 WINDOW_NS, WINDOW_REQUESTS = 10_000_000, 100
 LONGEST_WINDOW_NS = 200_000_000
 SETTLE_NS = 4_000_000  # until sockets are where they are to be
-GAIN, LOSS = 1.05, 0.98
-LATER, LONGEST_WAIT = 4, 64  # windows between two trials: so many times more after one that failed
+GAIN, LOSS = 1.02, 0.98
+NEARLY = 0.9  # a trial that reaches so much of what it had to gets a second window
+LATEST = 8  # windows
+FIRST, LATER, LONGEST_WAIT = 2, 4, 128  # windows until a trial: so many times more after one that failed
 SHIFT = 1.5  # a load that changed by so much makes what was learnt void
+
+
+class Direction:
+    """Trials of more or of fewer workers: wait windows lie between two, left until the next."""
+
+    __slots__ = ("left", "wait")
+
+    def __init__(self) -> None:
+        self.left = self.wait = FIRST
+
+    def failed(self) -> None:
+        self.left = self.wait = min(LATER * self.wait, LONGEST_WAIT)
 
 
 class Climb:
@@ -23,20 +40,26 @@ class Climb:
         self._fixed = bool(fixed)
         self._start: tuple[int, int] | None = None
         self._settled_ns = 0
-        self._rate = 0.0
+        self._rates: deque[float] = deque(maxlen=LATEST)
+        self._known = 0.0
         self._before = 0
-        self._wait = self._left = 1
+        self._second = False
         self._to_one = True
-        self._up = False
+        self._up, self._down = Direction(), Direction()
 
     def __repr__(self) -> str:
-        return f"Climb({self.active} of {self._most}, {self._rate:.0f} requests/s)"
+        return f"Climb({self.active} of {self._most}, {self._known:.0f} requests/s)"
+
+    @property
+    def trying(self) -> bool:
+        """Whether a trial is under way, or the first is soon."""
+        return not self._fixed and (bool(self._before) or len(self._rates) < FIRST)
 
     def pause(self) -> None:
         """What has been served since the last call says nothing; a trial under way is given up."""
         self._start = None
         if self._before:
-            self.active, self._before = self._before, 0
+            self.active, self._before, self._second = self._before, 0, False
 
     def observe(self, requests: int, now_ns: int, connections: int) -> None:
         """*requests* have been served so far; call it often.
@@ -54,41 +77,50 @@ class Climb:
             self._start = requests, now_ns
         elif passed_ns >= WINDOW_NS and served >= WINDOW_REQUESTS:
             self._start = requests, now_ns
-            rate = served / passed_ns * 1e9
             if self._before:
-                self._judge(rate, now_ns)
+                self._judge(served / passed_ns * 1e9)
             else:
-                self._learn(rate, now_ns, min(connections, self._most))
+                self._learn(served / passed_ns * 1e9)
+            if not self._before:
+                self._try(now_ns, min(connections, self._most))
 
-    def _change(self, active: int, now_ns: int) -> None:
-        self.active, self._start, self._settled_ns = active, None, now_ns + SETTLE_NS
-
-    def _judge(self, rate: float, now_ns: int) -> None:
-        """The end of a trial."""
+    def _judge(self, rate: float) -> None:
+        """A window of a trial. One that succeeds is followed by the next one in its direction."""
         grew = self.active > self._before
-        if rate >= self._rate * (GAIN if grew else LOSS):
-            self._rate, self._wait = rate, 1
+        tried, other = (self._up, self._down) if grew else (self._down, self._up)
+        wanted = max(self._rates) * (GAIN if grew else LOSS)
+        if NEARLY * wanted <= rate < wanted and not self._second:
+            self._second = True
+            return
+        if rate >= wanted:
+            self._rates.clear()
+            self._rates.append(rate)
+            self._known = rate
+            tried.left, tried.wait = 0, FIRST
+            other.left = other.wait = LATER * FIRST
         else:
-            self._change(self._before, now_ns)
-            self._up, self._wait = not grew, min(LATER * self._wait, LONGEST_WAIT)
-        self._before, self._left, self._to_one = 0, self._wait, False
+            self.active, self._start = self._before, None
+            tried.failed()
+        self._before, self._second, self._to_one = 0, False, False
 
-    def _learn(self, rate: float, now_ns: int, useful: int) -> None:
+    def _learn(self, rate: float) -> None:
         """A window between trials."""
-        if self._rate and 1 / SHIFT < rate / self._rate < SHIFT:
-            self._rate = (self._rate + rate) / 2
-        else:
-            self._rate, self._wait, self._left = rate, 1, 2
-        self._left -= 1
-        if self._left <= 0:
-            self._try(now_ns, useful)
+        self._rates.append(rate)
+        best = max(self._rates)
+        if not self._known / SHIFT < best < self._known * SHIFT:
+            self._known, self._up, self._down = best, Direction(), Direction()
+        for direction in (self._up, self._down):
+            direction.left = max(direction.left - 1, 0)
 
     def _try(self, now_ns: int, useful: int) -> None:
+        """Begin the trial that is due, if there is one."""
         serving = min(self.active, useful)
-        fewer = 1 if self._to_one else max(serving // 2, 1)
-        wanted = min(2 * serving, useful) if self._up else fewer
-        if wanted == serving:  # as far as this way goes, and it came from the other
-            self._up, self._left = not self._up, LATER**2
+        more, fewer = min(2 * serving, useful), 1 if self._to_one else max(serving // 2, 1)
+        if not self._up.left and more > self.active:
+            wanted = more
+        elif not self._down.left and fewer < self.active:
+            wanted = fewer
         else:
-            self._before = self.active
-            self._change(wanted, now_ns)
+            return
+        self._before, self.active = self.active, wanted
+        self._start, self._settled_ns = None, now_ns + SETTLE_NS

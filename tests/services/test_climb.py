@@ -41,7 +41,7 @@ def waiting_for_others(active: int) -> float:
 def test_one_leader_stays_where_more_hold_each_other_up(noise: float) -> None:
     seen = climbed(under_a_lock, noise)
     assert seen.index(1) < 5  # the first trial
-    assert seen.count(1) > 0.85 * WINDOWS
+    assert seen.count(1) > 0.95 * WINDOWS
     assert set(seen[5:]) <= {1, 2}
 
 
@@ -71,7 +71,7 @@ def test_hardly_any_load_changes_nothing() -> None:
 
 
 def test_no_more_workers_are_tried_than_there_are_connections_to_serve() -> None:
-    assert max(climbed(waiting_for_others, connections=5)[-LONGEST_WAIT:]) == MOST  # all but five have nothing to do
+    assert {1, 2, 5, MOST} >= set(climbed(waiting_for_others, connections=5))
     assert {1, 2, MOST} >= set(climbed(under_a_lock, connections=2))
 
 
@@ -84,6 +84,16 @@ def test_a_trial_that_is_disturbed_ends_as_if_it_had_not_been_made() -> None:
             break
     assert climb.active == MOST
     assert window < 8
+
+
+def test_a_machine_that_is_disturbed_for_some_windows_makes_no_trial_succeed() -> None:
+    disturbed = iter([False, False, False, *[True, True, False, False] * WINDOWS])
+
+    def throughput(active: int) -> float:
+        return under_a_lock(active) * (0.6 if next(disturbed) else 1.0)
+
+    seen = climbed(throughput)
+    assert [2, 2, 2] not in [seen[place : place + 3] for place in range(WINDOWS)]  # a trial takes two
 
 
 @pytest.mark.parametrize(("fixed", "active"), [(1, 1), (7, 7), (99, MOST)])
