@@ -27,7 +27,8 @@ class Connection:
     __slots__ = ("fd", "frames", "listener", "requests", "sock", "unsent", "until")
 
     def __init__(self, sock: socket.socket, listener: Listener) -> None:
-        set_options(sock)
+        if listener.is_tcp:
+            set_options(sock)
         self.sock = sock
         self.fd = sock.fileno()
         self.listener = listener

@@ -56,15 +56,17 @@ def for_peers(sock: socket.socket) -> socket.socket:
 
 
 class Listener:
-    """One listening socket; address is what a client is told. Accepting never blocks longer than the caller waits."""
+    """One listening socket; address is what a client is told. Accepting never blocks longer than the caller waits.
 
-    __slots__ = ("accepted", "address", "requests", "sock")
+    is_tcp: asked once: sock.family makes a member of an enum each time
+    """
+
+    __slots__ = ("address", "is_tcp", "sock")
 
     def __init__(self, sock: socket.socket, address: str) -> None:
         self.sock = sock
         self.address = address
-        self.accepted = 0
-        self.requests = 0
+        self.is_tcp = sock.family != socket.AF_UNIX
 
     def __repr__(self) -> str:
         return f"Listener({self.address})"
