@@ -21,10 +21,12 @@ from config.plan import Plan
 from config.plan_options import JSON, parse_margin
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import Arg, message, plural
+from core.messages import message, plural
+from core.placement import placement
 from core.printable import on_one_line
 from core.result import load
 from lab.machine import host
+from reports.document.values import duration
 
 POWER = Option(
     "--power D", message("by the noise of a saved run: cells and blocks that find a difference of 5%"), parse_margin
@@ -71,29 +73,20 @@ def main(arguments: Sequence[str]) -> int:
 
 def _power(given: Mapping[str, Any], output: Output) -> int:
     """Print what would find the difference, with the noise of a run."""
-    from reports.rows.inside import design_of
+    from reports.rows.comparisons import compare
+    from reports.rows.designs import design_of, design_words
 
     if given["power"] is None or given["from"] is None:
         raise BadInput("--power takes its noise from a saved run: --power 5% --from reports/out/RUN.")
-    size = flags.value_of(POWER, given)
-    design = design_of(load(Path(given["from"])), size)
+    size, run = flags.value_of(POWER, given), load(Path(given["from"]))
+    design = design_of(run, compare(run), size)
     if design is None:
         raise BadInput(
             "{run} cannot say how many blocks it takes: no step has 6 blocks of cells of half a second, or its noise "
             "would ask for hundreds. Measure its plan with --blocks 6 --duration 1, or on a quieter machine.",
             run=given["from"],
         )
-    output.line(
-        message(
-            "cells of {seconds:g} s x {blocks} would find {size:.0%} in {time}, in 80 % of runs: --duration "
-            "{seconds:g} --blocks {count}",
-            seconds=design.seconds,
-            blocks=plural("{count} block", "{count} blocks", count=design.blocks),
-            size=size,
-            time=_time(design.spent_s),
-            count=design.blocks,
-        )
-    )
+    output.line(design_words(design, size, design.flags))
     return 0
 
 
@@ -114,9 +107,12 @@ def _print(plan: Plan, output: Output) -> None:
         cells=plural("{count} cell", "{count} cells", count=len(cells)),
         blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
         requests=plan.blocks * sum(cell.requests for cell in cells),
-        time=_time(seconds),
+        time=duration(seconds),
     )
     console.print(f"\n{output.text(total)}", highlight=False)
+    if plan.aa and not (plan.method.is_pinned or plan.layout or plan.user_service or plan.view):
+        advice = message("Placement on {cores} cores: {advice}", cores=cores, advice=placement(cores))
+        console.print(output.text(advice), highlight=False, soft_wrap=True)
 
 
 def columns(plan: Plan, cores: int, output: Output) -> list[Column]:
@@ -155,10 +151,3 @@ def _width(table: Sequence[Column]) -> int:
 def _varying(cells: Sequence[Cell]) -> list[str]:
     names = dict.fromkeys(name for cell in cells for name in cell.params)
     return [name for name in names if len({str(cell.params[name]) for cell in cells if name in cell.params}) > 1]
-
-
-def _time(seconds: float) -> Arg:
-    if seconds < 120:
-        return message("{time:.0f} s", time=seconds)
-    hours = seconds >= 7200
-    return message("{time:.1f} h", time=seconds / 3600) if hours else message("{time:.0f} min", time=seconds / 60)

@@ -71,6 +71,11 @@ class Method:
                     cpus=listed(sorted(usable)),
                 )
 
+    @property
+    def is_pinned(self) -> bool:
+        """Whether services or clients are held to CPUs."""
+        return bool(self.pin_services or self.pin_clients)
+
     def warmup_of(self, requests: int) -> tuple[int | None, float]:
         """The warm-up where *requests* are timed: so many requests and 0 s, or None and so many seconds."""
         share, seconds = self.warmup.share, self.warmup.seconds

@@ -231,7 +231,8 @@ COMPARISON = record(
         "capacity": record(may={"measured": flag, "denominator": CAPACITY, "numerator": CAPACITY, **RATIO}),
         "tails": by_name(record(may={**RATIO, "p": nullable(number), "verdict": VERDICT})),
         "far_slower": by_name(COUNT),
-        "dependence": by_name(number),
+        **dict.fromkeys(("dependence", "noise"), by_name(number)),
+        "adjusted": record(may={**RATIO, "denominator": number, "numerator": number, "verdict": VERDICT}),
     }
 )
 comparisons = array(COMPARISON)

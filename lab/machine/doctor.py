@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from core.messages import NOTHING, Message, message, plural, verbatim
+from core.placement import placement
 from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
-from lab.machine.placement import placement
 
 LOAD_PER_CORE = 0.2
 OTHERS_SHARE = 0.05

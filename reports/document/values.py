@@ -1,5 +1,7 @@
 """How numbers are shown, each kind in one way everywhere. Pure."""
 
+from core.messages import Message, message
+
 SMALL = 0.1
 MIB = 2**20
 KIB = 2**10
@@ -9,6 +11,15 @@ def seconds(value_ns: float) -> str:
     """Nanoseconds as seconds, with as many digits as a measurement bears."""
     value_s = value_ns / 1e9
     return f"{value_s:.3f}" if value_s < 100 else f"{value_s:,.1f}"
+
+
+def duration(value_s: float) -> Message:
+    """Seconds, roughly, as '45 s', '12 min' or '3.1 h'."""
+    if value_s < 120:
+        return message("{time:.0f} s", time=value_s)
+    if value_s < 7200:
+        return message("{time:.0f} min", time=value_s / 60)
+    return message("{time:.1f} h", time=value_s / 3600)
 
 
 def microseconds(value_ns: float) -> str:

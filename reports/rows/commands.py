@@ -10,10 +10,10 @@ from core.runtime import NATIVE
 ALL_RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
 
 
-def command_line(run: Run, without: str = "--out") -> str:
-    """The command that began the run, as one types it, but for the flag *without* and the folder."""
+def command_line(run: Run, *without: str) -> str:
+    """The command that began the run, as one types it, but for the flags *without* and the folder."""
     arguments = run.command or ["runner.py"]
-    dropped = ("--out", without)
+    dropped = ("--out", *without)
     kept = [
         argument
         for before, argument in pairwise(["", *arguments])

@@ -1,8 +1,7 @@
 """The comparisons of a run: every step of every system and setting, and over all of them, with verdicts. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from core.messages import NOTHING, Message, listed, message, plural
@@ -14,8 +13,10 @@ from reports.rows.capacity import capacity
 from reports.rows.factors import factors
 from reports.rows.gates import cores_in_use, disturbances, full, median_saturation, saturated
 from reports.rows.hosts import host_confounds
+from reports.rows.inside import noise
 from reports.rows.loops import is_open
 from reports.rows.pairs import OVER_ALL, Pair, Setting, pairs
+from reports.rows.sensitivity import adjusted, differences, waits
 from reports.rows.steps import NAMES, confounds
 from reports.rows.summary import setting_key
 from reports.rows.tails import tails
@@ -23,7 +24,7 @@ from reports.statistics.dependence import dependence, depends
 from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
-from reports.statistics.verdict import Verdict, judge_family
+from reports.statistics.verdict import Verdict, judge_adjusted, judge_family
 
 AT_RATE = message("requests came at a rate, so throughput says only that they were answered: compare latency")
 
@@ -48,6 +49,8 @@ class Comparison:
     capacity: what the services of each arm could serve by themselves; reports.rows.capacity
     far_slower: of each side, how many cells were far slower than its others
     dependence: p of ways in which its blocks depend on each other; reports.statistics.dependence
+    noise: the fields of Noise, of which its ratio's is made in a block; reports.statistics.inside
+    adjusted: what it would be had its arms waited alike for cores; reports.rows.sensitivity
     """
 
     system: str
@@ -77,6 +80,8 @@ class Comparison:
     tails: dict[str, Any] = field(default_factory=dict)
     far_slower: dict[str, int] = field(default_factory=dict)
     dependence: dict[str, float] = field(default_factory=dict)
+    noise: dict[str, float] = field(default_factory=dict)
+    adjusted: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_range(self) -> bool:
@@ -131,9 +136,23 @@ def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]
     """A comparison for each pair of *family*, where no A/A of *same* differs from itself."""
     of_tails = tails(family, margin=_margin(run), anytime=is_anytime(run), seed=run.seed)
     return [
-        _comparison(run, pair, _unless_aa_differs(verdict, same), _floors(same), of_tail)
-        for (pair, verdict), of_tail in zip(_judged(run, family), of_tails, strict=True)
+        replace(_comparison(run, pair, _unless_aa_differs(verdict, same), _floors(same)), tails=of_tail, adjusted=alike)
+        for (pair, verdict), of_tail, alike in zip(
+            _judged(run, family), of_tails, _had_waits_been_alike(run, family), strict=True
+        )
     ]
+
+
+def _had_waits_been_alike(run: Run, family: Sequence[Pair]) -> list[dict[str, Any]]:
+    """What verdicts on *family* would be."""
+    known = [waits(pair) for pair in family]
+    would_be = judge_adjusted(
+        {number: pair.ratios for number, pair in enumerate(family)},
+        {number: pair.totals for number, pair in enumerate(family)},
+        {number: more for number, of_pair in enumerate(known) if of_pair and (more := differences(of_pair))},
+        _margin(run),
+    )
+    return [adjusted(of_pair, would_be.get(number)) if of_pair else {} for number, of_pair in enumerate(known)]
 
 
 def _margin(run: Run) -> float:
@@ -178,13 +197,7 @@ def _unless_aa_differs(verdict: Verdict, same: Sequence[tuple[Pair, Verdict]]) -
     return replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
 
 
-def _comparison(
-    run: Run,
-    pair: Pair,
-    verdict: Verdict,
-    floors: Mapping[Setting, float],
-    of_tail: Mapping[str, Any] = MappingProxyType({}),
-) -> Comparison:
+def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting, float]) -> Comparison:
     settings = pair.sides or tuple((single.setting[0], single.params) for single in pair.over)
     used, in_use = median_saturation(pair.cells, run), cores_in_use([*pair.numerator.values()], run)
     of_blocks = dependence(pair.ratios, pair.numerator_last)
@@ -215,9 +228,9 @@ def _comparison(
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},
         capacity=capacity(pair, run) if verdict.ratio is not None else {},
-        tails=dict(of_tail),
         far_slower=pair.far_slower,
         dependence=of_blocks,
+        noise=asdict(of_block) if (of_block := noise(pair)) else {},
     )
 
 

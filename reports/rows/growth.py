@@ -11,8 +11,8 @@ import numpy as np
 from core.messages import Message
 from core.result import CellResult, Run
 from reports.rows.series import Series, is_proportional, labels, memory_bytes, number, series
-from reports.statistics.scaling import least_squares, line_fit
-from reports.statistics.stats import Estimate
+from reports.statistics.scaling import line_fit
+from reports.statistics.stats import Estimate, least_squares
 
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS = 3

@@ -11,15 +11,17 @@ from statistics import median
 import numpy as np
 
 from core.cell import Value
-from core.result import CellResult, Run
-from reports.rows.pairs import OVER_ALL, Pair, pairs
+from core.result import CellResult
+from reports.rows.loops import is_open
+from reports.rows.pairs import Pair
 from reports.rows.summary import Row, cpu_ns
-from reports.statistics.inside import PARTS, Design, Noise, design_for, noise_of, start_of
+from reports.statistics.inside import Noise, noise_of, start_of
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats
 
 FEWEST_FOR_START = 8
 FEWEST_SLICES = 8
 MOST_IDLE = 0.1
+PARTS = 4  # of a cell, for its noise
 
 
 def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
@@ -85,30 +87,18 @@ def _under_way(params: Mapping[str, Value]) -> float:
     return clients * each if isinstance(clients, int) and isinstance(each, int) else inf
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepNoise:
-    """The noise of a step of one setting; seconds: the timed window of its cells."""
-
-    pair: Pair
-    noise: Noise
-    seconds: float
-
-
-def step_noises(run: Run) -> list[StepNoise]:
-    """Of all steps of single settings, A/A too, with blocks and slices enough."""
-    return [noise for pair in pairs(run) if pair.setting[0] != OVER_ALL and (noise := _step_noise(pair))]
-
-
-def _step_noise(pair: Pair) -> StepNoise | None:
+def noise(pair: Pair) -> Noise | None:
+    """Of a step of one setting; None without blocks and slices enough, and where requests came at a RATE."""
     blocks = [*pair.ratios]
+    if pair.over or pair.gate or is_open(pair.params) or len(blocks) < FEWEST_FOR_INTERVAL:
+        return None
     sides = [whole_slices([cells[block] for block in blocks]) for cells in (pair.denominator, pair.numerator)]
-    if len(blocks) < FEWEST_FOR_INTERVAL or pair.gate or not all(sides):
+    if not all(sides):
         return None
     logs = [_logs_of_parts(side[0]) for side in sides if side]
     if not all(np.isfinite(part).all() for part in logs):
         return None
-    seconds = median(cell.wall_ns for cell in pair.cells) / 1e9
-    return StepNoise(pair=pair, noise=noise_of(logs[1] - logs[0], seconds), seconds=seconds)
+    return noise_of(logs[1] - logs[0], median(cell.wall_ns for cell in pair.cells) / 1e9)
 
 
 def _logs_of_parts(rates: Floats) -> Floats:
@@ -116,23 +106,3 @@ def _logs_of_parts(rates: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         means = [part.mean(axis=1) for part in np.array_split(rates, PARTS, axis=1)]
         return np.asarray(np.log(np.array(means, dtype=np.float64).T))
-
-
-def noise_of_run(noises: Sequence[StepNoise]) -> Noise | None:
-    """A typical comparison of a run: medians over its steps. None without any."""
-    if not noises:
-        return None
-    return Noise(
-        between=median(step.noise.between for step in noises), within=median(step.noise.within for step in noises)
-    )
-
-
-def design_of(run: Run, size: float) -> Design | None:
-    """What finds a true difference of *size*, a share, with the noise that *run* recorded; None where nothing would."""
-    noise = noise_of_run(step_noises(run))
-    if noise is None:
-        return None
-    per_block = len({(cell.arm, cell.cell_id) for cell in run.cells})
-    start_s = median(cell.overhead_ns for cell in run.cells if cell.status == "ok") / 1e9
-    family = max(1, len([pair for pair in pairs(run) if pair.step.name != "aa"]))
-    return design_for(size, noise, per_block, start_s, family)

@@ -15,6 +15,7 @@ from reports.rows.summary import setting_key
 from reports.rows.traces import together
 from reports.sections import of_run
 from reports.statistics.evidence import WORDS
+from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
@@ -148,6 +149,7 @@ def _reasons(view: View) -> Table:
             words(comparison.label, cells=view.traces.of(comparison)),
             number(comparison.p, probability, view.traces.of(comparison), "p"),
             number(comparison.noise_floor, percent, _floor_cells(comparison, view)),
+            *_scatter(comparison, view.traces.of(comparison)),
             words(listed([comparison.why, *comparison.limits], SEMICOLON)),
         )
         for comparison in view.compared
@@ -157,6 +159,8 @@ def _reasons(view: View) -> Table:
         (STEP, False),
         (message("p"), True),
         (message("Noise floor"), True),
+        (message("Scatter of a block (sd)"), True),
+        (message("between processes"), True),
         (message("Why"), False),
     )
     return Table(
@@ -166,6 +170,13 @@ def _reasons(view: View) -> Table:
         kind="reasons",
         folded=True,
     )
+
+
+def _scatter(comparison: Comparison, cells: str) -> Line:
+    """The noise of a block's ratio, and its part that is between processes."""
+    noise = Noise(**comparison.noise) if comparison.noise else None
+    parts = (noise.sd(), noise.between) if noise else (None, None)
+    return tuple(number(part, percent, cells, "noise") for part in parts)
 
 
 def _floor_cells(comparison: Comparison, view: View) -> str:

@@ -4,13 +4,18 @@ from collections.abc import Sequence
 
 from core.messages import Message, message, plural, verbatim
 from core.method import SAME
+from core.placement import FEWEST_TO_PIN, placement
 from reports.document.model import traced
 from reports.document.values import percent
+from reports.rows.commands import command_line
 from reports.rows.comparisons import is_anytime
+from reports.rows.designs import design_of, design_words, typical_noise
 from reports.rows.steps import not_separated, steps
 from reports.rows.summary import runtimes
 from reports.rows.traces import of_cells
 from reports.view import View
+
+WORTH_FINDING = 0.05
 
 
 def rests_on(view: View) -> list[Message]:
@@ -18,9 +23,9 @@ def rests_on(view: View) -> list[Message]:
     cells = of_cells(view.run.cells)
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in view.run.cells}))
     order = message("{blocks}, cells in balanced random order (seed {seed}).", blocks=blocks, seed=view.run.seed)
-    return [
-        traced(line, cells) for line in (order, *_looks(view), *_noise_words(view), _client_words(view), *mixed(view))
-    ]
+    noise = (*_noise_words(view), *scatter(view))
+    lines = (order, *_looks(view), *noise, _client_words(view), *_placement(view), *mixed(view))
+    return [traced(line, cells) for line in lines]
 
 
 def _looks(view: View) -> list[Message]:
@@ -44,11 +49,35 @@ def _noise_words(view: View) -> list[Message]:
     return [message("No A/A arm was measured, so the noise floor is not known: add --aa.")]
 
 
+def scatter(view: View) -> list[Message]:
+    """Where the noise of a typical ratio comes from, and what would find 5 % in spite of it; nothing if not known."""
+    noise, design = typical_noise(view.comparisons), design_of(view.run, view.comparisons, WORTH_FINDING)
+    if noise is None:
+        return []
+    parts = message(
+        "A ratio scatters by {sd} from block to block (sd): by {between} between processes, which only more blocks "
+        "average out, and by {within} within cells of {seconds:.1f} s, which longer ones do too.",
+        sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
+    )  # fmt: skip
+    if design is None or view.plan.view:
+        return [parts]
+    command = f"{command_line(view.run, '--duration', '--blocks')} {design.flags}"
+    return [parts, design_words(design, WORTH_FINDING, command)]
+
+
 def _client_words(view: View) -> Message:
     client = view.plan.method.client_runtime
     if client == SAME:
         return message("Clients run under the service's runtime, so both sides change: --client-runtime holds them.")
     return message("Clients run under {runtime} in every cell: only the service changes.", runtime=client)
+
+
+def _placement(view: View) -> list[Message]:
+    """What --pin would have made of the run, where its cores allow it."""
+    plan, cores = view.plan, view.machine.available_cores
+    if cores < FEWEST_TO_PIN or plan.method.is_pinned or plan.layout or plan.user_service or plan.view:
+        return []
+    return [message("Nothing was pinned on {cores} cores: {advice}.", cores=cores, advice=placement(cores))]
 
 
 def mixed(view: View) -> list[Message]:

@@ -27,7 +27,8 @@ from reports.rows.series import about
 from reports.rows.summary import Row
 from reports.rows.traces import of_cells, of_rows, together
 from reports.sections.gaps import elsewhere, missing
-from reports.sections.rests_on import floors, mixed, range_of, rests_on
+from reports.sections.rests_on import floors, mixed, range_of, rests_on, scatter
+from reports.sections.sensitivity import sensitivity
 from reports.statistics.dependence import ENOUGH, depends, independence_is_known
 from reports.view import View
 
@@ -58,17 +59,18 @@ class Check:
 
 
 def section(view: View) -> Section:
-    """The checks, what the verdicts rest on in words, and the gaps. A terminal shows what cannot be told apart."""
+    """The checks, what the verdicts rest on in words, and the gaps. A terminal shows the noise and what is mixed."""
     return Section(
         key="validity",
         title=message("Validity"),
         tables=(_checks(view),),
         parts=(
             Section(key="rests-on", title=message("What the verdicts rest on"), sentences=tuple(rests_on(view))),
+            sensitivity(view),
             missing(view),
             elsewhere(view),
         ),
-        terminal=() if view.plan.view else (*mixed(view), *_distortions(view)),
+        terminal=() if view.plan.view else (*scatter(view), *mixed(view), *_distortions(view)),
     )
 
 

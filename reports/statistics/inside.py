@@ -1,16 +1,15 @@
 """What slices of cells say: since when a cell runs evenly, where its noise comes from, and which plan that asks for."""
 
 from dataclasses import dataclass, replace
-from math import ceil, log1p, sqrt
+from math import ceil, hypot, log1p, sqrt
 
 import numpy as np
 from scipy import special
 
 from reports.statistics.evidence import POWER
-from reports.statistics.significance import ALPHA, fewest_blocks, sign_flip_p
+from reports.statistics.significance import ALPHA, EXACT_UP_TO, clipped, fewest_blocks, sign_flip_p
 from reports.statistics.stats import Floats, hodges_lehmann
 
-PARTS = 4  # of a cell, for its noise
 STEADY_ALPHA = 0.01
 LEAST_LOSS = 0.01
 ESTIMATE = sqrt(np.pi / 3)  # standard error of a Hodges-Lehmann estimate over that of a mean
@@ -46,29 +45,26 @@ def start_of(rates: Floats) -> Start:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """Variance of a block's log-ratio: *between* processes, and *within* them, which falls with the cells' length.
-
-    within: of cells of one second
-    """
+    """Standard deviation of a block's log-ratio: *between* processes, and *within* cells of so many *seconds*."""
 
     between: float
     within: float
+    seconds: float = 1.0
 
-    def sd(self, seconds: float) -> float:
-        """Standard deviation of the log-ratio, with cells of so many seconds."""
-        return sqrt(self.between + self.within / seconds)
+    def sd(self, seconds: float = 0) -> float:
+        """Of both together, with cells of so many seconds, or of as many as these."""
+        return hypot(self.between, self.within * sqrt(self.seconds / (seconds or self.seconds)))
 
 
 def noise_of(parts: Floats, seconds: float) -> Noise:
-    """By one-way random effects. parts: log-ratios of each block's PARTS parts of its cells of so many *seconds*
+    """By one-way random effects. parts: log-ratios of each block's parts of its cells of so many *seconds*
 
     Source: Searle, Casella and McCulloch (1992), chapter 3: the expected mean squares.
     """
-    of_parts = float(parts.var(axis=1, ddof=1).mean())
+    of_parts = float(parts.var(axis=1, ddof=1).mean()) / parts.shape[1]
     of_blocks = float(parts.mean(axis=1).var(ddof=1))
-    count = parts.shape[1]
-    between = max(0.0, of_blocks - of_parts / count)
-    return Noise(between=between, within=(of_blocks - between) * seconds)
+    between, within = max(0.0, of_blocks - of_parts), min(of_blocks, of_parts)
+    return Noise(between=sqrt(between), within=sqrt(within), seconds=seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +75,25 @@ class Design:
     blocks: int
     spent_s: float
 
+    @property
+    def flags(self) -> str:
+        """Those of a run that measures by it."""
+        return f"--duration {self.seconds:g} --blocks {self.blocks}"
+
 
 def power_of(effect: float, sd: float, blocks: int, family: int) -> float:
     """Share of simulated runs in which one of *family* comparisons, of true *effect* (a share), is found."""
     values = np.random.default_rng(blocks).normal(log1p(effect), sd, (DRAWS, blocks))
     lows = hodges_lehmann(values)[1]
-    return float(
-        np.mean([low > 0 and family * sign_flip_p(row) <= ALPHA for low, row in zip(lows, values, strict=True)])
-    )
+    return float(np.mean((lows > 0) & (family * _flip_ps(values) <= ALPHA)))
+
+
+def _flip_ps(values: Floats) -> Floats:
+    """sign_flip_p() of each row, where it is not exact by the normal distribution, which takes seconds less."""
+    if values.shape[1] <= EXACT_UP_TO:
+        return np.array([sign_flip_p(row) for row in values])
+    scores = np.array([clipped(row) for row in values])
+    return np.asarray(2 * special.ndtr(-np.abs(scores.sum(axis=1)) / np.sqrt((scores**2).sum(axis=1))))
 
 
 def blocks_for(effect: float, sd: float, family: int = 1) -> int:

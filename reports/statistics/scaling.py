@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from core.messages import Message, message
-from reports.statistics.stats import CONFIDENCE, Estimate, Floats, log_ratios
+from reports.statistics.stats import Estimate, Floats, least_squares, log_ratios, t_estimate
 from reports.statistics.verdict import Verdict, judge_family
 
 FEWEST_VALUES = 6
@@ -87,9 +87,9 @@ def usl_fit(throughput: Mapping[int, float]) -> UslFit:
     n, rate = _points(throughput)
     values, covariance = _fit(n, rate, [n - 1, n * (n - 1)])
     errors = np.sqrt(np.diag(covariance))
-    sigma, kappa = (_t_estimate(values[i], errors[i], n.size, 3) for i in (1, 2))
+    sigma, kappa = (t_estimate(values[i], errors[i], n.size, 3) for i in (1, 2))
     return UslFit(
-        rate=_t_estimate(values[0], errors[0], n.size, 3).ratio,
+        rate=t_estimate(values[0], errors[0], n.size, 3).ratio,
         sigma=sigma,
         kappa=kappa,
         peak=_peak(values, covariance, n.size) if kappa.low > 0 else None,
@@ -104,9 +104,9 @@ def amdahl_fit(throughput: Mapping[int, float]) -> AmdahlFit:
     n, rate = _points(throughput)
     values, covariance = _fit(n, rate, [n - 1])
     errors = np.sqrt(np.diag(covariance))
-    serial = _t_estimate(values[1], errors[1], n.size, 2)
+    serial = t_estimate(values[1], errors[1], n.size, 2)
     return AmdahlFit(
-        rate=_t_estimate(values[0], errors[0], n.size, 2).ratio,
+        rate=t_estimate(values[0], errors[0], n.size, 2).ratio,
         serial=serial,
         limit=_reciprocal(serial) if serial.low > 0 else None,
     )
@@ -166,19 +166,6 @@ def line_fit(points: Iterable[tuple[float, float]]) -> Line:
     return Line(slope=slope, intercept=intercept)
 
 
-def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
-    """The coefficients of *columns*, of which the first is all ones, whose sum is nearest to *y*; with t intervals.
-
-    Source: Draper and Smith (1998), chapter 5.
-    """
-    matrix, middle = np.column_stack(columns), float(y.mean())
-    values = np.linalg.lstsq(matrix, y - middle)[0]  # exactly nought where y is flat
-    left = ((y - middle - matrix @ values) ** 2).sum() / (len(y) - len(columns))
-    errors = np.sqrt(left * np.diag(np.linalg.inv(matrix.T @ matrix)))
-    values[0] += middle
-    return [_t_estimate(value, error, len(y), len(columns)) for value, error in zip(values, errors, strict=True)]
-
-
 def jain_index(shares: Sequence[float]) -> float:
     """How evenly a whole is shared: 1 if all have the same, k/n if k of n share it evenly and the rest have none.
 
@@ -233,7 +220,7 @@ def _fit(n: Floats, rate: Floats, terms: Sequence[Floats]) -> tuple[Floats, Floa
         linear, covariance = optimize.curve_fit(log_spent, n, np.log(spent), p0=start, jac=slopes)
     except RuntimeError as error:
         raise NoFit(message("the search for its parameters did not converge")) from error
-    if _t_estimate(linear[0], sqrt(covariance[0, 0]), n.size, len(linear)).low <= 0:
+    if t_estimate(linear[0], sqrt(covariance[0, 0]), n.size, len(linear)).low <= 0:
         raise NoFit(
             message(
                 "under this law these values do not determine the throughput of one; sweep from 1 or close to it "
@@ -257,12 +244,6 @@ def _relative(linear: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     return np.array([-log(first), *(linear[1:] / first)]), slopes @ covariance @ slopes.T
 
 
-def _t_estimate(value: float, error: float, points: int, parameters: int) -> Estimate:
-    """*value* with the t interval of its standard *error*."""
-    reach = float(special.stdtrit(points - parameters, (1 + CONFIDENCE) / 2)) * float(error)
-    return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=points)
-
-
 def _reciprocal(of: Estimate) -> Estimate:
     return Estimate(value=1 / of.value, low=1 / of.high, high=1 / of.low, count=of.count)
 
@@ -274,4 +255,4 @@ def _peak(values: Floats, covariance: Floats, points: int) -> Estimate | None:
         return None
     slopes = np.array([0, -0.5 / (1 - sigma), -0.5 / kappa])
     error = sqrt(float(slopes @ covariance @ slopes))
-    return _t_estimate(0.5 * log((1 - sigma) / kappa), error, points, 3).ratio
+    return t_estimate(0.5 * log((1 - sigma) / kappa), error, points, 3).ratio

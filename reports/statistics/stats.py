@@ -138,12 +138,35 @@ def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float
 def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
     """Mean with its 95 % t interval; without one for fewer than 6 blocks."""
     values = np.asarray(per_block, dtype=np.float64)
-    middle = float(values.mean())
-    reach = inf
     if values.size >= FEWEST_FOR_INTERVAL:
-        error = float(values.std(ddof=1)) / values.size**0.5
-        reach = float(special.stdtrit(values.size - 1, (1 + CONFIDENCE) / 2)) * error
-    return Estimate(value=middle, low=middle - reach, high=middle + reach, count=values.size)
+        return least_squares([np.ones(values.size)], values)[0]
+    return Estimate(value=float(values.mean()), low=-inf, high=inf, count=values.size)
+
+
+def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
+    """The coefficients of *columns*, of which the first is all ones, whose sum is nearest to *y*; with t intervals.
+
+    Source: Draper and Smith (1998), chapter 5.
+    """
+    matrix, middle = np.column_stack(columns), float(y.mean())
+    values = np.linalg.lstsq(matrix, y - middle)[0]  # exactly nought where y is flat
+    left = ((y - middle - matrix @ values) ** 2).sum() / (len(y) - len(columns))
+    errors = np.sqrt(left * np.diag(np.linalg.inv(matrix.T @ matrix)))
+    values[0] += middle
+    return [t_estimate(value, error, len(y), len(columns)) for value, error in zip(values, errors, strict=True)]
+
+
+def t_estimate(value: float, error: float, points: int, parameters: int) -> Estimate:
+    """*value* with the t interval of its standard *error*."""
+    reach = float(special.stdtrit(points - parameters, (1 + CONFIDENCE) / 2)) * float(error)
+    return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=points)
+
+
+def t_p(of: Estimate, parameters: int, bound: float = 0.0) -> float:
+    """One-sided p of "not above *bound*", of an estimate that t_estimate() made."""
+    degrees, above = of.count - parameters, of.value - bound
+    error = of.half_width / float(special.stdtrit(degrees, (1 + CONFIDENCE) / 2))
+    return float(special.stdtr(degrees, -above / error)) if error else float(above <= 0)
 
 
 def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:

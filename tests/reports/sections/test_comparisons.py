@@ -85,7 +85,7 @@ def test_confounds_and_notes_stand_beside_the_reason_of_their_verdict() -> None:
             "System 2",
             "lock: 3.14t+gil → 3.14t",
             "0.008",
-            "-",
+            *("-", "-", "-"),
             "the interval 2 to 2 excludes 1, and p is 0.0078; confound: compiler GCC 13.2.0 against Clang 18",
         ]
     ]

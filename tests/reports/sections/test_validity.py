@@ -165,6 +165,21 @@ def test_a_client_that_is_held_constant_is_named() -> None:
     assert "Clients run under 3.14 in every cell: only the service changes." in rests_on(run)
 
 
+@pytest.mark.parametrize(
+    ("cores", "pins", "advised"),
+    [(4, (), "--pin services=0-2 clients=3 "), (4, (0,), ""), (3, (), "")],
+)
+def test_a_run_that_was_not_pinned_is_told_where_its_cores_would_allow_it(
+    cores: int, pins: tuple[int, ...], advised: str
+) -> None:
+    run = short()
+    run.machine["cores_usable"] = cores
+    run.plan["method"] = Method(pin_services=pins).to_json()
+    advice = [line for line in rests_on(run) if "--pin" in line]
+    assert len(advice) == bool(advised)
+    assert all(advised in line for line in advice)
+
+
 def test_what_cannot_be_separated_is_said_with_the_runtimes_to_add_on_a_terminal_too() -> None:
     run = short()
     assert rests_on(run)[-1].endswith("To separate them, add --runtime 3.11,3.14,3.14t+gil,3.14t.")

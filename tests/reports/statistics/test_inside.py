@@ -23,13 +23,14 @@ def test_noise_is_divided_between_and_within_processes() -> None:
     chance = np.random.default_rng(3)
     parts = [chance.normal(0, 0.03, (20, 1)) + chance.normal(0, 0.04, (20, 4)) for _ in range(200)]
     noises = [noise_of(part, 2.0) for part in parts]
-    assert np.mean([noise.between for noise in noises]) == pytest.approx(0.03**2, rel=0.1)
-    assert np.mean([noise.within for noise in noises]) == pytest.approx(2 * 0.04**2 / 4, rel=0.1)
+    assert np.mean([noise.between**2 for noise in noises]) == pytest.approx(0.03**2, rel=0.1)
+    assert np.mean([noise.within**2 for noise in noises]) == pytest.approx(0.04**2 / 4, rel=0.1)
+    assert np.mean([noise.sd(4) ** 2 for noise in noises]) == pytest.approx(0.03**2 + 0.04**2 / 8, rel=0.1)
 
 
 def test_a_recommended_design_finds_the_difference_as_often_as_it_says() -> None:
-    for between, family in ((0.0, 1), (0.03**2, 4), (0.06**2, 1)):
-        noise = Noise(between=between, within=0.03**2)
+    for between, family in ((0.0, 1), (0.03, 4), (0.06, 1)):
+        noise = Noise(between=between, within=0.03)
         design = design_for(0.05, noise, cells=2, start_s=0.4, family=family)
         assert design
         assert power_of(0.05, noise.sd(design.seconds), design.blocks, family) >= 0.8
@@ -37,11 +38,11 @@ def test_a_recommended_design_finds_the_difference_as_often_as_it_says() -> None
 
 
 def test_at_sd_3_percent_a_true_5_percent_is_found_within_three_minutes() -> None:
-    design = design_for(0.05, Noise(between=2 * 0.03**2, within=0.0), cells=2, start_s=0.5, family=1)
+    design = design_for(0.05, Noise(between=2**0.5 * 0.03, within=0.0), cells=2, start_s=0.5, family=1)
     assert design
     assert design.spent_s < 180
     assert power_of(0.05, 2**0.5 * 0.03, design.blocks, 1) >= 0.8
 
 
 def test_where_the_noise_is_hopeless_nothing_is_recommended() -> None:
-    assert design_for(0.01, Noise(between=0.2**2, within=0.0), cells=2, start_s=0.4, family=1) is None
+    assert design_for(0.01, Noise(between=0.2, within=0.0), cells=2, start_s=0.4, family=1) is None

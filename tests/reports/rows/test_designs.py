@@ -1,0 +1,81 @@
+"""Where the noise of a made run comes from, and the blocks that follow: on its page and by `plan --power` alike."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands.plan import main as plan_command
+from core.cell import Value
+from core.result import Run, RunFile
+from reports.rows.comparisons import compare
+from reports.rows.designs import design_of, typical_noise
+from reports.sections.rests_on import scatter
+from reports.sections.validity import section
+from reports.view import View
+from tests.reports.sample import MS, cell_of, measured, run_of
+
+BLOCKS, SLICES = 12, 20
+SIZE: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 100_000}
+Shape = Callable[[int], np.ndarray[tuple[int], np.dtype[np.float64]]]  # block -> rates of the numerator's slices
+
+
+def from_process_to_process(block: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.full(SLICES, np.exp(0.05 * (-1) ** block))
+
+
+def within_cells(block: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Quarters that swing by 10 %, of a mean that does not."""
+    return np.repeat(np.exp([0.1, -0.1, 0.1, -0.1]), SLICES // 4)
+
+
+def made(shape: Shape) -> Run:
+    """Two arms whose cells took 1 s; the numerator's answers by time have a *shape*."""
+    cells = []
+    for block in range(1, BLOCKS + 1):
+        for arm, rates in (("3.14t+gil", np.ones(SLICES)), ("3.14t", shape(block))):
+            counts = [7, *np.rint(5_000 * rates).astype(int).tolist(), 7]
+            cell = measured(cell_of("1", arm, SIZE), block, [999 * MS])
+            slices = {"width_ns": 50 * MS, "start_ns": -MS, "counts": counts}
+            cells.append(replace(cell, slices=slices, overhead_ns=500 * MS))
+    return run_of(cells, blocks=BLOCKS, runtimes=["3.14t+gil", "3.14t"])
+
+
+def test_what_differs_from_block_to_block_is_between_processes() -> None:
+    """Twelve x, six of 0.05 and six of -0.05: a variance of 0.0025 x 12 / 11."""
+    noise = typical_noise(compare(made(from_process_to_process)))
+    assert noise
+    assert noise.between == pytest.approx((0.0025 * 12 / 11) ** 0.5, abs=1e-4)
+    assert noise.within == pytest.approx(0, abs=1e-6)
+    assert noise.seconds == 1.0
+
+
+def test_what_differs_within_cells_is_not() -> None:
+    noise = typical_noise(compare(made(within_cells)))
+    assert noise
+    assert noise.between == 0
+
+
+def test_the_page_the_terminal_and_plan_give_the_same_design(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = made(from_process_to_process)
+    view, design = View(run), design_of(run, compare(run), 0.05)
+    assert design
+    assert design.blocks == pytest.approx(11, abs=3)  # (2.9 x 0.052 / 0.049) ** 2 = 9.5, and the power that it lacks
+    parts, advice = map(str, scatter(view))
+    assert parts.startswith("A ratio scatters by 5.2% from block to block (sd): by 5.2% between processes")
+    assert advice.endswith(f"in 80 % of runs: python runner.py {design.flags}")
+    assert set(map(str, scatter(view))) <= {str(line) for line in section(view).terminal}
+    RunFile(tmp_path).save(run)
+    assert plan_command(["--power", "5%", "--from", str(tmp_path)]) == 0
+    assert " ".join(capsys.readouterr().out.split()) == advice.replace("python runner.py ", "")
+
+
+def test_of_cells_without_slices_nothing_is_said() -> None:
+    run = made(within_cells)
+    run.cells = [replace(cell, slices={}) for cell in run.cells]
+    assert scatter(View(run)) == []
+    assert design_of(run, compare(run), 0.05) is None
