@@ -1,6 +1,5 @@
 """A record as the project keeps it: small, without paths, and a report can be made from it again."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,8 +35,7 @@ def test_a_kept_record_is_small_and_says_the_same(tmp_path: Path) -> None:
     write_all(again, kept)
 
 
-def test_a_run_that_has_not_ended_is_not_kept(tmp_path: Path) -> None:
-    RunFile(tmp_path / "run").save(replace(seed_run(runtimes=("3.14t",), blocks=1), finished_at=""))
-    with pytest.raises(BadInput, match=r"go on with: python runner.py --resume"):
+def test_a_run_without_a_report_is_not_kept(tmp_path: Path) -> None:
+    RunFile(tmp_path / "run").save(seed_run(runtimes=("3.14t",), blocks=1))
+    with pytest.raises(BadInput, match=r"has no record.md, .* make its report: python runner.py report"):
         keep(tmp_path / "run", tmp_path / "record")
-    assert not (tmp_path / "record").exists()

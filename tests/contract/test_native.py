@@ -80,7 +80,7 @@ def test_a_python_service_is_called_by_the_native_client(native_bench: Bench, ru
     result = measure(cell, system, 1, bench)
     check_all_is_well(result, cell)
     assert result.slow["p99"]["threshold_ns"] == result.latency["p99_ns"]
-    assert result.slow["p99"]["requests"] <= 2  # of 120 in all, or one service's 240
+    assert 1 <= result.slow["p99"]["requests"] <= 6  # of 120, with those of the same bucket; one service has 240
     assert (result.runtime, result.client_runtime) == (name, NATIVE)
     assert {service["gil_enabled_end"] for service in result.services} == {runtime.name.gil_enabled}
     assert {client["gil_enabled_end"] for client in result.clients} == {False}
