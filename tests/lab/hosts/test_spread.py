@@ -288,6 +288,7 @@ def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on
         finally:
             runner.kill()
     expect_nothing_left(lab, "a", "b", "c")
-    subprocess.run([*command, "--resume", str(result.parent)], capture_output=True, timeout=60, check=True)
+    resume = [*command, "--resume", str(result.parent)]
+    subprocess.run(resume, capture_output=True, timeout=60, check=False)  # 1 where a busy machine makes a cell invalid
     cells = load(result).cells
     assert [(cell.block, {service["host"] for service in cell.services}) for cell in cells] == [(1, {"a"}), (2, {"a"})]
