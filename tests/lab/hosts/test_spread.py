@@ -15,7 +15,6 @@ import pytest
 
 from commands import hosts
 from core.errors import BadInput
-from core.messages import Message
 from core.method import Method
 from core.result import CellResult, load
 from lab.hosts.connection import Connection
