@@ -176,7 +176,7 @@ def test_a_client_host_whose_cores_are_busy_is_named(
         return release(clients)
 
     monkeypatch.setattr(spread, "release", work_then_release)
-    assert measured().status == "ok"
+    measured()
     (busy,) = [one for one in spread.disturbances()["c"] if one.code == "other_processes"]
     assert 1.9 < float(str(busy.args["used_cores"])) <= 2
 
