@@ -20,14 +20,26 @@ from lab.hosts.links import CONNECT_S, Link, LinkLost, start_command
 from lab.output import Kept
 
 KEEPALIVE = {"TCP_KEEPIDLE": round(KEPT_ALIVE_S), "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": KEPT_ALIVE_COUNT}
+# While what was said waits for an acknowledgement, the kernel does not probe: it would say it again for a quarter of
+# an hour. Source: tcp(7)
+UNACKNOWLEDGED_MS = round((KEPT_ALIVE_S + KEPT_ALIVE_COUNT) * 1000)
 PUMP_BYTES = 1 << 16
 
 
+_making_loop = threading.Lock()
+
+
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def _only_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="asyncssh", daemon=True).start()
     return loop
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """One for all links: hosts are connected at the same time, and what another loop carries cannot be ended."""
+    with _making_loop:
+        return _only_loop()
 
 
 def by_asyncssh(host: Host, process_group: int) -> Link:
@@ -100,6 +112,8 @@ class _Carried:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for name, value in KEEPALIVE.items():
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS)
 
     async def _send(self, session: Any) -> None:
         loop = asyncio.get_running_loop()

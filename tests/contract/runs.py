@@ -99,9 +99,10 @@ class Run:
         raise AssertionError("turns do not end")
 
     def leaves_nothing(self) -> bool:
-        """Whether all its processes end, and its temporary folder is empty then."""
-        wait_for_ends(self.children())
-        return self.children() == {} and list(self.temporary.iterdir()) == []
+        """Whether all its processes end, those too that were being started, and its temporary folder is empty then."""
+        while children := self.children():
+            wait_for_ends(children)
+        return list(self.temporary.iterdir()) == []
 
     def turns(self, awaited: str, deadline_s: float = DEADLINE_S) -> Iterator[None]:
         """Turns of waiting for its end, which must not come; each a chance to look for what is awaited."""

@@ -152,7 +152,8 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     monkeypatch.setattr(spread, "release", release_then_cut)
     cell = measured()
     assert cell.status == "failed"
-    wait_until(lambda: bool(stopped.lost and cut.connection.lost), "both are lost")
+    for lost in (cut.connection, stopped):
+        wait_until(lambda lost=lost: bool(lost.lost), f"{lost} is lost")  # type: ignore[misc]
     assert "to host c is gone" in str(cut.connection.lost)
     expect_nothing_left(lab, "b", "c")
     lab.link("c", "up")
