@@ -2,8 +2,9 @@
 
 All begin. The first trial is of one alone, the best under a GIL; then twice or half as many are tried now and then.
 A trial is held against the best of the latest windows: what disturbs a machine only ever slows a service, so the best
-says what this many can do. More stay if throughput rises by GAIN, fewer if it does not fall by LOSS: a worker that
-raises nothing costs switches. What fails is tried again later and later.
+says what this many can do. More stay if throughput rises by GAIN, fewer if it does not fall by LOSS, or reaches the
+median of those windows where they differ by more: a worker that raises nothing costs switches, and among many services
+on few cores it takes from them what it does not use. What fails is tried again later and later.
 Source: github.com/dotnet/runtime, PortableThreadPool.HillClimbing.
 """
 
@@ -16,6 +17,7 @@ GAIN, LOSS = 1.02, 0.98
 NEARLY = 0.9  # a trial that reaches so much of what it had to gets a second window
 LATEST = 8  # windows
 FIRST, LATER, LONGEST_WAIT = 2, 4, 128  # windows until a trial: so many times more after one that failed
+SOON = 2  # the same, after one that reached what some windows before it had
 SHIFT = 1.5  # a load that changed by so much makes what was learnt void
 
 
@@ -27,8 +29,8 @@ class Direction:
     def __init__(self) -> None:
         self.left = self.wait = FIRST
 
-    def failed(self) -> None:
-        self.left = self.wait = min(LATER * self.wait, LONGEST_WAIT)
+    def failed(self, times: int) -> None:
+        self.left = self.wait = min(times * self.wait, LONGEST_WAIT)
 
 
 class Climb:
@@ -73,7 +75,7 @@ class Climb:
                 self._start = requests, now_ns
             return
         served, passed_ns = requests - self._start[0], now_ns - self._start[1]
-        if passed_ns > LONGEST_WINDOW_NS:  # hardly any load: nothing can be learnt from it
+        if passed_ns > LONGEST_WINDOW_NS and served < WINDOW_REQUESTS:  # hardly any load: nothing is learnt from it
             self._start = requests, now_ns
         elif passed_ns >= WINDOW_NS and served >= WINDOW_REQUESTS:
             self._start = requests, now_ns
@@ -88,7 +90,8 @@ class Climb:
         """A window of a trial. One that succeeds is followed by the next one in its direction."""
         grew = self.active > self._before
         tried, other = (self._up, self._down) if grew else (self._down, self._up)
-        wanted = max(self._rates) * (GAIN if grew else LOSS)
+        usual, best = sorted(self._rates)[len(self._rates) // 2], max(self._rates)
+        wanted = best * GAIN if grew else min(best * LOSS, usual)
         if NEARLY * wanted <= rate < wanted and not self._second:
             self._second = True
             return
@@ -100,7 +103,7 @@ class Climb:
             other.left = other.wait = LATER * FIRST
         else:
             self.active, self._start = self._before, None
-            tried.failed()
+            tried.failed(LATER if grew or rate < min(self._rates) else SOON)
         self._before, self._second, self._to_one = 0, False, False
 
     def _learn(self, rate: float) -> None:

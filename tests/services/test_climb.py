@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from services.climb import LONGEST_WAIT, WINDOW_NS, Climb
+from services.climb import LONGEST_WAIT, LONGEST_WINDOW_NS, WINDOW_NS, Climb
 
 MOST = 25
 CONNECTIONS = 40
@@ -13,13 +13,17 @@ WINDOWS = 400
 
 
 def climbed(
-    throughput: Callable[[int], float], noise: float = 0.0, windows: int = WINDOWS, connections: int = CONNECTIONS
+    throughput: Callable[[int], float],
+    noise: float = 0.0,
+    windows: int = WINDOWS,
+    connections: int = CONNECTIONS,
+    window_ns: int = WINDOW_NS,
 ) -> list[int]:
     """How many were active in each window of a service with *throughput* (requests/s by how many are active)."""
     climb, random, served, now_ns, seen = Climb(MOST), Random(5), 0.0, WINDOW_NS, []
     for _ in range(windows):
-        served += throughput(climb.active) * random.gauss(1, noise) * WINDOW_NS / 1e9
-        now_ns += WINDOW_NS
+        served += throughput(climb.active) * random.gauss(1, noise) * window_ns / 1e9
+        now_ns += window_ns
         seen.append(climb.active)
         climb.observe(round(served), now_ns, connections)
     return seen
@@ -43,6 +47,16 @@ def test_one_leader_stays_where_more_hold_each_other_up(noise: float) -> None:
     assert seen.index(1) < 5  # the first trial
     assert seen.count(1) > 0.95 * WINDOWS
     assert set(seen[5:]) <= {1, 2}
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.2, 0.4])
+def test_few_serve_where_more_raise_nothing_however_much_windows_differ(noise: float) -> None:
+    """As among many services on few cores: how much each serves is settled by the others."""
+    assert sum(climbed(lambda active: 20_000.0, noise)[-100:]) < 100 * MOST / 4
+
+
+def test_looks_that_come_late_are_learnt_from_too() -> None:
+    assert climbed(under_a_lock, window_ns=5 * LONGEST_WINDOW_NS)[-1] == 1
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])
