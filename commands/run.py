@@ -236,7 +236,8 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
 
     try:
         until = order.plan.until
-        with display(quiet=quiet, open_ended=bool(until)) as progress:
+        cells = [entry.cell for entry in order.plan.entries()]
+        with display(cells, quiet=quiet, open_ended=bool(until)) as progress:
             carry_out(order, run, sandbox, progress, _enough(order.plan))
     except KeyboardInterrupt:
         output.note(

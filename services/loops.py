@@ -7,9 +7,12 @@ sockets to one that is not, so that a long or blocked handler stops nobody else;
 Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/021-dispatch.md.
 """
 
+import socket
+import struct
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from time import clock_gettime_ns, monotonic_ns
 
 from services.climb import Climb
@@ -108,8 +111,10 @@ class Loops:
     def __init__(self, watches: Sequence[SocketWatch], climb: Climb) -> None:
         self._loops = [Loop(watch) for watch in watches]
         self._home: dict[int, Loop] = {}
+        self._client: dict[int, int] = {}
         self._climb = climb
         self._active = self._loops[: climb.active]
+        self._settled: set[Loop] = set()
         self._long_looks = 0
         self._resting = False
         self._wake = threading.Semaphore(0)
@@ -152,6 +157,7 @@ class Loops:
 
     def pause(self, fd: int) -> None:
         """Wait for *fd* no more, until resume(); for the worker that serves it."""
+        self._client.pop(fd, None)
         self._home.pop(fd).watch.forget(fd)
 
     forget = pause
@@ -201,25 +207,68 @@ class Loops:
             self._share(served, -(-connections // len(self._active)))
 
     def _share(self, served: dict[Loop, set[int]], most: int) -> None:
-        """Leave no more than *most* of what is served to an active loop, and nothing at all to others."""
-        for loop, fds in served.items():
+        """Leave about *most* of what is served to an active loop, and nothing at all to others.
+
+        The connections of one client stay together where they can: it has fewer requests under way than connections.
+        """
+        for loop in served:
             loop.retired = loop not in self._active
             if loop.retired:
                 self._move_all(loop)
-            for fd in [*fds][most:]:
-                there = min(self._active, key=lambda active: len(served[active]))
-                served[there].add(fd)
-                self._move(fd, loop, there)
+        every, active = set().union(*served.values()), set(self._active)
+        even = all(len(served[loop]) <= most + most // 4 for loop in active)
+        if len(active) == 1 or (even and active == self._settled and every <= self._client.keys()):
+            return
+        taken, stayed = dict.fromkeys(self._active, 0), False
+        for fds in sorted(self._by_client(every), key=len, reverse=True):
+            room = max(most, len(fds)) if len(fds) <= 2 * most else most
+            there = max(self._active, key=lambda loop: (len(fds & served[loop]), -taken[loop]))
+            for fd in [*(fds & served[there]), *(fds - served[there])]:
+                if taken[there] >= room:
+                    there = min(self._active, key=taken.__getitem__)
+                taken[there] += 1
+                here = self._home.get(fd, there)
+                stayed |= here is not there and not self._move(fd, here, there)
+        self._settled = set() if stayed else active
+
+    def _by_client(self, fds: Collection[int]) -> Iterable[set[int]]:
+        """*fds* of the same process together, where that is known and there are more of them than loops to serve."""
+        if len(fds) <= len(self._active):
+            return [{fd} for fd in fds]
+        clients: dict[int, set[int]] = defaultdict(set)
+        for fd in fds:
+            if fd not in self._client:
+                self._client[fd] = peer_of(fd) or -fd
+            clients[self._client[fd]].add(fd)
+        return clients.values()
 
     def _move_all(self, loop: Loop) -> None:
         """All but what is being served."""
         for fd in loop.fds.copy():
             self._move(fd, loop, min(self._active, key=_size))
 
-    def _move(self, fd: int, here: Loop, there: Loop) -> None:
-        if here is not there and here.remove(fd):
-            self._home[fd] = there
-            there.put(fd)
+    def _move(self, fd: int, here: Loop, there: Loop) -> bool:
+        """False for what is being served."""
+        if here is there or not here.remove(fd):
+            return False
+        self._home[fd] = there
+        there.put(fd)
+        return True
+
+
+def peer_of(fd: int) -> int:
+    """The process at the other end of a Unix socket; 0 where that is not known. Source: unix(7), SO_PEERCRED."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    try:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=fd)
+        try:
+            pid: int = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+            return pid
+        finally:
+            sock.detach()
+    except OSError:  # closed just now
+        return 0
 
 
 def _size(loop: Loop) -> int:

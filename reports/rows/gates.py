@@ -84,9 +84,9 @@ def full(used: float | None, cells: Sequence[CellResult]) -> list[Message]:
     has_native_client = all(cell.client_runtime == NATIVE for cell in cells)
     return [
         message(
-            "services and clients together used {used:.0%} of the cores: the ratio is that of the pair, not of the "
-            "service alone ({remedy})",
-            used=used,
+            "services and clients together used {most:.0%} of the cores or more: the ratio is that of the pair, not "
+            "of the service alone ({remedy})",
+            most=MOST_IN_USE,
             remedy=message("more cores") if has_native_client else message("--client-runtime native, or more cores"),
         )
     ]

@@ -189,7 +189,7 @@ def _floor_cells(comparison: Comparison, view: View) -> str:
 def _brief(view: View) -> list[Message | Table]:
     """The verdicts for a terminal, with what limits them as footnotes."""
     shown = _most_telling(view.comparisons)
-    footnotes = list(dict.fromkeys(note for comparison in shown if (note := _footnote(comparison))))
+    footnotes = list(dict.fromkeys(note for comparison in shown for note in _footnotes(comparison)))
     table = Table(
         name=message("What changed, and what it is due to"),
         columns=(
@@ -211,8 +211,9 @@ def _brief(view: View) -> list[Message | Table]:
 
 
 def _brief_line(comparison: Comparison, footnotes: Sequence[Message], view: View) -> Line:
-    note, word = _footnote(comparison), WORDS[comparison.verdict]
-    marked = message("{word} [{number}]", word=word, number=footnotes.index(note) + 1) if note else word
+    numbers = [footnotes.index(note) + 1 for note in _footnotes(comparison)]
+    word = WORDS[comparison.verdict]
+    marked = message("{word} [{number}]", word=word, number=", ".join(map(str, sorted(numbers)))) if numbers else word
     return (
         words(_setting(comparison, view)),
         words(comparison.label),
@@ -228,10 +229,10 @@ def _setting(comparison: Comparison, view: View) -> Message:
     return settings.number(system) if is_alone else settings.short(system, params)
 
 
-def _footnote(comparison: Comparison) -> Message:
+def _footnotes(comparison: Comparison) -> list[Message]:
     """What limits a comparison, and why it is invalid."""
     gate = [comparison.why] if comparison.verdict == "invalid" else []
-    return listed([*gate, *comparison.limits], SEMICOLON)
+    return [*gate, *comparison.limits]
 
 
 def _most_telling(compared: Sequence[Comparison]) -> list[Comparison]:

@@ -1,6 +1,7 @@
 """How far a run has come: a live line on a terminal, one plain line a cell anywhere else, or failures alone."""
 
 import sys
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -8,13 +9,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
-from core.cell import Cell
+from core.cell import Cell, Value
 from core.languages import ENGLISH, Language
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, Message, listed, message, verbatim
 from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
 from reports.render.console import terminal
+from reports.rows.arrangement import varying_names
+from reports.rows.settings import parameter_values
 from reports.rows.summary import as_message, requests_per_s
 from reports.terminal.pace import Pace, time_left
 
@@ -35,15 +38,17 @@ class Display(Protocol):
         """One more is."""
 
 
-def display(*, quiet: bool = False, open_ended: bool = False, language: Language = ENGLISH) -> Display:
+def display(
+    cells: Iterable[Cell] = (), *, quiet: bool = False, open_ended: bool = False, language: Language = ENGLISH
+) -> Display:
     """The display that suits standard error.
 
+    cells: that will be measured; those of one system are told apart by what differs between them
     quiet: only what is not ok. open_ended: the run may end before all of its blocks, so no time left is known
     """
     console = terminal(sys.stderr)
-    if quiet:
-        return QuietDisplay(console, language=language)
-    return (LiveDisplay if console.is_terminal else PlainDisplay)(console, Pace(open_ended=open_ended), language)
+    kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
+    return kind(console, Pace(open_ended=open_ended), language, cells)
 
 
 def cell_line(result: CellResult) -> Message:
@@ -65,11 +70,22 @@ def cell_line(result: CellResult) -> Message:
 class QuietDisplay:
     """A line for each cell that is not ok, and nothing else."""
 
-    def __init__(self, console: Console, pace: Pace | None = None, language: Language = ENGLISH) -> None:
+    def __init__(
+        self,
+        console: Console,
+        pace: Pace | None = None,
+        language: Language = ENGLISH,
+        cells: Iterable[Cell] = (),
+    ) -> None:
         self._console = console
         self._pace = pace or Pace()
         self._language = language
         self._failures = 0
+        every = [*cells]
+        self._telling = {
+            system: varying_names(cell.params for cell in every if cell.system == system)
+            for system in {cell.system for cell in every}
+        }
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +102,11 @@ class QuietDisplay:
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Its line, if it is not ok."""
         if result.status != "ok":
-            self._print(cell_line(result))
+            self._print(cell_line(result), self._values(result.system, result.params))
+
+    def _values(self, system: str, params: Mapping[str, Value]) -> Message:
+        """What tells a cell from others of its system."""
+        return verbatim(parameter_values(params, self._telling.get(system, ())))
 
     def _print(self, *parts: Message, style: str = "") -> None:
         line = "  ".join(self._text(part) for part in parts if part)
@@ -108,14 +128,21 @@ class PlainDisplay(QuietDisplay):
         self._failures += result.status != "ok"
         left = time_left(self._pace.left_s(total)) if done < total else NOTHING
         place = self._pace.place(done, total)
-        self._print(message("[{place}] {cell}", place=place, cell=cell_line(result)), left, self._failed())
+        line = message("[{place}] {cell}", place=place, cell=cell_line(result))
+        self._print(line, self._values(result.system, result.params), left, self._failed())
 
 
 class LiveDisplay(QuietDisplay):
     """One live line: block, cell, bar, rate, time left, failures so far. Failed cells scroll by above it."""
 
-    def __init__(self, console: Console, pace: Pace | None = None, language: Language = ENGLISH) -> None:
-        super().__init__(console, pace, language)
+    def __init__(
+        self,
+        console: Console,
+        pace: Pace | None = None,
+        language: Language = ENGLISH,
+        cells: Iterable[Cell] = (),
+    ) -> None:
+        super().__init__(console, pace, language, cells)
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
@@ -144,14 +171,14 @@ class LiveDisplay(QuietDisplay):
         now = message(
             "block {block}, system {system}, {runtime}", block=block, system=cell.system, runtime=cell.runtime
         )
-        self._update(done, total, description=now)
+        self._update(done, total, description=listed(filter(None, [now, self._values(cell.system, cell.params)])))
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Show that it has ended and how fast it was, and keep a line of it if it failed."""
         self._pace.ended(done)
         if result.status != "ok":
             self._failures += 1
-            self._print(cell_line(result), style="red")
+            self._print(cell_line(result), self._values(result.system, result.params), style="red")
         rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
         self._update(done, total, rate=rate, failures=self._failed())
 

@@ -1,16 +1,19 @@
 """Each worker waits for sockets of its own, and one that is held up loses its others to one that is not."""
 
+import os
 import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
+from time import monotonic
 
 import pytest
 
+from services import loops
 from services.climb import Climb
-from services.loops import Loops
+from services.loops import Loops, peer_of
 from services.watch import make_watch
 
 DEADLINE_S = 10.0
@@ -103,6 +106,30 @@ def test_connections_that_are_closed_make_room_for_others_with_the_same_number(s
         peer = server.peer()
         assert asks(peer) == b"x"
         assert asks(peer, b"c") == b""
+
+
+def test_the_connections_of_one_client_come_to_one_loop_each_client_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "peer_of", lambda fd: 1 + fds.index(fd) // 3)
+    server = Server("auto", "all", WORKERS)
+    fds: list[int] = []
+    peers = [server.peer() for _ in range(3 * WORKERS)]
+    fds += server.loops._home
+    until, together = monotonic() + DEADLINE_S, False
+    while not together:
+        assert monotonic() < until
+        assert [asks(peer) for peer in peers] == [b"x"] * len(peers)
+        homes = [{server.loops._home[fd] for fd in fds[first : first + 3]} for first in range(0, len(fds), 3)]
+        together = all(len(home) == 1 for home in homes) and len(set().union(*homes)) == WORKERS
+    server.close()
+
+
+def test_the_process_at_the_other_end_is_known_of_a_unix_socket_and_of_no_other() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, socket.create_server(("127.0.0.1", 0)) as listening:
+        known = os.getpid() if hasattr(socket, "SO_PEERCRED") else 0
+        assert (peer_of(ours.fileno()), peer_of(listening.fileno())) == (known, 0)
+        closed = listening.fileno()
+    assert peer_of(closed) == 0
 
 
 def test_the_balancer_sleeps_while_nothing_is_served_and_wakes_for_a_blocked_handler(

@@ -22,8 +22,10 @@ from lab.hosts.links import LinkLost
 from lab.hosts.spread import Spread
 from lab.places import REPOSITORY
 from lab.run.children import Child
+from lab.run.measure import Bench, measure
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
+from tests.contract.own_services import ITEMS, planned
 from tests.lab.hosts.conftest import SECONDS, Measured, layout
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
 
@@ -73,6 +75,20 @@ def test_facts_and_links_of_each_host_are_known(spread: Spread) -> None:
 def test_other_systems_are_measured_across_hosts(measured: Measured, number: str) -> None:
     cell = measured(number)
     assert cell.answered == cell.requests > 0, str(cell.reason)
+
+
+def test_a_service_of_a_users_own_is_copied_over_ssh_and_measured_there(
+    spread: Spread, sandbox: Sandbox, any_runtime: Runtime, short_folder: Path
+) -> None:
+    (short_folder / "items.py").write_text(ITEMS.replace('"127.0.0.1"', "sys.argv[2]"))
+    name = str(any_runtime.name)
+    method = Method(duration_s=SECONDS, client_runtime=name)
+    bench = Bench(sandbox=sandbox, runtimes=spread.runtimes([name]), method=method, inside={}, places=spread)
+    given = {"command": "{python} items.py {port} {host}"}
+    cell = measure(*planned(short_folder, name, given, NUM_CLIENTS=2), 1, bench)
+    assert cell.answered == cell.requests > 0, str(cell.reason)
+    assert [service["host"] for service in cell.services] == ["a"]
+    assert [client["host"] for client in cell.clients] == ["b", "c"]
 
 
 def test_a_stranger_is_closed_and_counted(

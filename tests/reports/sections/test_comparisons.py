@@ -128,6 +128,21 @@ def test_limits_are_footnotes_each_given_once(monkeypatch: pytest.MonkeyPatch) -
     assert "[2]" not in text
 
 
+def test_each_limit_of_a_comparison_has_its_own_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [
+        replace(cell, services=[{**cell.services[0], "cpu_user_ns": cell.wall_ns}])
+        for arm in RUNTIMES
+        for cell in steady(arm, 2000)
+    ]
+    run = run_of(cells, runtimes=RUNTIMES)
+    run.machine["cores_usable"] = 1
+    run.runtimes[RUNTIMES[-1]]["compiler"] = "Clang 18.1.8"
+    text = in_one_line(on_paper(run, monkeypatch))
+    assert "equivalent [1]" in text
+    assert "equivalent [1, 2]" in text
+    assert text.count("services and clients together used 90% of the cores or more") == 1
+
+
 def test_what_a_failed_cell_said_is_printed_as_it_is_but_for_control_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     run = two_arms()
     run.cells[0] = faulty(cell_of("2", "3.14t+gil"), 1, "failed", "ended: \x1b[31mboom\x1b[0m [red]at[/red] line 5")

@@ -61,6 +61,28 @@ def live(results: list[CellResult], *, width: int = 100, open_ended: bool = Fals
     return out.getvalue()
 
 
+DESIGNS = [cell_of("4", "3.14t", {"DISPATCH": name, "NUM_MULTI_SOCKET": 1}) for name in ("auto", "any")]
+
+
+def test_cells_of_one_system_are_told_apart_by_what_differs() -> None:
+    out = io.StringIO()
+    with PlainDisplay(terminal(out), cells=[*DESIGNS, cell_of("2", "3.14t", {"DISPATCH": "any"})]) as shown:
+        for done, design in enumerate(DESIGNS):
+            shown.cell_ended(measured(design, 1, [MS]), done, 2)
+        shown.cell_ended(faulty(DESIGNS[0], 2, "failed", REASON), 2, 2)
+    assert [re.findall("DISPATCH [a-z]+", line) for line in out.getvalue().splitlines()] == [
+        ["DISPATCH auto"], ["DISPATCH any"], ["DISPATCH auto"]
+    ]  # fmt: skip
+    assert "NUM_MULTI_SOCKET" not in out.getvalue()
+
+
+def test_the_live_line_tells_them_apart_too() -> None:
+    out = Terminal()
+    with LiveDisplay(Console(file=out, force_terminal=True, width=120, color_system=None), cells=DESIGNS) as shown:
+        shown.cell_started(DESIGNS[1], 1, 0, 2)
+    assert "system 4, 3.14t, DISPATCH any" in out.getvalue()
+
+
 def test_a_cells_line_says_what_how_long_and_how_fast() -> None:
     assert str(cell_line(ok())) == "block 3  system 4  3.14t        2.000 s     5,000 requests/s"
 
