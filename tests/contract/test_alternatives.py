@@ -1,6 +1,7 @@
 """The alternatives of the league for real: right answers, right refusals, and nothing left of them at the end."""
 
 import http.client
+import resource
 import struct
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from core.cell import Cell
 from core.method import Method, Warmup
-from core.processtree import tree
+from core.processtree import tree, usage_of
 from core.result import CellResult
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
@@ -150,11 +151,23 @@ def test_a_server_with_processes_of_its_own_leaves_none(
         pids = tree(service.child.process.pid)
         assert len(pids) > 1
         if ended == "at end of file":
+            connection = http.client.HTTPConnection(service.addresses[0], timeout=DEADLINE_S)
+            assert status(connection, "POST", "/calc", '{"target": 10000000}') == 200
+            connection.close()
+            running, before_s = usage_of(pids), waited_for_s()
             service.end()
             assert [pid for pid in pids if tree(pid)] == []
+            workers_too_s = (running.cpu_user_ns + running.cpu_system_ns) / 1e9
+            assert waited_for_s() - before_s >= workers_too_s > 0  # or it would be another program's, which disturbs
         else:
             service.child.process.kill()
             wait_for_ends(pids, DEADLINE_S)
+
+
+def waited_for_s() -> float:
+    """CPU time of the children that have ended and were waited for, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def test_the_work_of_a_server_with_processes_of_its_own_counts_for_the_service(
