@@ -32,7 +32,7 @@ class Floor:
 def floors(run: Run, rows: Sequence[Row]) -> list[Floor]:
     """Of each row whose services answer as answer() does, where that was measured alone under its runtime."""
     answers_ns = {
-        (floor["runtime"], floor["calc_target"], floor["payload_bytes"]): median(floor["rounds_ns"]) / floor["answers"]
+        (floor["runtime"], floor["calc_target"], floor["payload_bytes"]): min(floor["rounds_ns"]) / floor["answers"]
         for floor in run.floors
         if "rounds_ns" in floor
     }
