@@ -135,28 +135,19 @@ class PlainDisplay(QuietDisplay):
 class LiveDisplay(QuietDisplay):
     """One live line: block, cell, bar, rate, time left, failures so far. Failed cells scroll by above it."""
 
-    def __init__(
-        self,
-        console: Console,
-        pace: Pace | None = None,
-        language: Language = ENGLISH,
-        cells: Iterable[Cell] = (),
-    ) -> None:
-        super().__init__(console, pace, language, cells)
+    def __enter__(self) -> Self:
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
             TextColumn("{task.fields[place]}", markup=False),
             TextColumn("{task.fields[rate]}", markup=False),
-            _TimeLeft(self._pace, language),
+            _TimeLeft(self._pace, self._language),
             TextColumn("{task.fields[failures]}", markup=False, style="red"),
-            console=console,
+            console=self._console,
             transient=True,
             expand=True,
         )
         self._task: TaskID = self._progress.add_task("", total=None, place="", rate="", failures="")
-
-    def __enter__(self) -> Self:
         self._progress.start()
         return self
 
