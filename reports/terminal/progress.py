@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from core.cell import Cell, Value
@@ -20,6 +21,9 @@ from reports.rows.arrangement import varying_names
 from reports.rows.settings import parameter_values
 from reports.rows.summary import as_message, requests_per_s
 from reports.terminal.pace import Pace, time_left
+
+BAR_WIDTH = 12
+WHOLE = Column(no_wrap=True)  # a narrow terminal cuts what runs now, not how far it is
 
 
 class Display(Protocol):
@@ -137,12 +141,11 @@ class LiveDisplay(QuietDisplay):
 
     def __enter__(self) -> Self:
         self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=None),
-            TextColumn("{task.fields[place]}", markup=False),
-            TextColumn("{task.fields[rate]}", markup=False),
+            TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+            BarColumn(bar_width=BAR_WIDTH),
+            *(TextColumn(f"{{task.fields[{name}]}}", markup=False, table_column=WHOLE) for name in ("place", "rate")),
             _TimeLeft(self._pace, self._language),
-            TextColumn("{task.fields[failures]}", markup=False, style="red"),
+            TextColumn("{task.fields[failures]}", markup=False, style="red", table_column=WHOLE),
             console=self._console,
             transient=True,
             expand=True,
@@ -184,7 +187,7 @@ class _TimeLeft(ProgressColumn):
     """The time left, by the pace of the cells."""
 
     def __init__(self, pace: Pace, language: Language) -> None:
-        super().__init__()
+        super().__init__(WHOLE)
         self._pace = pace
         self._language = language
 
