@@ -79,8 +79,10 @@ def test_a_python_service_is_called_by_the_native_client(native_bench: Bench, ru
     cell = cell_of(number, name, NUM_CLIENTS=2, NUM_REQUESTS_PER_CLIENT=60)
     result = measure(cell, system, 1, bench)
     check_all_is_well(result, cell)
-    assert result.slow["p99"]["threshold_ns"] == result.latency["p99_ns"]
-    assert 1 <= result.slow["p99"]["requests"] <= 6  # of 120, with those of the same bucket; one service has 240
+    slow = result.slow["p99"]
+    assert slow["threshold_ns"] == result.latency["p99_ns"]  # the middle of a bucket: the slowest may lie below it
+    assert (slow["requests"] > 0) is (result.latency["max_ns"] > slow["threshold_ns"])
+    assert slow["requests"] <= 6  # of 120, with those of the same bucket; one service has 240
     assert (result.runtime, result.client_runtime) == (name, NATIVE)
     assert {service["gil_enabled_end"] for service in result.services} == {runtime.name.gil_enabled}
     assert {client["gil_enabled_end"] for client in result.clients} == {False}
