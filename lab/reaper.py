@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 from contextlib import suppress
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -19,6 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from core.parent import die_with_parent
 
 TRIES = 1000
+LOCK_TRIES, LOCK_TURN_S = 250, 0.002
 ROOM_BYTES = 1 << 16
 
 
@@ -70,11 +72,18 @@ def _remove(folder: str) -> None:
 
 
 def _remove_empty(folder: str) -> None:
-    """Raises OSError if there is something in it, or another command has taken it meanwhile."""
+    """Raises OSError if there is something in it. One that another command has taken meanwhile stays.
+
+    The kernel may close the pipe of an orchestrator that was killed before its lock: that is waited for.
+    """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.rmdir(folder)
+        for _ in range(LOCK_TRIES):
+            with suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.rmdir(folder)
+                return
+            time.sleep(LOCK_TURN_S)
     finally:
         os.close(descriptor)
 
