@@ -3,6 +3,7 @@
 With the programs it is a wheel for this platform, without them for any. GILSCOPE_PURE=1 leaves them out.
 """
 
+import io
 import os
 import shutil
 import subprocess
@@ -41,9 +42,13 @@ def platform() -> str:
 
 
 def compile_catalog(catalog: Path) -> None:
-    """Write the .mo file beside it."""
-    with catalog.open("rb") as source, catalog.with_suffix(".mo").open("wb") as compiled:
+    """Write the .mo file beside it, unless that is as it should be: others may be reading it."""
+    with catalog.open("rb") as source, io.BytesIO() as compiled:
         write_mo(compiled, read_po(source, locale=catalog.stem))
+        content = compiled.getvalue()
+    file = catalog.with_suffix(".mo")
+    if not file.exists() or file.read_bytes() != content:
+        file.write_bytes(content)
 
 
 def built_programs(native: Path) -> list[Path]:
