@@ -8,6 +8,7 @@ from core.work import error_answer
 from services.listeners import Listener
 
 READ_BYTES = 64 * 1024
+SHORT_READ_BYTES = 448  # with its header an object of pymalloc, which costs less than 64 KiB by malloc and realloc
 
 
 def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0) -> None:
@@ -24,7 +25,7 @@ class Connection:
     until is the deadline (monotonic seconds) of a peer that keeps us waiting, None while none does.
     """
 
-    __slots__ = ("fd", "frames", "listener", "requests", "sock", "unsent", "until")
+    __slots__ = ("_read_bytes", "fd", "frames", "listener", "requests", "sock", "unsent", "until")
 
     def __init__(self, sock: socket.socket, listener: Listener) -> None:
         if listener.is_tcp:
@@ -33,6 +34,7 @@ class Connection:
         self.fd = sock.fileno()
         self.listener = listener
         self.frames = Frames()
+        self._read_bytes = READ_BYTES
         self.unsent = b""
         self.requests = 0
         self.until: float | None = None
@@ -43,11 +45,12 @@ class Connection:
     def receive(self) -> list[bytes] | None:
         """The requests that have arrived whole, possibly none; None if the peer has gone."""
         try:
-            data = self.sock.recv(READ_BYTES, MSG_DONTWAIT)
+            data = self.sock.recv(self._read_bytes, MSG_DONTWAIT)
         except BlockingIOError:
             return []
         except OSError:
             return None
+        self._read_bytes = SHORT_READ_BYTES if len(data) < SHORT_READ_BYTES else READ_BYTES
         return self.frames.feed(data) if data else None
 
     def send(self, reply: bytes) -> None:

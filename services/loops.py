@@ -217,7 +217,8 @@ class Loops:
                 self._move_all(loop)
         every, active = set().union(*served.values()), set(self._active)
         even = all(len(served[loop]) <= most + most // 4 for loop in active)
-        if len(active) == 1 or (even and active == self._settled and every <= self._client.keys()):
+        known = len(every) <= len(active) or every <= self._client.keys()
+        if len(active) == 1 or (even and known and active == self._settled):
             return
         taken, stayed = dict.fromkeys(self._active, 0), False
         for fds in sorted(self._by_client(every), key=len, reverse=True):
