@@ -1,5 +1,6 @@
 """What tests of several packages stand on: the runtimes that are here, and a sandbox for real processes."""
 
+import os
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -24,9 +25,9 @@ for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
-# No property test is timed: the machine may be busy with the others.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# No property test is timed: the machine may be busy with the others. Only the campaign draws anew each time.
+settings.register_profile("repeatable", deadline=None, derandomize="CAMPAIGN" not in os.environ)
+settings.load_profile("repeatable")
 
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 NEWER = ("3.15", "3.15t+gil", "3.15t", "3.14+jit", "3.15+jit")  # for tests/contract/test_newer.py: suites take too long

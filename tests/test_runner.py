@@ -41,7 +41,7 @@ def gilscope(
         text=True,
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
-        timeout=60,
+        timeout=180,
         cwd=folder,
         env={**os.environ, **(environment or {})},
     )

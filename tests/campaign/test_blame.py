@@ -20,7 +20,7 @@ from tests.conftest import runtime_or_skip
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RUNNER = REPOSITORY / "runner.py"
-AT_ONCE_CPU_S = 2.0  # of processor time: the machine may be busy with other tests
+AT_ONCE_CPU_S = 5.0  # of processor time: the machine may be busy with other tests, which cost a shared core some
 DEADLINE_S = 60.0
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount, and become another user")

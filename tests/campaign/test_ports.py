@@ -96,20 +96,22 @@ def check_and_lose(host, port):
     check_free(host, port)
     if len(taken) < int(sys.argv[3]):
         taken.append(port)
+        heard, listens = os.pipe()
         thief = os.fork()
         if not thief:
             with socket.socket() as sock:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
                 sock.bind((host, port))
                 sock.listen()
-                print("", end="", flush=True)
                 os.setsid()
+                os.write(listens, b"1")
                 import time
                 time.sleep(30)
             os._exit(0)
+        os.close(listens)
         thieves.append(thief)
-        import time
-        time.sleep(0.3)
+        os.read(heard, 1)
+        os.close(heard)
 ports.check_free = check_and_lose
 # thieves are children of this process; those of the command are told apart by what they descend from
 descendants = command.descendants

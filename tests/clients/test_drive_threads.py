@@ -81,11 +81,11 @@ def silent_until(ended: threading.Event) -> Script:
     return play
 
 
-def run_until_quiet(running: list[ScriptedService], ended: threading.Event) -> dict[str, Any]:
+def run_until_quiet(running: list[ScriptedService], ended: threading.Event, deadline_s: float) -> dict[str, Any]:
     """What a client says when the answers stop; then they come after all, and its threads end."""
     before = set(threading.enumerate())
     with client(cached, addresses_of(running)) as one:
-        result = one.run(deadline_s=0.3)
+        result = one.run(deadline_s)
         ended.set()
         for thread in set(threading.enumerate()) - before:
             thread.join(DEADLINE_S)
@@ -95,14 +95,14 @@ def run_until_quiet(running: list[ScriptedService], ended: threading.Event) -> d
 def test_a_service_that_never_answers_is_a_timeout_and_keeps_what_the_others_answered(short_folder: Path) -> None:
     ended = threading.Event()
     with services(short_folder, always(RIGHT), silent_until(ended)) as running:
-        result = run_until_quiet(running, ended)
+        result = run_until_quiet(running, ended, 1.0)  # the other has begun to answer by then
     assert (result["requests"], *counts(result)) == (10, 5, 0, {"timeout": 1})
 
 
 def test_every_thread_that_waits_in_vain_is_a_timeout(short_folder: Path) -> None:
     ended = threading.Event()
     with services(short_folder, *[silent_until(ended)] * 3) as running:
-        result = run_until_quiet(running, ended)
+        result = run_until_quiet(running, ended, 0.3)
     assert (result["requests"], *counts(result)) == (15, 0, 0, {"timeout": 3})
 
 

@@ -26,9 +26,9 @@ def stalls_once(sock: socket.socket) -> None:
         sock.sendall(frame(RIGHT))
 
 
-@pytest.mark.parametrize(("rate", "p99_is_of_the_stall"), [(RATE, True), (0, False)])
-def test_a_stall_of_100_ms_is_in_the_p99_of_an_open_loop_and_not_of_a_closed_one(
-    short_folder: Path, rate: int, p99_is_of_the_stall: bool
+@pytest.mark.parametrize("rate", [RATE, 0])
+def test_a_stall_of_100_ms_is_in_the_p99_of_an_open_loop_and_in_one_request_of_a_closed_one(
+    short_folder: Path, rate: int
 ) -> None:
     with (
         services(short_folder, stalls_once) as (service,),
@@ -37,10 +37,14 @@ def test_a_stall_of_100_ms_is_in_the_p99_of_an_open_loop_and_not_of_a_closed_one
         result = one.run()
     assert counts(result) == (REQUESTS, 0, {})
     latency = Histogram.from_json(result["latency"])
-    # At 200/s 20 requests are due in the stall. They wait 100, 95, 90, ... 5 ms: 95 is the second of 100, 50 the 11th.
     assert latency.max_ns >= 0.099e9
-    assert (latency.quantile(0.99) >= 0.094e9) == p99_is_of_the_stall
-    assert (latency.quantile(0.90) >= 0.049e9) == p99_is_of_the_stall
+    if rate:
+        # At 200/s 20 requests are due in the stall. They wait 100, 95, 90, ... 5 ms: 95 is the second of 100, 50 the
+        # 11th. A machine that is busy only adds to that.
+        assert latency.quantile(0.99) >= 0.094e9
+        assert latency.quantile(0.90) >= 0.049e9
+    else:
+        assert latency.total_ns <= result["completion_ns"]  # of one after the other, whatever else is held up
     assert result.get("overdue") == (0 if rate else None)
 
 

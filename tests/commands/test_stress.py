@@ -52,7 +52,7 @@ def test_a_race_is_found_only_without_the_gil_and_exits_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runtime_or_skip("3.14t")
-    given = ["--service-command", SERVICE, "--request", "GET /race", "--seconds", "1", "--out", str(tmp_path / "race")]
+    given = ["--service-command", SERVICE, "--request", "GET /race", "--seconds", "3", "--out", str(tmp_path / "race")]
     assert main([*given, "--quiet"]) == 1
     rounds = json.loads((tmp_path / "race" / "stress.json").read_text())["rounds"]
     wrong = {one["runtime"]: one["wrong"] for one in rounds if one["wrong"]}
@@ -64,7 +64,7 @@ def test_a_race_is_found_only_without_the_gil_and_exits_with_1(
 
 def test_a_sound_service_is_clean_and_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runtime_or_skip("3.14t")
-    given = ["--service-command", SERVICE, "--request", "GET /sound", "--seconds", "1", "--out", str(tmp_path / "out")]
+    given = ["--service-command", SERVICE, "--request", "GET /sound", "--seconds", "3", "--out", str(tmp_path / "out")]
     assert main(given) == 0
     said = capsys.readouterr().out
     assert "Nothing was found: no wrong answer in " in said

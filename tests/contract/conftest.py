@@ -1,10 +1,12 @@
 """Fixtures of the contract tests."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lab.run.runtimes import Runtime
+from lab.user_service import ports
 from tests.conftest import found
 from tests.contract.kinds import KINDS, Kind, kind_or_skip
 from tests.contract.own_services import write_services
@@ -30,3 +32,11 @@ def folder(short_folder: Path) -> Path:
     """A folder with all services of tests.contract.own_services."""
     write_services(short_folder)
     return short_folder
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port for a service that a test starts: below those that the kernel gives to who asks for any, as others do."""
+    leased = ports.lease("127.0.0.1")
+    yield leased.port
+    leased.give_back()

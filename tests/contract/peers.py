@@ -7,7 +7,7 @@ import struct
 from types import TracebackType
 from typing import Any
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0  # generous: it is to catch what hangs, and the machine may be busy
 
 
 def framed(body: bytes) -> bytes:

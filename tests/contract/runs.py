@@ -15,7 +15,7 @@ from typing import Any
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 
-DEADLINE_S = 60.0
+DEADLINE_S = 240.0  # of a whole run: several interpreters start in it, one after the other
 TURN_S = 0.01
 RUNNER = REPOSITORY / "runner.py"
 CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request

@@ -13,7 +13,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 PARENT = """
 import subprocess, sys
 child = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

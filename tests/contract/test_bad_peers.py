@@ -187,8 +187,8 @@ def test_hundreds_of_silent_connections_hold_up_nobody(service: Serving) -> None
     with ExitStack() as silent:
         for _ in range(SILENT_PEERS):
             silent.enter_context(service.peer())
-        service.check_it_answers(10.0)
-    service.check_it_answers(10.0)
+        service.check_it_answers(PROMPT_S)
+    service.check_it_answers(PROMPT_S)
 
 
 def test_hundreds_of_half_frames_hold_up_nobody(service: Serving) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from core.cell import Cell
+from core.histogram import bucket_of
 from core.method import Method, Warmup
 from core.result import CellResult
 from core.runtime import NATIVE
@@ -80,9 +81,13 @@ def test_a_python_service_is_called_by_the_native_client(native_bench: Bench, ru
     result = measure(cell, system, 1, bench)
     check_all_is_well(result, cell)
     slow = result.slow["p99"]
-    assert slow["threshold_ns"] == result.latency["p99_ns"]  # the middle of a bucket: the slowest may lie below it
+    assert slow["threshold_ns"] == result.latency["p99_ns"]  # the middle of a bucket: requests lie on both sides
+    counts = {int(place): number for place, number in result.latency["histogram"]["counts"].items()}
+    bucket = bucket_of(slow["threshold_ns"])
+    above = sum(number for place, number in counts.items() if place > bucket)
+    assert above <= cell.requests // 100
+    assert above <= slow["requests"] <= above + counts[bucket]
     assert (slow["requests"] > 0) is (result.latency["max_ns"] > slow["threshold_ns"])
-    assert slow["requests"] <= 6  # of 120, with those of the same bucket; one service has 240
     assert (result.runtime, result.client_runtime) == (name, NATIVE)
     assert {service["gil_enabled_end"] for service in result.services} == {runtime.name.gil_enabled}
     assert {client["gil_enabled_end"] for client in result.clients} == {False}
@@ -97,8 +102,8 @@ def test_an_echo_server_is_called_by_the_native_client(native_bench: Bench, name
     result = measure(cell, find(name), 1, bench)
     assert (result.status, str(result.reason), result.wrong) == ("ok", "", 0)
     assert result.answered == result.requests == result.latency["count"] == result.services[0]["requests"]
-    assert result.answered >= 30
-    assert (result.answered > 30) is (duration_s > 0)
+    assert result.clients[0]["completion_ns"] >= duration_s * 1e9  # in which a busy machine may answer few
+    assert duration_s or result.answered == 30
 
 
 @pytest.mark.parametrize("name", ["echo-asyncio", "echo-pool"])

@@ -26,7 +26,7 @@ def gilscope(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
 
 

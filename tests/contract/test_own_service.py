@@ -24,9 +24,11 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 IMPATIENT = """
 import json, sys
-from lab.user_service.command import CommandFailed, ServiceCommand
+from lab.user_service.command import CommandFailed, ServiceCommand, lacking
 own = json.loads(sys.argv[1])
 command = ServiceCommand(own, 0, sys.argv[2], {})
+while sys.argv[3] == "mute" and command.process.poll() is None and lacking(own, command.address, 0.5).code == "deaf":
+    pass  # it has not begun to listen
 try:
     command.wait_until_it_answers(own, 0.5)
 except CommandFailed as failed:
@@ -123,6 +125,7 @@ def test_a_command_that_is_not_heard_of_is_given_up(
         IMPATIENT,
         json.dumps(own),
         str(folder),
+        source,
     ]  # a process whose descendants are its own
     said = subprocess.run(impatient, cwd=REPOSITORY, check=True, capture_output=True, text=True)
     assert words in said.stdout
@@ -167,9 +170,9 @@ def test_a_service_that_ends_in_mid_cell_fails_it_with_its_status(
     assert "The command exited with status 9 while it was serving" in str(result.reason)
 
 
-def test_a_service_that_already_runs_is_called_where_it_is(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+def test_a_service_that_already_runs_is_called_where_it_is(
+    any_runtime: Runtime, folder: Path, bench: Bench, port: int
+) -> None:
     url = f"http://127.0.0.1:{port}/items"
     asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
     with running(any_runtime, folder, port):
@@ -195,10 +198,8 @@ def test_a_runner_that_is_stopped_leaves_no_service(any_runtime: Runtime, folder
         assert run.leaves_nothing()
 
 
-def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, folder: Path) -> None:
+def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, folder: Path, port: int) -> None:
     flags = ["--arm", "gone=http://127.0.0.1:1/", "--blocks", "1", "--duration", "1", "--out", "run", "--quiet"]
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
     with running(any_runtime, folder, port):
         run = finished([*flags, "--arm", f"here=http://127.0.0.1:{port}/items/3"], folder)
     by_arm = {cell["system"]: cell["status"] for cell in result_of(folder / "run")["cells"]}

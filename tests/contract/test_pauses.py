@@ -11,7 +11,7 @@ from reports.rows.summary import rows
 from tests.contract.own_services import measured
 from tests.reports.sample import run_of
 
-BLOCKS = range(1, 7)  # fewer claim nothing
+BLOCKS = range(1, 9)  # fewer than 6 claim nothing; of 8 the machine may spoil two
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
 
 

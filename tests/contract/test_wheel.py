@@ -102,7 +102,7 @@ def ran(gilscope: Path, folder: Path, *words: str, user: Sequence[str] = ()) -> 
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     if "could not be installed" in done.stderr and not index_answers():
         not_installed(done.stderr)

@@ -42,7 +42,7 @@ def shape(value: Any) -> Any:
 def output(command: list[str], folder: Path) -> str:
     """What a command printed. Fails with its stderr if it does."""
     done = subprocess.run(
-        command, check=False, cwd=folder, env=scrubbed_environment(), capture_output=True, text=True, timeout=60
+        command, check=False, cwd=folder, env=scrubbed_environment(), capture_output=True, text=True, timeout=180
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

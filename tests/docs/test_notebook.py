@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 import pytest
@@ -19,10 +20,17 @@ LARGEST_BYTES = 300_000
 
 @pytest.fixture(scope="module")
 def executed() -> NotebookNode:
-    """The notebook with the outputs of a kernel of its own, started in docs."""
+    """The notebook with the outputs of a kernel of its own, started in docs.
+
+    It listens at paths: a port that was free when it was chosen may be another test's when the kernel binds to it.
+    """
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
-    client = NotebookClient(notebook, timeout=TIMEOUT_S, resources={"metadata": {"path": str(DOCS)}})
-    return client.execute()
+    place = {"metadata": {"path": str(DOCS)}}
+    client = NotebookClient(notebook, timeout=TIMEOUT_S, startup_timeout=TIMEOUT_S, resources=place)
+    with TemporaryDirectory(prefix="g-", dir="/tmp") as folder:
+        kernel = client.create_kernel_manager()
+        kernel.transport, kernel.ip = "ipc", f"{folder}/kernel"
+        return client.execute()
 
 
 def told(executed: NotebookNode) -> str:

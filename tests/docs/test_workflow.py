@@ -49,7 +49,7 @@ def run_step(text: str, folder: Path, **variables: str) -> subprocess.CompletedP
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
 
 
@@ -140,7 +140,7 @@ def test_a_push_is_measured_once_and_its_table_is_posted(action: Mapping[str, An
     (tmp_path / "head/shop.py").write_text(APP)
     program(tmp_path, "gilscope", f'exec {sys.executable} {REPOSITORY}/runner.py "$@"')
     runtime = f"3.{sys.version_info.minor}"
-    inputs = {**INPUTS, "RUNTIMES": runtime, "FLAGS": "--server waitress --blocks 1 --duration 0.2"}
+    inputs = {**INPUTS, "RUNTIMES": runtime, "FLAGS": "--server waitress --blocks 1 --duration 1"}
     ended = run_step(script(action, "Measure base, head, head, base"), tmp_path, **inputs)
     assert ended.returncode == 0, ended.stderr
     summary = tmp_path / "summary"

@@ -7,14 +7,13 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from tests.contract.peers import framed
 from tests.native.programs import program_or_skip
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 HELLO = b"HTTP/1.1 200 OK\r\nServer: scripted/1\r\nContent-Length: 5\r\n\r\nhello"
 Read = Callable[[socket.socket], bytes]
 
@@ -30,7 +29,7 @@ class Scripted:
     def __init__(self, read: Read, script: "Script", folder: Path | None = None) -> None:
         self._read = read
         self._script = script
-        self._counter = count(1)
+        self._counting = threading.Lock()
         self.requests = 0
         self.connections = 0
         self.stopped = threading.Event()
@@ -80,7 +79,8 @@ class Scripted:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while True:
                 request = self._read(connection)
-                self.requests = next(self._counter)
+                with self._counting:
+                    self.requests += 1
                 if not self._script(self, connection, request):
                     return
 
@@ -96,6 +96,14 @@ def scripted(script: Script, read: Read, folder: Path | None = None) -> Iterator
         yield server
     finally:
         server.stop()
+
+
+@contextmanager
+def nobody_listens() -> Iterator[str]:
+    """An address on loopback that refuses connections: it is bound to, so that nobody else can listen there."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{bound.getsockname()[1]}"
 
 
 # ---- reading requests -----------------------------------------------------------------------------------------

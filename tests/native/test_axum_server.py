@@ -12,7 +12,8 @@ from tests.contract.speaking import Spoken
 from tests.native.programs import native_serving, program_or_skip
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-DELAY_US = 20_000
+DELAY_US = 200_000
+MOST_TRIES = 2000
 
 
 def answer(peer: Peer, asked: bytes = GET) -> tuple[bytes, bytes]:
@@ -63,8 +64,10 @@ def test_another_url_is_not_found_and_counted(sandbox: Sandbox) -> None:
 def test_an_answer_comes_after_its_delay_and_never_before(sandbox: Sandbox) -> None:
     command = [program_or_skip("axum-server"), "--child"]
     with native_serving(command, sandbox, {"TRANSPORT": "tcp", "DELAY_US": 300}) as service:
-        shortest_ns = min(took_ns(service) for _ in range(20))
-    assert 300_000 <= shortest_ns < 1_000_000  # a timer of whole milliseconds would take one at least
+        tries_ns = [took_ns(service) for _ in range(20)]
+        while min(tries_ns) >= 1_000_000 and len(tries_ns) < MOST_TRIES:  # the machine may be busy
+            tries_ns.append(took_ns(service))
+    assert 300_000 <= min(tries_ns) < 1_000_000  # a timer of whole milliseconds would take one at least
 
 
 def test_delays_of_many_connections_pass_at_the_same_time(sandbox: Sandbox) -> None:

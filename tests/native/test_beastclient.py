@@ -8,6 +8,7 @@ import pytest
 from lab.environments.environment import EnvironmentFailed
 from lab.run.runtimes import Runtime
 from tests.clients.scripted_http import BODY, ScriptedHttp, response, says
+from tests.native.loadgen_peers import nobody_listens
 
 CALL = """
 import sys
@@ -53,6 +54,5 @@ def test_a_timeout_that_is_no_time_is_refused(python: Path, timeout_s: str) -> N
 
 
 def test_no_connection_is_a_failure_with_its_code(python: Path) -> None:
-    with ScriptedHttp(says(response())) as server:
-        address = server.address
-    assert said(python, address, "5") == "Failed connect connect: Connection refused\n"
+    with nobody_listens() as address:
+        assert said(python, address, "5") == "Failed connect connect: Connection refused\n"

@@ -23,6 +23,7 @@ from tests.native.programs import USAGE, as_service, native_serving, started, to
 PROGRAMS = ("echo-tokio", "echo-libuv", "echo-asio", "echo-coroutine", "echo-netty.jar")
 HOSTED = PROGRAMS[1:]  # by services/echo_program.py
 PIDFD_GETFD = 438  # the same number on all architectures: pidfd_getfd(2)
+COMPILING_NS = 5e9  # what a JVM may spend on compiling what it has run: before, while and after a test looks
 
 
 def echo(program: str, sandbox: Sandbox, **params: Any) -> AbstractContextManager[Serving]:
@@ -273,7 +274,9 @@ def test_cpu_time_is_that_of_the_program_and_not_of_its_host(program: str, short
             used_ns = cpu_ns(pid) - start_ns
             _, said, _ = child.end()
     result = json.loads(said)["result"]
-    assert result["cpu_user_ns"] + result["cpu_system_ns"] == pytest.approx(used_ns, rel=0.2, abs=2e6)
+    more_ns = COMPILING_NS if program.endswith(".jar") else 0
+    cpu_time_ns = result["cpu_user_ns"] + result["cpu_system_ns"]
+    assert 0.8 * used_ns - 2e6 <= cpu_time_ns <= 1.2 * used_ns + 2e6 + more_ns
 
 
 @pytest.mark.parametrize("program", HOSTED)

@@ -23,6 +23,7 @@ from tests.clients.scripted_http import (
     says,
 )
 from tests.contract.speaking import Spoken
+from tests.native.loadgen_peers import nobody_listens
 from tests.native.programs import USAGE, native_serving, program_or_skip
 
 IMPATIENT = {"http-beast": ("--timeout-ms", "300"), "http-reqwest": ("--timeout", "0.3")}
@@ -86,8 +87,9 @@ BAD_SERVERS: dict[str, tuple[Script, tuple[int, int, dict[str, int]]]] = {
 @pytest.mark.parametrize("name", BAD_SERVERS)
 def test_every_request_to_a_bad_server_is_counted_by_its_cause(program: str, name: str) -> None:
     script, (answered, wrong, errors) = BAD_SERVERS[name]
+    flags = IMPATIENT[program] if "timeout" in errors else ()  # who answers may take its time
     with ScriptedHttp(script) as server:
-        result = result_of(program, told([server.address], 3, 1), *IMPATIENT[program])
+        result = result_of(program, told([server.address], 3, 1), *flags)
     assert counts(result) == (3, answered, wrong, errors)
     assert result["latency"]["count"] == answered
 
@@ -108,9 +110,8 @@ def test_a_server_that_drips_its_answer_is_a_timeout_too(program: str) -> None:
 
 
 def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(program: str) -> None:
-    with ScriptedHttp(says(response())) as server:
-        server.stop()
-        result = result_of(program, told([server.address], 100, 2))
+    with nobody_listens() as address:
+        result = result_of(program, told([address], 100, 2))
     assert counts(result) == (100, 0, 0, {"connect": 2 * 10})
 
 
@@ -177,10 +178,10 @@ def test_a_warm_up_is_answered_by_each_worker_and_not_counted(program: str, shar
 
 def test_with_a_duration_it_asks_until_the_time_is_over(program: str) -> None:
     with ScriptedHttp(says(response())) as server:
-        result = result_of(program, told([server.address], 1, 2, method=method(duration_s=0.2)))
+        result = result_of(program, told([server.address], 1, 2, method=method(duration_s=1.0)))
         assert server.requests == 2 + result["requests"]
     assert result["answered"] == result["requests"] > 2
-    assert result["completion_ns"] >= 190_000_000  # the time begins at go, before the workers
+    assert result["completion_ns"] >= 990_000_000  # the time begins at go, before the workers
 
 
 @pytest.mark.parametrize(

@@ -113,35 +113,35 @@ def test_several_connections_divide_the_requests() -> None:
 
 def test_a_duration_is_kept_and_divided_among_services_that_have_to_wait() -> None:
     with scripted(RIGHT, read_frame) as first, scripted(RIGHT, read_frame) as second:
-        cell = told([[first.address], [second.address]], NUM_THREADS_PER_CLIENT=1, method=Method(duration_s=0.4))
+        cell = told([[first.address], [second.address]], NUM_THREADS_PER_CLIENT=1, method=Method(duration_s=2.0))
         result = asked(cell, *FRAMED)
     assert result["requests"] == result["answered"] == first.requests + second.requests
     assert min(first.requests, second.requests) > 10
-    assert 0.4e9 <= result["completion_ns"] < 1.4e9
+    assert 2.0e9 <= result["completion_ns"] < 4.0e9  # each in turn for the whole duration would be 4 s
 
 
 def test_a_rate_is_kept_and_latency_counts_from_the_due_time() -> None:
     with scripted(RIGHT, read_frame) as server:
         result = asked(told([[server.address]], RATE=100, NUM_CONNECTIONS_PER_CLIENT=3), *FRAMED)
     assert (result["answered"], result["rate"], result["overdue"]) == (20, 100, 0)
-    assert result["offered_rate"] == pytest.approx(100, rel=0.1)
-    assert 0.19e9 <= result["completion_ns"] < 1.2e9
+    assert 4 < result["offered_rate"] <= 100.001  # a busy machine sends some late; nothing sends one early
+    assert 0.19e9 <= result["completion_ns"] < 5e9
     assert Histogram.from_json(result["latency"]).count == 20
 
 
 @pytest.mark.parametrize(("rate", "p99_is_of_the_stall"), [(200, True), (0, False)])
-def test_a_stall_of_100_ms_is_in_the_p99_of_an_open_loop_and_not_of_a_closed_one(
+def test_a_stall_of_a_second_is_in_the_p99_of_an_open_loop_and_not_of_a_closed_one(
     rate: int, p99_is_of_the_stall: bool
 ) -> None:
     def stalls_once(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         if server.requests == 40:
-            server.stall(0.1)
+            server.stall(1.0)
         return RIGHT(server, connection, request)
 
     with scripted(stalls_once, read_frame) as server:
         result = asked(told([[server.address]], RATE=rate, NUM_REQUESTS_PER_CLIENT=100), *FRAMED)
-    # At 200/s 20 requests are due in the stall. They wait 100, 95, 90, ... 5 ms: 95 is the second of 100.
-    assert (Histogram.from_json(result["latency"]).quantile(0.99) >= 0.094e9) == p99_is_of_the_stall
+    # At 200/s all 60 after the 40th are due in the stall. They wait 995, 990, ... ms: 995 is the second of 100.
+    assert (Histogram.from_json(result["latency"]).quantile(0.99) >= 0.94e9) == p99_is_of_the_stall
 
 
 def test_an_echo_has_the_size_that_the_cell_says() -> None:

@@ -20,7 +20,7 @@ def test_end_of_file_ends_it_while_it_waits_for_an_answer(word: str) -> None:
         came.append(request)
         return silent(server, connection, request)
 
-    method = Method(warmup=Warmup(seconds=1.0))
+    method = Method(warmup=Warmup(seconds=DEADLINE_S))
     with (
         scripted(noting, read_frame) as server,
         a_client(told([[server.address]], method=method), *FRAMED) as client,

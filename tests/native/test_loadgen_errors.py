@@ -12,6 +12,7 @@ from tests.native.loadgen_peers import (
     counted,
     in_parts,
     loadgen,
+    nobody_listens,
     read_frame,
     read_http,
     read_message,
@@ -64,7 +65,7 @@ def test_a_late_answer_is_waited_for_and_timed(folder: Path | None) -> None:
     with scripted(in_parts(b"", HELLO, gap_s=0.03), read_http, folder) as server:
         report = reported("-n", 5, server.url, status=0)
     assert report["answered"] == 5
-    assert 30_000_000 <= report["latency"]["min_ns"] < report["latency"]["max_ns"] < 1_000_000_000
+    assert 30_000_000 <= report["latency"]["min_ns"] < report["latency"]["max_ns"] < 10_000_000_000
 
 
 HTTP_FAULTS: dict[str, tuple[Script, dict[str, object]]] = {
@@ -188,10 +189,10 @@ def test_the_wall_time_of_a_duration_goes_on_while_a_server_hangs() -> None:
         return True
 
     with scripted(hanging, read_http) as server:
-        report = reported("-d", "1s", "--timeout", "300ms", server.url, status=1)
+        report = reported("-d", "2s", "--timeout", "800ms", server.url, status=1)
     assert (report["answered"], report["given_up"]) == (50, 0)
-    assert report["unanswered"] == report["errors"]["timeout"] >= 3
-    assert 1.0e9 <= report["wall_ns"] < 2.9e9  # no request is begun once time is over
+    assert report["unanswered"] == report["errors"]["timeout"] >= 2
+    assert 2.0e9 <= report["wall_ns"] < 6e9  # no request is begun once time is over
     assert report["requests_per_s"] == pytest.approx(50 / report["wall_ns"] * 1e9)
 
 
@@ -243,8 +244,7 @@ def test_an_echo_of_other_bytes_is_wrong_and_one_of_more_is_extra() -> None:
 
 
 def test_where_nothing_listens_it_says_so() -> None:
-    with scripted(says(HELLO), read_http) as server:
-        url = server.url
-    done = loadgen("-n", 1, url)
+    with nobody_listens() as address:
+        done = loadgen("-n", 1, f"http://{address}/a")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"cannot connect to {server.address}: Connection refused" in done.stderr
+    assert f"cannot connect to {address}: Connection refused" in done.stderr

@@ -33,6 +33,12 @@ def calc_service(number: str, sandbox: Sandbox, **params: Any) -> AbstractContex
     return native_serving(command, sandbox, {"NUM_WORKERS_PER_API_SERVICE": 1, **params}, system=number)
 
 
+@pytest.fixture(autouse=True)
+def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the 5 s after which calc-service as system 1 closes a peer that sends nothing."""
+    monkeypatch.setattr(wire, "PROMPT_S", 4.0)
+
+
 @pytest.fixture(scope="module", params=KINDS)
 def number(request: pytest.FixtureRequest) -> str:
     """The key of a kind of service."""
@@ -109,7 +115,7 @@ def test_one_connection_over_the_limit_is_refused_and_a_place_that_is_free_is_gi
 
 
 def test_system_1_closes_a_connection_whose_request_does_not_come_whole_in_time(sandbox: Sandbox) -> None:
-    with calc_service("1", sandbox, TRANSPORT="unix") as service, service.peer(deadline_s=7.0) as slow:
+    with calc_service("1", sandbox, TRANSPORT="unix") as service, service.peer(deadline_s=20.0) as slow:
         slow.send(framed(CALC)[:-1])
         assert slow.is_closed()
 

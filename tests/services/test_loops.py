@@ -16,7 +16,7 @@ from services.climb import Climb
 from services.loops import Loops, peer_of
 from services.watch import make_watch
 
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 WORKERS = 4
 SELECTORS = [name for name in ("epoll", "poll", "select", "kqueue") if hasattr(select, name)]
 KINDS = [(selector, mode, active) for selector in SELECTORS for mode in ("all", "single") for active in (1, 2, WORKERS)]

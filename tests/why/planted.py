@@ -40,8 +40,11 @@ PLANTED = {
 }
 
 
-def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 1.0, kinds: str = "python") -> Run:
-    """A run of the service *name*, with its profiles, in *folder*."""
+def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 2.0, kinds: str = "python") -> Run:
+    """A run of the service *name*, with its profiles, in *folder*.
+
+    duration_s: of some 10 slices a second, 8 must have samples (reports.statistics.shares.FEWEST_BATCHES)
+    """
     apps = folder / "apps"
     shutil.copytree(APPS, apps)
     if name == "own_mutex":

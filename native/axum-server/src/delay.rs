@@ -61,13 +61,14 @@ mod tests {
             .enable_io()
             .build()
             .unwrap();
-        let shortest = (0..20).map(|_| {
+        let mut tries = (0..2_000).map(|_| {
             let start = Instant::now();
             runtime.block_on(wait(Duration::from_micros(200))).unwrap();
             start.elapsed()
         });
-        let shortest = shortest.min().unwrap();
+        let shortest = tries.by_ref().take(20).min().unwrap();
         assert!(shortest >= Duration::from_micros(200), "{shortest:?}");
-        assert!(shortest < Duration::from_micros(900), "{shortest:?}");
+        let is_soon = |took: Duration| took < Duration::from_micros(900);
+        assert!(is_soon(shortest) || tries.any(is_soon), "{shortest:?}"); // the machine may be busy
     }
 }

@@ -28,6 +28,7 @@ from tests.clients.scripted_http import (
 )
 
 READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONNECTIONS_PER_CLIENT")
+SHORT_S = 1.0  # a deadline that an answer that comes at once does not miss on a busy machine either
 
 
 class StreamConnection:
@@ -60,11 +61,6 @@ class StreamConnection:
         if self._streams is not None:
             self._streams[1].close()
             await self._streams[1].wait_closed()
-
-
-@pytest.fixture(autouse=True)
-def short_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_workers, "REQUEST_DEADLINE_S", 0.3)
 
 
 def cell(requests: int, connections: int = 1) -> Cell:
@@ -127,7 +123,7 @@ def test_a_duration_ends_the_loops(client: Started) -> None:
     method = Method(duration_s=0.05)
     with ScriptedHttp(says(response())) as server, client(server, cell(10**6, connections=2), method) as workers:
         counted = workers.run()
-    assert counted["requests"] == counted["answered"] > 2
+    assert counted["requests"] == counted["answered"] >= 2
     assert 50_000_000 <= counted["bench_ns"] < 10_000_000_000
 
 
@@ -144,8 +140,15 @@ def test_a_duration_ends_the_loops(client: Started) -> None:
     ids=["500", "short", "closes", "half-closes", "half-silent", "silent"],
 )
 def test_a_bad_answer_is_counted_by_its_cause_also_after_a_good_one(
-    client: Started, script: Script, answered: int, wrong: int, errors: dict[str, int]
+    client: Started,
+    script: Script,
+    answered: int,
+    wrong: int,
+    errors: dict[str, int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if "timeout" in errors:
+        monkeypatch.setattr(http_workers, "REQUEST_DEADLINE_S", SHORT_S)
     for played in (script, first_right_then(script)):
         with ScriptedHttp(played) as server, client(server, cell(2, connections=2)) as workers:
             counted = workers.run()
@@ -173,7 +176,10 @@ def test_all_requests_are_in_the_server_at_once(client: Started) -> None:
     assert (counted["answered"], counted["errors"]) == (10, {})
 
 
-def test_an_answer_that_drips_in_is_a_timeout_although_no_single_wait_is(client: Started) -> None:
+def test_an_answer_that_drips_in_is_a_timeout_although_no_single_wait_is(
+    client: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_workers, "REQUEST_DEADLINE_S", 0.3)
     ended = threading.Event()
     with ScriptedHttp(drip(0.01, ended)) as server:
         try:

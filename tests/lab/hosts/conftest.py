@@ -9,6 +9,7 @@ from core.cell import Cell
 from core.hosts import Layout
 from core.method import Method
 from core.result import CellResult
+from lab.hosts import connection
 from lab.hosts.spread import Spread
 from lab.run.measure import Bench, measure
 from lab.run.runtimes import Runtime
@@ -18,6 +19,14 @@ from tests.lab.hosts.namespaces import Lab, python_path, why_not
 
 Measured: TypeAlias = Callable[..., CellResult]
 SECONDS = 0.4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """A busy machine may take longer to start an agent than a user is to wait for a host."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(connection, "CONNECT_S", 60.0)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -126,7 +126,7 @@ def server(tmp_path: Path) -> Iterator[Host]:
         """Once the sessions have ended, which their clients have left."""
         acceptors[0].close()
         await acceptors[0].wait_closed()
-        await asyncio.wait_for(asyncio.gather(*sessions), 10)
+        await asyncio.wait_for(asyncio.gather(*sessions), 60)
 
     loop.run_until_complete(listen())
     port = acceptors[0].get_port()
@@ -137,7 +137,7 @@ def server(tmp_path: Path) -> Iterator[Host]:
         name="x", address="127.0.0.1", ssh=f"me@127.0.0.1:{port}",
         identity_file=str(tmp_path / "user"), known_hosts=str(tmp_path / "known"),
     )  # fmt: skip
-    asyncio.run_coroutine_threadsafe(end(), loop).result(10)
+    asyncio.run_coroutine_threadsafe(end(), loop).result(60)
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
@@ -150,7 +150,7 @@ def test_a_host_is_used_over_asyncssh_where_there_are_no_namespaces(server: Host
         child.wait_started()
         child.write(b"x" * 100_000 + b"\n")
         child.close_stdin()
-        assert child.wait(10) == 5
+        assert child.wait(60) == 5
         assert child.read() == b"x" * 100_000 + b"\n"
         assert child.stderr.kept() == b"end\n"
         child.close()

@@ -119,7 +119,7 @@ def test_the_command_ssh_carries_the_same(lab: Lab, sandbox: Sandbox) -> None:
         child = connection.start(["sh", "-c", "read word; echo said $word; exit 7"], {})
         child.wait_started()
         child.write(b"hello\n")
-        assert (child.wait(10), child.read()) == (7, b"said hello\n")
+        assert (child.wait(60), child.read()) == (7, b"said hello\n")
         child.close()
 
 
@@ -302,11 +302,11 @@ def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on
     before = [process for machine in lab.machines.values() for process in machine.processes()]
     with subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
         try:
-            wait_until(lambda: result.exists() and len(load(result).cells) == 1, "a cell is saved", 60)
+            wait_until(lambda: result.exists() and len(load(result).cells) >= 1, "a cell is saved", 180)
         finally:
             runner.kill()
     expect_nothing_left(lab, "a", "b", "c", before=before)
     resume = [*command, "--resume", str(result.parent)]
-    subprocess.run(resume, capture_output=True, timeout=60, check=False)  # 1 where a busy machine makes a cell invalid
+    subprocess.run(resume, capture_output=True, timeout=180, check=False)  # 1 where a busy machine makes a cell invalid
     cells = load(result).cells
     assert [(cell.block, {service["host"] for service in cell.services}) for cell in cells] == [(1, {"a"}), (2, {"a"})]

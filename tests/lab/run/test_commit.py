@@ -15,6 +15,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working tree with one commit."""
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("lab.run.commit.LONGEST_S", 60.0)
     (tmp_path / "file").write_text("one")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "file")

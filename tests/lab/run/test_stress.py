@@ -30,14 +30,14 @@ def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def round_of(fault: str, bench: Bench, tmp_path: Path, found: Callable[[Round], object]) -> Round:
-    """The first round without the GIL, of at most 30 s of them, in which the service with that fault shows it."""
+    """The first round without the GIL, of at most two minutes of them, in which the service shows that fault."""
     runtime_or_skip("3.14t")
     plan = user_service_plan({"command": SERVICE, "requests": [f"GET /{fault}"]}, tmp_path)
     plan = replace(plan, runtimes=("3.14t",)).with_values({"NUM_CONNECTIONS_PER_CLIENT": (8,)})
     stress = Stress(
         name="own",
         started_at="",
-        seconds=30.0,
+        seconds=120.0,
         switch_interval_s=SWITCH_INTERVAL_S,
         connections=16,
         runtimes={"3.14t": ""},
@@ -55,26 +55,33 @@ def round_of(fault: str, bench: Bench, tmp_path: Path, found: Callable[[Round], 
 
 @on_linux
 def test_a_crash_leaves_the_trace_of_the_line(bench: Bench, tmp_path: Path) -> None:
-    crashed = round_of("crash", bench, tmp_path, lambda one: one.crashes)
-    trace = crashed.crashes[0]
-    assert trace.startswith("Fatal Python error: Segmentation fault")
-    assert "in crash\n" in trace
+    """Where a second thread crashes while the first writes its trace, that is cut short; another round has it whole."""
+    crashed = round_of("crash", bench, tmp_path, lambda one: any(map(is_whole, one.crashes)))
     assert crashed.ready
     assert "SIGSEGV" in str(crashed.reason)
 
 
+def is_whole(trace: str) -> bool:
+    return trace.startswith("Fatal Python error: Segmentation fault") and "in crash\n" in trace
+
+
 @on_linux
 def test_a_deadlock_leaves_the_stacks_of_the_threads_that_wait(bench: Bench, tmp_path: Path) -> None:
-    hung = round_of("deadlock", bench, tmp_path, lambda one: one.stacks)
+    """A busy machine may begin to call so late that the stacks are those from before the deadlock."""
+    hung = round_of(
+        "deadlock",
+        bench,
+        tmp_path,
+        lambda one: "timeout" in one.failures and any("in deadlock\n" in stacks for stacks in one.stacks),
+    )
     assert hung.failures["timeout"] > 0
-    stacks = hung.stacks[0]
-    assert "in deadlock\n" in stacks
     assert hung.crashes == ()
 
 
 @on_linux
 def test_an_unsafe_iteration_is_named_by_what_the_service_wrote(bench: Bench, tmp_path: Path) -> None:
-    warned = round_of("iteration", bench, tmp_path, lambda one: one.notices)
+    """Of a round in which no answer was late: then there are no stacks."""
+    warned = round_of("iteration", bench, tmp_path, lambda one: one.notices and "timeout" not in one.failures)
     assert any("during iteration" in line for line in warned.notices)
     assert (warned.crashes, warned.stacks) == ((), ())
 
