@@ -1,10 +1,11 @@
 """How many workers may serve at once: found out by what they serve, as .NET's thread pool climbs its hill.
 
-All begin. The first trial is of one alone, the best under a GIL; then twice or half as many are tried now and then.
-A trial is held against the best of the latest windows: what disturbs a machine only ever slows a service, so the best
-says what this many can do. More stay if throughput rises by GAIN, fewer if it does not fall by LOSS, or reaches the
-median of those windows where they differ by more: a worker that raises nothing costs switches, and among many services
-on few cores it takes from them what it does not use. What fails is tried again later and later.
+All begin. The first trial is of one alone, the best under a GIL; it is made again where it failed by little. Then
+twice or half as many are tried now and then. A trial is held against the best of the latest windows: what disturbs a
+machine only ever slows a service, so the best says what this many can do. More stay if throughput rises by GAIN,
+fewer if it does not fall by LOSS, or reaches the median of those windows where they differ by more: a worker that
+raises nothing costs switches, and among many services on few cores it takes from them what it does not use. What
+fails is tried again later and later.
 Source: github.com/dotnet/runtime, PortableThreadPool.HillClimbing.
 """
 
@@ -90,7 +91,7 @@ class Climb:
         """A window of a trial. One that succeeds is followed by the next one in its direction."""
         grew = self.active > self._before
         tried, other = (self._up, self._down) if grew else (self._down, self._up)
-        usual, best = sorted(self._rates)[len(self._rates) // 2], max(self._rates)
+        usual, best = sorted(self._rates)[(len(self._rates) - 1) // 2], max(self._rates)
         wanted = best * GAIN if grew else min(best * LOSS, usual)
         if NEARLY * wanted <= rate < wanted and not self._second:
             self._second = True
@@ -101,10 +102,13 @@ class Climb:
             self._known = rate
             tried.left, tried.wait = 0, FIRST
             other.left = other.wait = LATER * FIRST
+            self._to_one = False
         else:
             self.active, self._start = self._before, None
-            tried.failed(LATER if grew or rate < min(self._rates) else SOON)
-        self._before, self._second, self._to_one = 0, False, False
+            failed_clearly = grew or rate < NEARLY * min(self._rates)
+            tried.failed(LATER if failed_clearly else SOON)
+            self._to_one &= not failed_clearly
+        self._before, self._second = 0, False
 
     def _learn(self, rate: float) -> None:
         """A window between trials."""
