@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Lin
 HISTORIES = range(SEED, SEED + size(3, 250))
 BLOCKS = 5
 CELL = {"NUM_API_SERVICES": 2, "NUM_REQUESTS_PER_CLIENT": 700, "CALC_TARGET": 0, "NUM_WORKERS_PER_API_SERVICE": 2}
-GONE_WITHIN_S = 30.0
+GONE_WITHIN_S = 10.0
 ENDS_WITHIN_S = 180.0
 RUNNER = "runner"
 LINES = {"service": SERVICE, "client": CLIENT, "reaper": "reaper.py", "guard": "guard.py"}

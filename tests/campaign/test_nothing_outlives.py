@@ -23,7 +23,7 @@ from tests.contract.runs import processes_with, stop
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TIMES = size(4, 250)
-GONE_WITHIN_S = 30.0
+GONE_WITHIN_S = 10.0
 LATEST_S = 3.0
 MARK = "GILSCOPE_CAMPAIGN"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
