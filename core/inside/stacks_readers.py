@@ -18,7 +18,8 @@ class Remote:
     """Stacks of another process, read from outside: 3.14 and later.
 
     On a free-threaded build a thread may have a copy of a function's bytecode that is newer than what the unwinder
-    keeps: its line is negative, until another unwinder reads it. Frames that have none all the same are let be.
+    keeps: its line is negative, or no stack is read at all ("Invalid tlbc_index"), until another unwinder reads it.
+    Frames that have no line all the same are let be.
     """
 
     name = "_remote_debugging"
@@ -31,7 +32,7 @@ class Remote:
     def stacks(self, tids: list[int]) -> dict[int, Key]:
         """Of each thread; of none where the memory changed while it was read."""
         stacks = self._read()
-        if _lineless(stacks) - self._lineless:
+        if not stacks or _lineless(stacks) - self._lineless:
             self._unwinder = _unwinder(self._pid)
             stacks = self._read()
             self._lineless |= _lineless(stacks)

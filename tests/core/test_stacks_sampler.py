@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from pathlib import Path
 from select import select
+from subprocess import check_output
 from time import monotonic, monotonic_ns
 from typing import Any
 
@@ -14,6 +15,7 @@ from core import inside
 from core.inside.stacks_threads import is_parked_on_a_lock
 from lab.run.inside import SOURCE
 from lab.run.runtimes import Runtime
+from tests.conftest import runtime_or_skip
 from tests.started import started
 
 KNOWN = """
@@ -34,6 +36,40 @@ for name, count in json.loads(sys.argv[1]).items():
         threading.Thread(target=globals()[name], daemon=True).start()
 print("ready", flush=True)
 sys.stdin.read()
+"""
+LATE = """
+import os, sys, threading, time
+gate = os.pipe()
+def leaf():
+    print(threading.get_native_id(), flush=True)
+    time.sleep(600)
+def worker(number):
+    if number:
+        print("waits", flush=True)
+        os.read(gate[0], 1)
+    leaf()
+for number in range(18):
+    threading.Thread(target=worker, args=(number,), daemon=True).start()
+sys.stdin.readline()
+os.write(gate[1], b"x" * 17)
+sys.stdin.read()
+"""
+LATE_READ = """
+import subprocess, sys
+from core.inside.stacks_readers import Remote
+def innermost(tids):
+    stacks = reader.stacks(tids)
+    return [reader.frames(stacks[tid])[0][2] if tid in stacks else "unread" for tid in tids]
+with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, text=True) as process:
+    lines = [process.stdout.readline() for _ in range(18)]
+    tids = [int(line) for line in lines if line != "waits\\n"]
+    reader = Remote({"pid": process.pid})
+    print(*innermost(tids))
+    process.stdin.write("on\\n")
+    process.stdin.flush()
+    tids += [int(process.stdout.readline()) for _ in range(17)]
+    print(*innermost(tids))
+    process.kill()
 """
 DEADLINE_S = 60
 ENOUGH_SLICES = 8
@@ -100,6 +136,13 @@ def test_threads_that_burn_wait_for_the_gil_where_there_is_one(runtime: Runtime,
         assert waiting > 0.05
         assert waiting + ready > 0.6
         assert everything["lock"] < 0.05 * everything.total()
+
+
+def test_threads_that_call_a_function_later_than_others_are_read() -> None:
+    """Each has a copy of its bytecode there, for which the unwinder's own array is too short: python/cpython#157660."""
+    python = runtime_or_skip("3.14t").interpreter.executable
+    written = check_output((python, "-c", LATE_READ, LATE), text=True, env={"PYTHONPATH": str(SOURCE)})
+    assert written.split() == ["leaf"] * 19
 
 
 @pytest.mark.parametrize(
