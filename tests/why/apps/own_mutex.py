@@ -9,7 +9,7 @@ class Codec:
 
     def encode(self) -> int:
         """Some work of its, under its mutex."""
-        return int(own_mutex_extension.work(400_000))
+        return int(own_mutex_extension.work(4_000_000))
 
 
 CODEC = Codec()
