@@ -1,7 +1,9 @@
 """What many peers cost one service of system 4, under each DISPATCH: throughput beside that without them.
 
-Usage: python -m benchmarks.crowd bystanders|clients [--runtime 3.14,3.14t] [--dispatch any,leader] [--repeats 7]
+Usage: python -m benchmarks.crowd bystanders|clients [--runtime 3.14,3.14t] [--row any,leader,alt-uvloop] [--repeats 7]
                                                      [--duration 0.5]
+
+row: a DISPATCH of system 4, or a system that speaks the same protocol
 
 bystanders: 500 connections that say nothing and 50 peers that send nonsense (none that counts as a request); bar 0.95
 clients:    64 clients beside 4 and 16, over the better of these; bar 0.90
@@ -20,7 +22,7 @@ from math import exp, log
 from pathlib import Path
 
 from benchmarks.bench import cell_of, measured, middle, opened, runtime_called
-from core.cell import parameter
+from core.cell import Value, parameter
 from core.method import Method, Warmup
 from core.runtime import NATIVE
 from lab.run.measure import Bench
@@ -40,6 +42,7 @@ NONSENSE = (
 CASES = {"bystanders": ("alone", "crowd"), "clients": ("4", "16", "64")}  # the last over the best of the others
 BARS = {"bystanders": 0.95, "clients": 0.90}
 OPEN_FILES = 4096
+DISPATCHES = parameter("DISPATCH").choices
 
 
 def main() -> None:
@@ -47,31 +50,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=CASES)
     parser.add_argument("--runtime", default="3.14,3.14t")
-    parser.add_argument("--dispatch", default=",".join(parameter("DISPATCH").choices))
+    parser.add_argument("--row", default=",".join(DISPATCHES))
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--duration", type=float, default=0.5)
     given = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES if hard < 0 else min(OPEN_FILES, hard), hard))
     cases = CASES[given.what]
-    print(f"| runtime | DISPATCH | {' | '.join(cases)} | ratio | bar |\n|{'---|' * (len(cases) + 4)}", flush=True)
+    print(f"| runtime | row | {' | '.join(cases)} | ratio | bar |\n|{'---|' * (len(cases) + 4)}", flush=True)
     for name in given.runtime.split(","):
         rates: dict[tuple[str, str], list[float]] = {}
         with opened(runtime_called(name)) as plain:
             method = Method(client_runtime=NATIVE, duration_s=given.duration, warmup=Warmup(share=0.1))
             for _ in range(given.repeats):
-                for dispatch in given.dispatch.split(","):
+                for row in given.row.split(","):
                     for case in cases:
-                        rate = _rate(name, dispatch, case, replace(plain, method=method))
-                        rates.setdefault((dispatch, case), []).append(rate)
-        for dispatch in given.dispatch.split(","):
-            _print(name, dispatch, [rates[dispatch, case] for case in cases], BARS[given.what])
+                        rate = _rate(name, row, case, replace(plain, method=method))
+                        rates.setdefault((row, case), []).append(rate)
+        for row in given.row.split(","):
+            _print(name, row, [rates[row, case] for case in cases], BARS[given.what])
 
 
-def _rate(runtime: str, dispatch: str, case: str, bench: Bench) -> float:
-    clients = int(case) if case.isdigit() else 4
-    sizes = {"NUM_API_SERVICES": 1, "NUM_WORKERS_PER_API_SERVICE": 8, "NUM_CLIENTS": clients, "NUM_MULTI_SOCKET": 1}
-    cell = cell_of("4", runtime, {**sizes, "DISPATCH": dispatch})
+def _rate(runtime: str, row: str, case: str, bench: Bench) -> float:
+    sizes: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": int(case) if case.isdigit() else 4}
+    if row in DISPATCHES:
+        pool: dict[str, Value] = {"NUM_WORKERS_PER_API_SERVICE": 8, "NUM_MULTI_SOCKET": 1, "DISPATCH": row}
+        cell = cell_of("4", runtime, sizes | pool)
+    else:
+        cell = cell_of(row, runtime, sizes)
     watch = partial(_crowd, bench.sandbox.folder) if case == "crowd" else nullcontext
     return requests_per_s(measured(cell, replace(bench, watch=watch)))
 
@@ -118,14 +124,14 @@ def _connected(address: str) -> socket.socket:
     return sock
 
 
-def _print(runtime: str, dispatch: str, rates: list[list[float]], bar: float) -> None:
+def _print(runtime: str, row: str, rates: list[list[float]], bar: float) -> None:
     *others, last = rates
     base = max(others, key=middle)
     ratio = effect([log(many / few) for many, few in zip(last, base, strict=True)])
     value, low, high = map(exp, (ratio.value, ratio.low, ratio.high))
     text = interval(value, low, high, hundredths, is_range=ratio.is_range)
     figures = " | ".join(f"{middle(each):,.0f}" for each in rates)
-    print(f"| {runtime} | {dispatch} | {figures} | {text} | {bar:.2f} |", flush=True)
+    print(f"| {runtime} | {row} | {figures} | {text} | {bar:.2f} |", flush=True)
 
 
 if __name__ == "__main__":
