@@ -3,6 +3,7 @@
 import json
 import os
 import select
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from core.inside.stacks_threads import Frame
@@ -33,7 +34,7 @@ class Remote:
         """Of each thread; of none where the memory changed while it was read."""
         stacks = self._read()
         if not stacks or _lineless(stacks) - self._lineless:
-            self._unwinder = _unwinder(self._pid)
+            self._unwinder = _tried(lambda: _unwinder(self._pid)) or self._unwinder
             stacks = self._read()
             self._lineless |= _lineless(stacks)
         return stacks
@@ -43,20 +44,22 @@ class Remote:
         return tuple(map(_frame, key[:MOST_FRAMES]))
 
     def _read(self) -> dict[int, Key]:
-        trace = next((trace for _ in range(MOST_READS) if (trace := self._trace())), [])
+        traces = (_tried(self._unwinder.get_stack_trace) for _ in range(MOST_READS))
+        trace: list[Any] = next(filter(None, traces), [])
         threads = [thread for item in trace for thread in getattr(item, "threads", [item])]  # 3.15 has interpreters
         return {thread.thread_id: tuple(thread.frame_info) for thread in threads if thread.frame_info}
 
-    def _trace(self) -> list[Any]:
-        try:
-            trace: list[Any] = self._unwinder.get_stack_trace()
-        except (RuntimeError, UnicodeDecodeError, MemoryError):
-            return []
-        except (PermissionError, ProcessLookupError):
-            raise
-        except OSError:  # what was a pointer is none any more
-            return []
-        return trace
+
+def _tried(read: Callable[[], Any]) -> Any:
+    """What it reads of the process; None where memory changed meanwhile, or is another program's by now."""
+    try:
+        return read()
+    except (RuntimeError, UnicodeDecodeError, MemoryError):
+        return None
+    except (PermissionError, ProcessLookupError):
+        raise
+    except OSError:  # what was a pointer is none any more
+        return None
 
 
 def _unwinder(pid: int) -> Any:

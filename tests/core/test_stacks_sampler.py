@@ -71,6 +71,20 @@ with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, 
     print(*innermost(tids))
     process.kill()
 """
+REPLACED = "import os; print('ready', flush=True); input(); os.execvp('sh', ['sh', '-c', 'echo other; read word'])"
+REPLACED_READ = """
+import subprocess, sys
+from core.inside.stacks_readers import Remote
+with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, text=True) as process:
+    process.stdout.readline()
+    reader = Remote({"pid": process.pid})
+    print(len(reader.stacks([])))
+    process.stdin.write("on\\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    print(len(reader.stacks([])))
+    process.kill()
+"""
 DEADLINE_S = 60
 ENOUGH_SLICES = 8
 
@@ -143,6 +157,12 @@ def test_threads_that_call_a_function_later_than_others_are_read() -> None:
     python = runtime_or_skip("3.14t").interpreter.executable
     written = check_output((python, "-c", LATE_READ, LATE), text=True, env={"PYTHONPATH": str(SOURCE)})
     assert written.split() == ["leaf"] * 19
+
+
+def test_a_process_that_became_another_program_has_no_stacks_and_is_no_failure() -> None:
+    python = runtime_or_skip("3.14t").interpreter.executable
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)}
+    assert check_output((python, "-c", REPLACED_READ, REPLACED), text=True, env=environment).split() == ["1", "0"]
 
 
 @pytest.mark.parametrize(
