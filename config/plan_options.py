@@ -24,6 +24,7 @@ _METHOD_FIELDS = {
     "warmup": "warmup",
     "duration": "duration_s",
     "client_runtime": "client_runtime",
+    "neighbour": "neighbours",
 }
 
 
@@ -64,6 +65,14 @@ def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
     if not pairs or not pairs.keys() <= {"services", "clients"}:
         raise given.wrong(message("CPUs for services, clients or both, such as services=0 clients=1"))
     return {side: Given(value=cpus, name=f"{given.name} {side}").cpus() for side, cpus in pairs.items()}
+
+
+def parse_names(given: Given) -> tuple[str, ...]:
+    """Names of processes from one or a list of them. Raises BadInput."""
+    names = given.value if isinstance(given.value, list) else [given.value]
+    if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names):
+        raise given.wrong(message("the name of a process as in /proc/PID/comm, such as postgres, or a list of them"))
+    return tuple(dict.fromkeys(names))
 
 
 def _paths(given: Given) -> dict[str, Path]:
@@ -146,6 +155,12 @@ CLIENTS = Option("--client-runtime NAME", message("runtime of all clients (defau
 PIN = Option(
     "--pin SIDE=CPUS", message("CPUs of services and clients: services=0 clients=1-3"), parse_pins, several=True
 )
+NEIGHBOUR = Option(
+    "--neighbour NAME",
+    message("a process that the service needs, such as postgres: its CPU time is shown apart and disturbs nothing"),
+    parse_names,
+    repeated=True,
+)
 SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
 OUT = Option("--out DIR", message("folder of the run (default: a new one in {folder})", folder=RUNS_FOLDER))
 RESUME = Option("--resume DIR", message("continue the run saved in DIR"))
@@ -162,7 +177,7 @@ JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
 LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
 
-METHOD = (BLOCKS, UNTIL, MARGIN, WARMUP, DURATION, AA, CLIENTS, PIN)
+METHOD = (BLOCKS, UNTIL, MARGIN, WARMUP, DURATION, AA, CLIENTS, PIN, NEIGHBOUR)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)

@@ -45,6 +45,7 @@ class Method:
 
     client_runtime: the runtime of the clients, or 'same' as the service's; of a user's service, the orchestrator's.
     pin_services, pin_clients: the CPUs that these may run on; empty where the kernel chooses.
+    neighbours: names of processes that belong to the service, such as its database
     """
 
     warmup: Warmup = Warmup()
@@ -52,6 +53,7 @@ class Method:
     client_runtime: str = SAME
     pin_services: tuple[int, ...] = ()
     pin_clients: tuple[int, ...] = ()
+    neighbours: tuple[str, ...] = ()
 
     def expect_cpus(self) -> None:
         """Raises BadInput where this machine has no such CPUs."""
@@ -96,6 +98,7 @@ class Method:
             client_runtime=stored["client_runtime"],
             pin_services=tuple(stored["pin_services"]),
             pin_clients=tuple(stored["pin_clients"]),
+            neighbours=tuple(stored.get("neighbours", ())),
         )
 
 

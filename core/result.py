@@ -45,7 +45,9 @@ class CellResult:
 
     waiting: from sending a request until its handler began, of one request in 64. calc_ns: sum over the requests.
     slices: answers by time, {width_ns, start_ns, counts}: slices in turn; the first began start_ns after the release,
-    or before it. Empty where a client does not say. machine: quiet.between() of the whole cell
+    or before it. Empty where a client does not say. machine: quiet.between() of the timed window
+    others: what other processes used meanwhile, by host ("" where there are none): cores, window_ns, share (of these
+    cores), busiest and neighbours (shares by name). Empty in files from before that was kept
     slow: {percentile: its slower requests, and how many overlap a collection of their service}, where both are known
     reason: why its status is not ok. disturbances: what on the machine disturbed it; each has a code.
     client_runtime: the clients' runtime, empty in files from before there was a choice: the service's.
@@ -81,6 +83,7 @@ class CellResult:
     slow: dict[str, dict[str, Any]] = field(default_factory=dict)
     slices: dict[str, Any] = field(default_factory=dict)
     machine: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, dict[str, Any]] = field(default_factory=dict)
     calc_ns: int = 0
     client_runtime: str = ""
     disturbances: list[Message] = field(default_factory=list)

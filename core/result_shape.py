@@ -98,6 +98,13 @@ CELL_HOST = record(
         "disturbances": array(sentence),
     }
 )
+_BY_NAME = dict.fromkeys(("busiest", "neighbours"), by_name(share))
+WINDOW_FIGURES = (
+    *("window_ns", "steal", "iowait", "idle", "swapped_pages", "throttles", "quota_stalled_ns"),
+    *("cpu_pressure", "memory_pressure"),
+)
+OTHERS = record({"cores": COUNT, "window_ns": COUNT, "share": share, **_BY_NAME})
+WINDOW = record(may={"others": nullable(OTHERS), **dict.fromkeys(WINDOW_FIGURES, nullable(number))})
 CELL = record(
     {
         **dict.fromkeys(("cell_id", "system", "runtime", "arm"), text),
@@ -113,6 +120,7 @@ CELL = record(
         "slow": by_name(SLOW),
         "slices": record(may={"width_ns": whole(1), "start_ns": whole(-LARGEST), "counts": array(COUNT)}),
         "machine": by_name(nullable(number)),
+        "others": by_name(OTHERS),
         "reason": sentence,
         **dict.fromkeys(("client_runtime", "code", "environment", "checksum"), text),
         "disturbances": array(sentence),
@@ -131,6 +139,7 @@ METHOD = record(
         "pin_services": array(COUNT),
         "pin_clients": array(COUNT),
     },
+    {"neighbours": array(text)},
 )
 _HIDDEN = record(dict.fromkeys(("hidden", "name", "digest"), text))
 
@@ -219,14 +228,15 @@ COMPARISON = record(
         "verdict": VERDICT,
         "params": parameters,
         **dict.fromkeys(
-            ("ratio", "low", "high", "p", "noise_floor", "saturation", "cores_in_use", "disturbed"), nullable(number)
+            ("ratio", "low", "high", "p", "noise_floor", "saturation", "cores_in_use", "disturbed", "others"),
+            nullable(number),
         ),
         **dict.fromkeys(("why", "obstacle"), sentence),
         **dict.fromkeys(("confounds", "notes"), array(sentence)),
         "blocks": COUNT,
         "blocks_needed": nullable(COUNT),
         "settings": array(record({"system": text, "params": parameters})),
-        "between_services": flag,
+        **dict.fromkeys(("between_services", "is_beside_others"), flag),
         "factors": record(may={**FACTORS, "service": record(may=FACTORS), "client": record(may=FACTORS)}),
         "capacity": record(may={"measured": flag, "denominator": CAPACITY, "numerator": CAPACITY, **RATIO}),
         "tails": by_name(record(may={**RATIO, "p": nullable(number), "verdict": VERDICT})),

@@ -9,13 +9,14 @@ from reports.view import View
 
 def report(view: View) -> Document:
     """The whole report."""
-    plan = view.plan
+    plan, beside = view.plan, view.others
     return Document(
         name=f"{plan.name}: {view.run.run_id}",
         title=message("What the runtimes do"),
         about=(
             verbatim((plan.description or plan.name).replace("`", "")),
             size_line(view),
+            *([message("On this machine {others}.", others=beside.blocks)] if beside else []),
             verbatim(" · ".join([view.machine.cpu or "?", f"{_minute(view.run.started_at)} UTC", view.run.run_id])),
         ),
         sections=tuple(sections(view)),

@@ -10,6 +10,7 @@ from reports.document.model import Section
 from reports.rows.arrangement import groups
 from reports.rows.best import Best, bests
 from reports.rows.comparisons import Comparison, compare, compare_bests
+from reports.rows.others import Others, others
 from reports.rows.series import arms
 from reports.rows.settings import Settings
 from reports.rows.summary import Row, rows
@@ -94,6 +95,11 @@ class View:
     def is_timed(self) -> bool:
         """Whether cells were timed for a duration, not for a number of requests."""
         return bool(self.plan.method.duration_s)
+
+    @cached_property
+    def others(self) -> Others | None:
+        """What other processes used while clients were timed; None if that is not known."""
+        return others(self.run.cells)
 
     @cached_property
     def ok_cells(self) -> list[CellResult]:

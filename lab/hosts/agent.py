@@ -24,6 +24,7 @@ from core.parent import die_with_parent
 from lab.hosts.errands import Errands
 from lab.hosts.frames import CLOCK, KEPT_ALIVE_S, LEASE_S, MOST_BYTES, RELAY_BYTES, BadFrame, Frames, Kind, frame
 from lab.hosts.session import segments_heard
+from lab.machine import host
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
@@ -132,7 +133,7 @@ class Agent:
 
     def run(self) -> None:
         """Until the end of stdin."""
-        cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [*range(os.cpu_count() or 1)]
+        cpus = sorted(host.usable_cpus())
         hello = {"folder": str(self._sandbox.folder), "pid": os.getpid(), "python": sys.executable, "cpus": cpus}
         self._relay.send(Kind.REPLY, 0, json.dumps(hello).encode())
         self._selector.register(0, selectors.EVENT_READ, None)

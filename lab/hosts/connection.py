@@ -10,8 +10,8 @@ from typing import Any
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.messages import NOTHING, Message, message
-from core.result_shape import COUNT, MACHINE, RUNTIME
-from core.shape import Misfit, array, by_name, flag, mapping, nullable, number, record, sentence, text
+from core.result_shape import COUNT, MACHINE, RUNTIME, WINDOW
+from core.shape import Misfit, array, by_name, flag, mapping, nullable, record, sentence, text
 from lab.hosts import archive
 from lab.hosts.clock import Offset, Trip, estimate
 from lab.hosts.frames import CLOCK, LEASE_S, MOST_REPLY_BYTES, BadFrame, Frames, Kind, frame
@@ -35,7 +35,7 @@ ANSWERS = {  # what an agent may answer, checked before it is used
     "own": text,
     "packages": by_name(text),
     "mark": nullable(text),
-    "window": by_name(nullable(number)),
+    "window": WINDOW,
     **dict.fromkeys(("awake", "asleep", "watcher", "listening", "watch"), nullable(text)),
     "watched": nullable(mapping),
     "obstacle": sentence,

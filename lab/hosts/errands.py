@@ -23,6 +23,7 @@ from lab.python import interpreters, uv
 from lab.run.inside import Inside
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from lab.run.sandbox import Sandbox
+from lab.user_service import holders
 from systems import find
 
 QUIET_WINDOW_S = 0.3
@@ -131,9 +132,9 @@ class Errands:
     def _mark(self) -> None:
         self._snapshot = quiet.snapshot()
 
-    def _window(self) -> dict[str, Any]:
+    def _window(self, neighbours: list[str], served: list[str]) -> dict[str, Any]:
         """What happened here since the mark."""
-        return quiet.between(self._snapshot, quiet.snapshot())
+        return quiet.between(self._snapshot, quiet.snapshot(), neighbours, holders.pids_serving(served))
 
     def _make_watcher(self, kind: str, told: dict[str, Any]) -> None:
         self._watcher = WATCHERS[kind](self._sandbox, **told)

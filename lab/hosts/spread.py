@@ -25,7 +25,7 @@ from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
 from lab.hosts.remote import RemoteProcess
 from lab.hosts.use import RunnerUse
 from lab.hosts.watcher import WatcherThere
-from lab.machine import doctor, host
+from lab.machine import host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
 from lab.run.inside import Window
@@ -217,13 +217,6 @@ class Spread:
             with suppress(ChildFailed):
                 self._each(lambda place: place.connection.call("asleep"))
 
-    def disturbances(self) -> dict[str, list[Message]]:
-        """What disturbed each host since begin(), now that its children have ended; nothing where one is lost."""
-        with suppress(ChildFailed):
-            windows = self._each(lambda place: place.connection.call("window"))
-            return {name: doctor.disturbances(window, self._places[name].cores) for name, window in windows.items()}
-        return {}
-
     def watcher(self, kind: str, told: Mapping[str, Any]) -> WatcherThere:
         """Of the first service. Raises ChildFailed."""
         self.begin()
@@ -242,6 +235,7 @@ class Spread:
 
     def release(self, clients: Sequence[Child]) -> int:
         """All at one time, each by its host's clock; nothing is said until the window is over."""
+        self._each(lambda place: place.connection.call("mark"))
         offsets = self._each(lambda place: place.connection.offset())
         at_ns, hold_ns = perf_counter_ns() + LEAD_NS, round(self._method.duration_s * 1e9)
         for name, place in self._places.items():
@@ -252,9 +246,11 @@ class Spread:
         self._use.release(at_ns, at_ns + hold_ns)
         return at_ns
 
-    def end(self, released_ns: int, heard_ns: int) -> Ended:
-        """The hosts' clocks again."""
+    def end(self, released_ns: int, heard_ns: int, served: Sequence[str] = ()) -> Ended:
+        """The hosts' clocks again, and what else their machines did."""
         windows, hosts = {}, {}
+        near = [*self._method.neighbours]
+        machines = self._each(lambda place: place.connection.call("window", neighbours=near, served=[*served]))
         for name, after in self._each(lambda place: place.connection.offset()).items():
             place = self._places[name]
             before = place.before or after
@@ -265,7 +261,7 @@ class Spread:
                 "error_ns": clock.error_ns,
                 "released_ns": max(0, start_ns - clock.offset_ns),
             }
-        return Ended(windows=windows, hosts=hosts, runner=self._use.end())
+        return Ended(windows=windows, machines=machines, hosts=hosts, runner=self._use.end())
 
     def settle(
         self,
@@ -317,7 +313,6 @@ class Spread:
             self._find(place)
         if place.cores is None:
             place.cores = place.connection.call("facts")["machine"]["cores"]
-        place.connection.call("mark")
 
     def _find(self, place: HostPlace) -> dict[str, Any]:
         found: dict[str, Any] = place.connection.call("find", names=[*self._names], chosen=[*place.host.python])

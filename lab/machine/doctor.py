@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from core.messages import NOTHING, Message, message, plural, verbatim
+from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.placement import placement
 from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
@@ -75,7 +75,7 @@ class Check(NamedTuple):
 
 def findings(facts: Mapping[str, Any]) -> list[Finding]:
     """How quiet the machine is before a run. facts: those of quiet.facts()."""
-    window = {**(facts.get("window") or {}), "cores": facts.get("cores")}
+    window = facts.get("window") or {}
     inspected = [
         *(check.finding(facts) for check in _BEFORE),
         *(check.finding(window) for check in _WINDOW),
@@ -84,9 +84,9 @@ def findings(facts: Mapping[str, Any]) -> list[Finding]:
     return [_explained(finding) for finding in inspected] if facts.get("virtual") else inspected
 
 
-def disturbances(window: Mapping[str, Any], cores: int | None) -> list[Message]:
-    """What disturbed a cell that lasted for *window*, which quiet.between() made; each has its code."""
-    inspected = [check.finding({**window, "cores": cores}) for check in _WINDOW]
+def disturbances(window: Mapping[str, Any]) -> list[Message]:
+    """What disturbed a cell in its timed window, of which quiet.between() tells; each has its code."""
+    inspected = [check.finding(window) for check in _WINDOW]
     return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
 
 
@@ -125,15 +125,15 @@ _BEFORE = (
 _WINDOW = (
     Check(
         "other_processes",
-        ("others_cores", "cores"),
-        lambda window: plural(
-            "other processes used {used_cores:.2f} of {count} core",
-            "other processes used {used_cores:.2f} of {count} cores",
-            count=window["cores"],
-            used_cores=window["others_cores"],
+        ("others",),
+        lambda window: message(
+            "other processes used {used_cores:.2f} of {cores} cores: {names}",
+            used_cores=window["others"]["share"] * window["others"]["cores"],
+            cores=window["others"]["cores"],
+            names=listed(window["others"]["busiest"]) or message("none that can be seen"),
         ),
-        lambda window: window["others_cores"] <= OTHERS_SHARE * window["cores"],
-        message("Stop them; top shows which they are."),
+        lambda window: window["others"]["share"] <= OTHERS_SHARE,
+        message("Stop them, or name those that the service needs with --neighbour."),
     ),
     Check(
         "steal",

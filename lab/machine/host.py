@@ -26,7 +26,7 @@ def facts() -> dict[str, Any]:
         "cpu": _cpu(),
         "architecture": platform.machine() or None,
         "cores": os.cpu_count(),
-        "cores_usable": _cores_usable(),
+        "cores_usable": len(usable_cpus()),
         "cores_quota": _cores_quota(),
         "governor": _governor(),
         "memory_bytes": _memory_bytes(),
@@ -81,9 +81,10 @@ def _cpu() -> str | None:
     return _sysctl("machdep.cpu.brand_string") or platform.processor() or None
 
 
-def _cores_usable() -> int | None:
+def usable_cpus() -> frozenset[int]:
+    """Return the CPUs that this process may run on."""
     affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count()
+    return frozenset(affinity(0) if affinity else range(os.cpu_count() or 1))
 
 
 def _cores_quota() -> float | None:

@@ -1,7 +1,6 @@
 """A run: every block of a plan, cell by cell, saved after each."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
@@ -12,7 +11,6 @@ from core.cell import Cell
 from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.result import NOT_TRIED, CellResult, Run, RunFile
-from lab.machine import doctor, quiet
 from lab.run.alone import floors
 from lab.run.fingerprints import Fingerprint, Fingerprints
 from lab.run.measure import NOT_READY, Bench, measure
@@ -90,7 +88,7 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
 def _measured(entry: Entry, block: int, bench: Bench, fingerprints: Fingerprints, run: Run) -> CellResult:
     """The cell's result with what it was measured with. It is invalid where that changed meanwhile."""
     before = fingerprints.of(entry.cell, entry.system)
-    result = _watched(entry, block, bench)
+    result = measure(entry.cell, entry.system, block, bench, entry.arm)
     after = fingerprints.of(entry.cell, entry.system)
     result = replace(result, code=before.code, environment=before.environment)
     if before == after or result.status != "ok":
@@ -103,23 +101,3 @@ def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Mes
     changes = code_changes(states[before.code], states[after.code])
     environment = [message("its interpreter, packages or programs changed")]
     return message("while it was measured: {changes}", changes=listed(changes or environment))
-
-
-def _watched(entry: Entry, block: int, bench: Bench) -> CellResult:
-    """The cell's result, with what disturbed it on the machine meanwhile."""
-    before = quiet.snapshot()
-    result = measure(entry.cell, entry.system, block, bench, entry.arm)
-    if bench.places:  # what happens on this machine disturbs nothing, if it is none of them
-        return _with_disturbances(result, bench.places.disturbances())
-    window = quiet.between(before, quiet.snapshot())
-    return replace(result, machine=window, disturbances=doctor.disturbances(window, os.cpu_count()))
-
-
-def _with_disturbances(result: CellResult, by_host: Mapping[str, Sequence[Message]]) -> CellResult:
-    told = [(name, disturbance) for name, disturbances in by_host.items() for disturbance in disturbances]
-    named = [message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) for name, one in told]
-    hosts = {
-        name: {**host, "disturbances": [one.to_json() for one in by_host.get(name, ())]}
-        for name, host in result.hosts.items()
-    }
-    return replace(result, disturbances=named, hosts=hosts)

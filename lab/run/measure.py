@@ -134,10 +134,11 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
         heard_ns = perf_counter_ns()
     until_heard = _there(Window(start_ns=released_ns, end_ns=heard_ns), places)
+    is_away = system.user_service is not None and system.user_service.already_runs
+    ended = places.end(released_ns, heard_ns, [address for of_one in sockets for address in of_one] if is_away else ())
     collected = pauses.within(until_heard, insides, marks, lambda: places.there(perf_counter_ns()))
     service_lines = _ended(children, services, system)
     told = _Told(services=services, clients=clients, service_lines=service_lines, client_lines=client_lines)
-    ended = places.end(released_ns, heard_ns)
     by_client, by_service = _checked(cell, system, told, ended)
     jit.add(by_service, jit_ready, jit.enabled(runtime, insides))
     faults = service_faults(runtime, system, services, by_service)
@@ -152,6 +153,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         services=by_service,
         collected=collected,
         waits=cores.timelines,
+        machines=ended.machines,
         faults=faults,
         hosts=ended.hosts,
         runner=ended.runner,

@@ -9,19 +9,23 @@ from core.histogram import Histogram
 from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.result import Status
 from core.slices import Slices
+from lab.machine import doctor
 from lab.run.contract import HISTOGRAMS
 from lab.run.cores import Timeline
 from lab.run.inside import Window
 from lab.run.kinds import SLICES, SLOW
 from lab.run.pauses import Pauses
+from lab.run.places import HERE
 from lab.run.slow import slow_requests
+
+OTHERS = "others"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
     """What the children of a cell sent. start_ns: spawn to all ready; window: first release to last answer.
 
-    window_there: on the clock of the services' host
+    window_there: on the clock of the services' host; machines: what happened on each meanwhile (quiet.between)
     """
 
     start_ns: int
@@ -31,6 +35,7 @@ class Observed:
     services: list[dict[str, Any]]
     collected: list[Pauses]
     waits: Mapping[str, Timeline]
+    machines: Mapping[str, Mapping[str, Any]]
     faults: list[Message]
     hosts: dict[str, Any]
     runner: dict[str, Any]
@@ -54,7 +59,7 @@ def summed(observed: Observed) -> dict[str, Any]:
     return {
         **counts,
         "start_ns": observed.start_ns,
-        "hosts": observed.hosts,
+        **_machines(observed),
         "runner": observed.runner,
         "status": status,
         "reason": reason,
@@ -66,6 +71,25 @@ def summed(observed: Observed) -> dict[str, Any]:
         "services": [
             {"service_id": number, **service, **({"pauses": dict(collected.summary)} if collected.summary else {})}
             for number, (service, collected) in enumerate(zip(observed.services, observed.collected, strict=True))
+        ],
+    }
+
+
+def _machines(observed: Observed) -> dict[str, Any]:
+    """What happened on each machine while clients were timed, and what of it disturbed them."""
+    disturbed = {name: doctor.disturbances(window) for name, window in observed.machines.items()}
+    here = observed.machines.get(HERE, {})
+    return {
+        "machine": {name: value for name, value in here.items() if name != OTHERS},
+        "others": {name: window[OTHERS] for name, window in observed.machines.items() if window[OTHERS]},
+        "hosts": {
+            name: {**host, "disturbances": [one.to_json() for one in disturbed.get(name, ())]}
+            for name, host in observed.hosts.items()
+        },
+        "disturbances": [
+            message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) if name else one
+            for name, of_one in disturbed.items()
+            for one in of_one
         ],
     }
 

@@ -11,20 +11,26 @@ from typing import Any, Protocol
 
 from core.messages import Message
 from core.method import Method
+from lab.machine import quiet
 from lab.profile.watchers import Watcher
 from lab.run.children import Child
 from lab.run.inside import Inside, Window
 from lab.run.process import Place
+from lab.user_service import holders
+
+HERE = ""  # the name of this machine, where no others take part
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
     """After a window. windows: by the host's name, from release to when all results were heard, on its clock.
 
+    machines: what happened on each meanwhile (quiet.between)
     hosts: what result.json keeps of each; runner: what the runner used in each phase of the cell
     """
 
     windows: Mapping[str, Window]
+    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     hosts: dict[str, Any] = field(default_factory=dict)
     runner: dict[str, Any] = field(default_factory=dict)
 
@@ -50,8 +56,11 @@ class Places(Protocol):
     def there(self, here_ns: int) -> int:
         """A time of our clock since the release on that of the services' host, the latest that it can be."""
 
-    def end(self, released_ns: int, heard_ns: int) -> Ended:
-        """The windows, and what happened on the hosts. Raises ChildFailed."""
+    def end(self, released_ns: int, heard_ns: int, served: Sequence[str] = ()) -> Ended:
+        """The windows, and what happened on the hosts. Raises ChildFailed.
+
+        served: addresses of services that ran before the run, whose processes disturb nothing
+        """
 
     def settle(
         self,
@@ -72,9 +81,6 @@ class Hosts(Places, Protocol):
     def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
         """Hold the cores of all hosts awake for the block, if *wanted*. Raises ChildFailed."""
 
-    def disturbances(self) -> dict[str, list[Message]]:
-        """What disturbed each host since begin(), now that the children of the cell have ended."""
-
     def watcher(self, kind: str, told: Mapping[str, Any]) -> Watcher:
         """Of the first service, on its host. Raises ChildFailed."""
 
@@ -84,6 +90,7 @@ class AllHere:
 
     def __init__(self, here: Place, method: Method) -> None:
         self._here, self._method = here, method
+        self._before: quiet.Snapshot | None = None
 
     def __repr__(self) -> str:
         return f"AllHere({self._here!r})"
@@ -105,6 +112,7 @@ class AllHere:
 
     def release(self, clients: Sequence[Child]) -> int:
         """One after the other, as fast as they can be told."""
+        self._before = quiet.snapshot()
         released_ns = perf_counter_ns()
         for client in clients:
             client.tell("go")
@@ -114,9 +122,17 @@ class AllHere:
         """There is one clock."""
         return here_ns
 
-    def end(self, released_ns: int, heard_ns: int) -> Ended:
+    def end(self, released_ns: int, heard_ns: int, served: Sequence[str] = ()) -> Ended:
         """There is one clock."""
-        return Ended(windows={"": Window(start_ns=released_ns, end_ns=heard_ns)})
+        assert self._before, "there was a release"
+        return Ended(
+            windows={HERE: Window(start_ns=released_ns, end_ns=heard_ns)},
+            machines={
+                HERE: quiet.between(
+                    self._before, quiet.snapshot(), self._method.neighbours, holders.pids_serving(served)
+                )
+            },
+        )
 
     def settle(
         self,

@@ -33,6 +33,11 @@ def serving(address: str) -> list[int]:
     return list(dict.fromkeys(pid for pids in others for pid in pids))
 
 
+def pids_serving(addresses: Iterable[str]) -> list[int]:
+    """Return the processes that serve any of *addresses*."""
+    return [pid for address in addresses for pid in serving(address)]
+
+
 def is_alone(address: str, pids: Iterable[int]) -> bool:
     """Whether all that listens at *address* is held by *pids*: only their files are looked at."""
     wanted = {f"socket:[{inode}]" for inode in _inodes(address)}

@@ -1,7 +1,6 @@
 """Whether two saved runs may be compared, and what differs between them that may. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from core.messages import SEMICOLON, Message, listed, message, verbatim
@@ -21,7 +20,7 @@ SURROUNDINGS = {
     "kernel": message("the kernel"),
     "governor": message("the frequency governor"),
 }
-_METHOD = {
+_METHOD = {  # neighbours change what is said of a run, and nothing of what is measured
     "warmup": message("the warm-up"),
     "duration_s": message("the duration in seconds"),
     "client_runtime": message("the clients' runtime"),
@@ -40,8 +39,7 @@ def obstacles(a: Saved, b: Saved) -> list[Message]:
 def conditions(machine: Mapping[str, Any], method: Method) -> dict[Message, Message]:
     """What runs must have in common to be compared: {the CPU: EPYC, the warm-up: none, ...}."""
     facts = {label: _value(machine.get(name)) for name, label in MACHINE.items()}
-    names = [field.name for field in fields(Method)]
-    return facts | {_METHOD.get(name, verbatim(name)): _value(getattr(method, name)) for name in names}
+    return facts | {label: _value(getattr(method, name)) for name, label in _METHOD.items()}
 
 
 def remarks(a: Saved, b: Saved) -> list[Message]:

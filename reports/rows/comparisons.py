@@ -15,6 +15,7 @@ from reports.rows.gates import cores_in_use, disturbances, full, median_saturati
 from reports.rows.hosts import host_confounds
 from reports.rows.inside import noise
 from reports.rows.loops import is_open
+from reports.rows.others import others
 from reports.rows.pairs import OVER_ALL, Pair, Setting, pairs
 from reports.rows.sensitivity import adjusted, differences, waits
 from reports.rows.steps import NAMES, confounds
@@ -42,6 +43,8 @@ class Comparison:
     saturation: share of the cores they could have had that the clients used, median over the cells; None if not known
     cores_in_use: share of all cores that services and clients of the numerator used together, median over its cells
     disturbed: share of the cells in which the machine was not quiet; None without cells
+    others: share of the cores that other processes used while clients were timed; None where that is not known
+    is_beside_others: whether they did so in so many blocks that the verdict must say it
     settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did;
         of a step between bests that of the denominator and that of the numerator
     between_services: its arms are services that already ran, not runtimes
@@ -73,6 +76,8 @@ class Comparison:
     saturation: float | None = None
     cores_in_use: float | None = None
     disturbed: float | None = None
+    others: float | None = None
+    is_beside_others: bool = False
     settings: list[dict[str, Any]] = field(default_factory=list)
     between_services: bool = False
     factors: dict[str, Any] = field(default_factory=dict)
@@ -200,7 +205,10 @@ def _unless_aa_differs(verdict: Verdict, same: Sequence[tuple[Pair, Verdict]]) -
 def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting, float]) -> Comparison:
     settings = pair.sides or tuple((single.setting[0], single.params) for single in pair.over)
     used, in_use = median_saturation(pair.cells, run), cores_in_use([*pair.numerator.values()], run)
-    of_blocks = dependence(pair.ratios, pair.numerator_last)
+    of_blocks, beside = dependence(pair.ratios, pair.numerator_last), others(pair.cells)
+    is_beside = beside is not None and beside.is_busy
+    if beside and is_beside and verdict.verdict != "invalid":
+        verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
     return Comparison(
         system=pair.setting[0],
         params=dict(pair.params),
@@ -224,6 +232,8 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         saturation=used,
         cores_in_use=in_use,
         disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
+        others=beside.share if beside else None,
+        is_beside_others=is_beside,
         settings=[{"system": system, "params": dict(params)} for system, params in settings],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},

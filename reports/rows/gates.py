@@ -9,6 +9,7 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.rows.costs import saturation
 from reports.rows.hosts import cores_of
+from reports.rows.others import others
 from reports.rows.summary import as_message, cpu_ns, reasons
 
 SHORTEST_WINDOW_NS = 1_000_000_000
@@ -93,16 +94,26 @@ def full(used: float | None, cells: Sequence[CellResult]) -> list[Message]:
 
 
 def disturbances(cells: Sequence[CellResult]) -> list[Message]:
-    """In how many cells the machine was not quiet, and why, where that is the case in many of them."""
-    disturbed = [cell for cell in cells if cell.disturbances]
-    if len(disturbed) <= len(cells) * MOST_DISTURBED:
-        return []
-    return [not_quiet(cells, disturbed)]
+    """Return what other processes used, if any block is marked for it, and what else disturbed many of the cells."""
+    seen, disturbed = others(cells), otherwise_disturbed(cells)
+    return [
+        *([seen.marks] if seen and seen.marked else []),
+        *([not_quiet(cells, disturbed)] if len(disturbed) > len(cells) * MOST_DISTURBED else []),
+    ]
+
+
+def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
+    """Return the cells that something disturbed besides other processes, of which is known how much they used."""
+    return [cell for cell in cells if any(_remains(one, cell) for one in cell.disturbances)]
+
+
+def _remains(disturbance: Message, cell: CellResult) -> bool:
+    return disturbance.code != "other_processes" or not cell.others
 
 
 def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:
     """In how many of *cells* the machine was not quiet, and by what."""
-    kinds = dict.fromkeys(_kind(disturbance) for cell in disturbed for disturbance in cell.disturbances)
+    kinds = dict.fromkeys(_kind(one) for cell in disturbed for one in cell.disturbances if _remains(one, cell))
     return message(
         "the machine was not quiet in {count} of {all} cells: {kinds}",
         count=len(disturbed), all=len(cells), kinds=listed(kinds),

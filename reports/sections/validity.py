@@ -19,6 +19,7 @@ from reports.rows.gates import (
     SHORTEST_WINDOW_NS,
     cores_in_use,
     not_quiet,
+    otherwise_disturbed,
 )
 from reports.rows.hosts import cores_of
 from reports.rows.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
@@ -70,7 +71,7 @@ def section(view: View) -> Section:
             missing(view),
             elsewhere(view),
         ),
-        terminal=() if view.plan.view else (*scatter(view), *mixed(view), *_distortions(view)),
+        terminal=() if view.plan.view else (*scatter(view), *mixed(view), *_distortions(view), *_others(view)),
     )
 
 
@@ -219,12 +220,13 @@ def _spare(view: View) -> Check:
 
 
 def _quiet(view: View) -> Check:
-    cells = view.run.cells
-    disturbed = [cell for cell in cells if cell.disturbances]
-    if disturbed:
+    cells, seen = view.run.cells, view.others
+    disturbed = otherwise_disturbed(cells)
+    if disturbed or seen:
         shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
-        state = LOOK if max(shares) > MOST_DISTURBED else PASSED
-        return Check(state=state, seen=not_quiet(cells, disturbed), cells=of_cells(disturbed))
+        state = LOOK if (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy) else PASSED
+        words = [*([seen.blocks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
+        return Check(state=state, seen=listed(words, SEMICOLON), cells=of_cells(disturbed or cells))
     if view.machine.quiet is None or not cells:  # in files from before it was looked at
         return Check(state=UNKNOWN, seen=NOBODY_SAYS)
     return Check(state=PASSED, seen=message("no cell was disturbed"), cells=of_cells(cells))
@@ -307,6 +309,11 @@ def _runner(view: View) -> Check:
 def _distortions(view: View) -> list[Message]:
     use = runner_use(view.run)
     return use.distortions if use else []
+
+
+def _others(view: View) -> list[Message]:
+    seen = view.others
+    return [message("On this machine {others}.", others=seen.blocks)] if seen and seen.marked else []
 
 
 RUNNER = message("The runner took no part")

@@ -117,7 +117,14 @@ def clause(comparison: Comparison, compared: Sequence[Comparison]) -> Message:
     if "{" not in cause.msgid and _is_repeated(comparison, compared):
         cause = message("{cause} ({denominator} → {numerator})", cause=cause, **arms)
     words = {"cause": cause, "where": _where(comparison, compared), "why": comparison.why}
-    return Message(msgid=template.msgid, args={**arms, **_sizes(comparison), **words})
+    said = Message(msgid=template.msgid, args={**arms, **_sizes(comparison), **words})
+    if not comparison.is_beside_others or comparison.others is None:
+        return said
+    return message(
+        "On a busy machine, where other processes used {share} of the cores: {said}",
+        share=whole_percent(comparison.others),
+        said=said,
+    )
 
 
 def _is_repeated(comparison: Comparison, compared: Sequence[Comparison]) -> bool:

@@ -13,7 +13,6 @@ from commands import plan, serve, stress
 from core.cell import Cell
 from core.errors import BadInput
 from core.hosts import Host, Layout
-from core.messages import message
 from core.method import Method
 from core.processtree import tree
 from core.system import CLIENT
@@ -21,7 +20,6 @@ from lab.hosts.inside import InsideThere
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
 from lab.run import alone, pauses
-from lab.run.experiment import _with_disturbances
 from lab.run.measure import Bench, measure
 from lab.run.profiling import PROFILERS
 from lab.run.runtimes import Runtime
@@ -127,15 +125,13 @@ def test_what_runs_on_this_machine_alone_refuses_a_plan_with_hosts(plan_file: Pa
         command.main(["--plan", str(plan_file)])
 
 
-def test_what_disturbs_a_host_is_said_with_its_name(bench: Bench, cell: Cell) -> None:
-    """Asked once its children have ended, or they would count as others."""
+def test_what_disturbs_a_host_is_said_with_its_name(bench: Bench, cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agents of the two hosts are processes of this machine, so each sees the other's children as others."""
+    monkeypatch.setattr("lab.machine.doctor.OTHERS_SHARE", -1.0)
     result = measure(cell, find("4"), 1, bench)
-    stolen = message("the host took {percent:.1f} % of the CPU time", code="steal", percent=7.0)
-    named = _with_disturbances(result, {"a": [], "b": [stolen]})
-    assert [(one.code, str(one)) for one in named.disturbances] == [
-        ("steal", "host b: the host took 7.0 % of the CPU time")
-    ]
-    assert (named.hosts["a"]["disturbances"], len(named.hosts["b"]["disturbances"])) == ([], 1)
+    assert {*result.others} == {"a", "b"}
+    assert [one.args["host"] for one in result.disturbances if one.code == "other_processes"] == ["a", "b"]
+    assert all(host["disturbances"] for host in result.hosts.values())
 
 
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")

@@ -183,27 +183,6 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     assert measured().answered > 0
 
 
-def test_a_client_host_whose_cores_are_busy_is_named(
-    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its kernel says that two cores have worked for 100 s, of which our client cannot have used much.
-
-    The next test ends that host, and what is mounted there.
-    """
-    release, counters = spread.release, lab.folder / "stat"
-    counters.write_text(STAT.format(user=0))
-    lab.machines["c"].enter("mount", "--bind", str(counters), "/proc/stat", kind="-m")
-
-    def work_then_release(clients: Sequence[Child]) -> int:
-        counters.write_text(STAT.format(user=20_000))
-        return release(clients)
-
-    monkeypatch.setattr(spread, "release", work_then_release)
-    measured()
-    (busy,) = [one for one in spread.disturbances()["c"] if one.code == "other_processes"]
-    assert 1.9 < float(str(busy.args["used_cores"])) <= 2
-
-
 def test_a_host_that_is_gone_fails_cells_with_its_name_until_it_is_back(lab: Lab, measured: Measured) -> None:
     lab.machines["c"].end()
     failed = measured()

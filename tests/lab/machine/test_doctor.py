@@ -7,6 +7,7 @@ import pytest
 from core.messages import NOTHING
 from lab.machine.doctor import Finding, disturbances, findings
 
+OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
 QUIET: dict[str, Any] = {
     "cores": 8,
     "virtual": False,
@@ -25,7 +26,7 @@ QUIET: dict[str, Any] = {
     "window": {
         "window_ns": 500_000_000,
         "steal": 0.001,
-        "others_cores": 0.1,
+        "others": OTHERS,
         "swapped_pages": 0,
         "throttles": 0,
         "quota_stalled_ns": 0,
@@ -61,7 +62,12 @@ def test_the_same_things_are_looked_at_whatever_is_known() -> None:
         ("load", {"load_1m": 1.7}, "1.70 on 8 cores", "top"),
         ("load", {"load_1m": 0.3, "cores": 1}, "0.30 on 1 core", "top"),
         ("CPU pressure", {"cpu_pressure": 0.2}, "20.0 % of the last 10 s", "measure later"),
-        ("other processes", {"window": {"others_cores": 0.5}}, "other processes used 0.50 of 8 cores", "top"),
+        (
+            "other processes",
+            {"window": {"others": {**OTHERS, "share": 0.0625}}},
+            "other processes used 0.50 of 8 cores: make",
+            "--neighbour",
+        ),
         ("CPU steal", {"window": {"steal": 0.034}}, "the host took 3.4 % of the CPU time", "dedicated cores"),
         ("swapping", {"window": {"swapped_pages": 1}}, "1 page was swapped", "NUM_CLIENTS"),
         ("throttling", {"window": {"throttles": 2}}, "heat slowed a core 2 times", "cooling"),
@@ -110,14 +116,14 @@ def test_a_virtual_machine_is_named_as_the_reason_for_what_its_host_hides() -> N
 
 def test_a_run_is_not_blamed_for_its_own_load_or_pressure() -> None:
     window = {**QUIET["window"], "cpu_pressure": 0.99, "memory_pressure": 0.5, "idle": 0.0}
-    assert disturbances(window, 8) == []
+    assert disturbances(window) == []
 
 
 def test_a_run_in_which_others_ran_is_disturbed() -> None:
-    disturbed = disturbances({**QUIET["window"], "others_cores": 1.0, "steal": 0.2}, 8)
-    assert [(one.code, one.args["count" if one.plural else "percent"]) for one in disturbed] == [
-        ("other_processes", 8),
-        ("steal", 20.0),
+    disturbed = disturbances({**QUIET["window"], "others": {**OTHERS, "share": 0.125}, "steal": 0.2})
+    assert [(one.code, str(one)) for one in disturbed] == [
+        ("other_processes", "other processes used 1.00 of 8 cores: make"),
+        ("steal", "the host took 20.0 % of the CPU time"),
     ]
 
 

@@ -1,6 +1,7 @@
 """How quiet the machine is, read from /proc and /sys trees that the tests write."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from lab.machine import quiet
 from lab.machine.kernelfiles import Reader
+from lab.machine.others import Process
 from lab.machine.quiet import Snapshot, between, facts, snapshot
 
 CPU = "sys/devices/system/cpu"
@@ -162,7 +164,7 @@ def test_a_snapshot_holds_the_counters(reader: Reader) -> None:
 BEFORE = Snapshot(
     at_ns=10_000_000_000,
     cores=2,
-    own_ns=0,
+    cpus=frozenset({0, 1}),
     ticks=dict.fromkeys(quiet.TICKS, 1000),
     swapped_pages=10,
     throttles=0,
@@ -177,7 +179,6 @@ def two_seconds_later(**changes: Any) -> Snapshot:
     grown = {"user": 100, "nice": 20, "system": 100, "idle": 100, "iowait": 40, "irq": 5, "softirq": 15, "steal": 20}
     later: dict[str, Any] = {
         "at_ns": BEFORE.at_ns + 2_000_000_000,
-        "own_ns": 1_200_000_000,
         "ticks": {kind: 1000 + more for kind, more in grown.items()},
         "swapped_pages": 14,
         "throttles": 3,
@@ -195,17 +196,13 @@ def test_a_window_holds_shares_and_differences(monkeypatch: pytest.MonkeyPatch) 
         "steal": 0.05,
         "iowait": 0.1,
         "idle": 0.25,
-        "others_cores": 0.5,  # 2.2 s of CPU less our own 1.2 s, in 2 s
+        "others": {"cores": 2, "window_ns": 2_000_000_000, "share": 0.0, "busiest": {}, "neighbours": {}},
         "swapped_pages": 4,
         "throttles": 3,
         "quota_stalled_ns": 1_000,
         "cpu_pressure": 0.25,
         "memory_pressure": 0.01,
     }
-
-
-def test_others_never_use_less_than_nothing() -> None:
-    assert between(BEFORE, two_seconds_later(own_ns=9_000_000_000))["others_cores"] == 0
 
 
 def test_a_counter_that_runs_backwards_counts_as_still() -> None:
@@ -215,17 +212,65 @@ def test_a_counter_that_runs_backwards_counts_as_still() -> None:
 
 def test_what_only_one_snapshot_knows_is_none() -> None:
     window = between(BEFORE, two_seconds_later(ticks=None, swapped_pages=None, cpu_stalled_us=None))
-    assert window["steal"] is window["others_cores"] is window["swapped_pages"] is window["cpu_pressure"] is None
+    assert window["steal"] is window["others"] is window["swapped_pages"] is window["cpu_pressure"] is None
     assert window["throttles"] == 3
 
 
 def test_a_window_of_no_length_has_no_shares() -> None:
     window = between(BEFORE, BEFORE)
-    assert window["steal"] is window["others_cores"] is window["cpu_pressure"] is None
+    assert window["steal"] is window["others"] is window["cpu_pressure"] is None
     assert window["swapped_pages"] == 0
 
 
-def test_our_own_cpu_time_is_in_a_snapshot() -> None:
-    before = snapshot()
-    sum(range(3_000_000))
-    assert snapshot().own_ns > before.own_ns
+def process(name: str, parent: int, ticks: int, waited: int = 0) -> Process:
+    return Process(name, parent, ticks, waited, 0)
+
+
+def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 2 s on 2 cores there are 400 ticks. Ours: the runner, its service, and a client that has ended meanwhile.
+
+    Others: 40 of a loop, 8 of its child, which ended after 10 before; 20 of a database; a number that was used again.
+    """
+    monkeypatch.setattr("os.sysconf", lambda name: 100)
+    runner = os.getpid()
+    earlier = {
+        (1, 0): process("init", 0, 5),
+        (runner, 9): process("python3", 1, 100),
+        (50, 9): process("python3.14t", runner, 30),
+        (51, 9): process("client", runner, 7),
+        (60, 9): process("loop", 1, 1000),
+        (61, 9): process("short", 60, 10),
+        (70, 9): process("postgres", 1, 300),
+        (80, 9): process("old", 1, 9999),
+    }
+    later = {
+        (1, 0): process("init", 0, 5, waited=9999),
+        (runner, 9): process("python3", 1, 110, waited=40),
+        (50, 9): process("python3.14t", runner, 200),
+        (60, 9): process("loop", 1, 1040, waited=18),
+        (70, 9): process("postgres", 1, 320),
+        (80, 11): process("new", 1, 2),
+    }
+    before, after = replace(BEFORE, processes=earlier), two_seconds_later(processes=later)
+    used = {"cores": 2, "window_ns": 2_000_000_000}
+    assert between(before, after)["others"] == {
+        **used,
+        "share": 0.175,  # 40 + 8 + 20 + 2 of 400
+        "busiest": {"loop": 0.1, "postgres": 0.05, "new": 0.005},
+        "neighbours": {},
+    }
+    assert between(before, after, ["postgres", "redis"])["others"] == {
+        **used,
+        "share": 0.125,
+        "busiest": {"loop": 0.1, "new": 0.005},
+        "neighbours": {"postgres": 0.05, "redis": 0.0},
+    }
+    assert between(before, after, also_ours=[60])["others"]["share"] == 0.055
+    hidden = replace(after, sees_all=False, busy_ticks=300)  # of which 10 + 170 + 33 are ours
+    assert between(before, hidden)["others"]["share"] == 0.2175
+
+
+def test_a_name_is_read_whatever_is_in_it(reader: Reader) -> None:
+    fields = "S 1 1 1 0 -1 0 0 0 0 0 11 4 2 1 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"
+    write(reader, {"proc/12/stat": f"12 (a) (b\x1b[2J) {fields}"})
+    assert snapshot(reader).processes == {(12, 777): Process("a) (b?[2J", 1, 15, 3, 1)}

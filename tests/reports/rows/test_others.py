@@ -1,0 +1,63 @@
+"""What a report says of other processes, on cells whose figures are worked out by hand."""
+
+from dataclasses import replace
+
+from core.result import CellResult
+from reports.report import report
+from reports.rows.others import others
+from reports.sections.validity import section
+from reports.sections.verdict import clause
+from reports.view import View
+from tests.reports.sample import cell_of, measured, run_of
+
+BUSY = "On a busy machine, where other processes used 4% of the cores: "
+IDLE = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "neighbours": {}}
+
+
+def beside(block: int, runtime: str, share: float, seconds: float = 1.0) -> CellResult:
+    """A cell during which `make` used this share of two cores, a tenth more was a database's."""
+    there = {"cores": 2, "window_ns": round(seconds * 1e9), "share": share, "busiest": {"make": share}}
+    cell = measured(cell_of("2", runtime), block, [2 * 10**9 if runtime == "3.11" else 10**9])
+    return replace(cell, others={"": {**there, "neighbours": {"postgres": 0.1}}})
+
+
+def cells(*shares: float) -> list[CellResult]:
+    """A block for each share: half as long under one runtime as under the other, which has nothing beside it."""
+    return [
+        beside(block, runtime, share if runtime == "3.11" else 0.0, seconds)
+        for block, share in enumerate(shares, start=1)
+        for runtime, seconds in (("3.11", 1.0), ("3.14t", 3.0))
+    ]
+
+
+def test_shares_are_of_the_time_that_was_timed() -> None:
+    """A block with 0.4 for 1 of 4 s has 0.1."""
+    seen = others(cells(0.4, 0.08, 0.0))
+    assert seen
+    assert {block: round(share, 6) for block, share in seen.by_block.items()} == {1: 0.1, 2: 0.02, 3: 0.0}
+    assert (round(seen.share, 6), seen.marked, seen.is_busy) == (0.04, [1], False)
+    assert {name: round(share, 6) for name, share in seen.busiest.items()} == {"make": 0.04}
+    assert {name: round(share, 6) for name, share in seen.neighbours.items()} == {"postgres": 0.1}
+    assert others([measured(cell_of("2", "3.11"), 1, [10**9])]) is None
+
+
+def test_of_several_hosts_the_busiest_counts() -> None:
+    """Host b: 0.4 in 1 s and 0 in 3 s."""
+    seen = others(replace(cell, others={"a": IDLE, "b": cell.others[""]}) for cell in cells(0.4))
+    assert seen
+    assert (round(seen.share, 6), [*seen.busiest]) == (0.1, ["b: make"])
+
+
+def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
+    view = View(run_of(cells(*[0.4] * 3, *[0.0] * 6)))
+    assert [str(clause(one, view.comparisons)) for one in view.comparisons if one.is_beside_others] == []
+    busy = View(run_of(cells(*[0.4] * 4, *[0.0] * 5)))
+    (one,) = [one for one in busy.comparisons if one.system == "2"]
+    assert str(clause(one, busy.comparisons)).startswith(BUSY)
+    assert str(one.to_json()["why"]["text"]).endswith("above 5% in 4 of 9 blocks")
+    for one_view, state in ((view, "passed"), (busy, "look")):
+        (line,) = [line for line in section(one_view).tables[0].groups[0].lines if "quiet" in str(line[0])]
+        assert state in str(line[1])
+        head = " ".join(map(str, report(one_view).about))
+        assert "(make" in head
+        assert "10% !, 10% !" in head
