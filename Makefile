@@ -26,7 +26,7 @@ help: ## List the targets
 
 setup: $(RUN_STAMP) $(RUNTIMES_STAMP) $(CATALOGS) ## Make .venv, look for runtimes, make an environment for each
 
-run: $(RUNTIMES_STAMP) $(LIMIT_STAMP) $(CATALOGS) ## Run the quick experiment
+run: $(RUNTIMES_STAMP) $(CATALOGS) ## Run the quick experiment
 	@$(PYTHON) runner.py --experiment quick $(ARGS)
 
 record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) $(CATALOGS) ## Run the seed's whole set of cells: 20 x 20 x 1000, takes long

@@ -6,12 +6,13 @@ use, and prints Markdown tables for docs/statistics.md.
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import log, sqrt
+from math import ceil, log, sqrt
 
 import numpy as np
 from scipy import signal
 
 from config.orders import block_order
+from reports.rows.gates import LEAST_TIMED_NS
 from reports.statistics.dependence import ENOUGH, dependence, depends, independence_is_known
 from reports.statistics.scaling import MISFIT, NoFit, UslFit, falls, lack_of_fit, usl_fit
 from reports.statistics.significance import ALPHA, EXACT_UP_TO, anytime_p, holm, sign_flip_p
@@ -21,6 +22,7 @@ from reports.statistics.verdict import Verdict, judge_family, judge_runs, slower
 BLOCKS = (10, 20, 30)
 FAMILIES = (1, 13, 56)
 MOST_LOOKS = 60
+WINDOWS_S, SHORT_FAMILIES = (0.1, 0.2, 0.25, 0.35, 1.0), (1, 9)
 SECOND_NS = 1e9
 PLATEAUS: Mapping[str, float] = {"level from 1 on": 1, "to 4, then level": 4, "to 32: no plateau": 32}
 Noise = Callable[[np.random.Generator, int], tuple[Floats, Floats]]  # logs of both arms' times, by block
@@ -87,8 +89,7 @@ CASES: Mapping[str, Noise] = {
 
 def judged(below: Floats, above: Floats) -> Verdict:
     """The verdict on log times of both arms, as a run has it."""
-    times = [dict(enumerate(SECOND_NS * np.exp(logs))) for logs in (below, above)]
-    return judge_family({0: log_ratios(*times)}, totals={0: totals(*times)})[0]
+    return family_judged([(below, above)])[0]
 
 
 def case_row(name: str, blocks: int, runs: int, seed: int) -> Sequence[str]:
@@ -162,6 +163,40 @@ def law_of(blocks: Mapping[int, Mapping[int, float]]) -> UslFit | None:
         return None
 
 
+def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tuple[Floats, Floats]:
+    """Cells in windows of *window_s* on a machine that is an AR(1) process, 0.8, sd 3 %.
+
+    Each cell differs by its processes (sd 2 %), by its requests (sd 2 % in 1 s, growing as windows shorten), and by
+    bursts of other work that stop everything: one in 2 s, of 30 ms in the mean.
+    """
+    arms = []
+    for logs in in_order(rng, blocks, coefficient=0.8):
+        lost_s = np.array([rng.exponential(0.03, rng.poisson(window_s / 2)).sum() for _ in range(blocks)])
+        lost = np.minimum(lost_s / window_s, 0.9)
+        arms.append(logs + rng.normal(0, 0.02 / sqrt(window_s), blocks) - np.log1p(-lost))
+    return arms[0], arms[1]
+
+
+def short_row(window_s: float, total_s: float, family: int, runs: int, seed: int) -> Sequence[str]:
+    """Of runs of *family* comparisons of arms alike: shares with a false verdict, covered; with one arm 10 % faster."""
+    blocks = max(6, ceil(total_s / window_s))
+    rng, counts = np.random.default_rng([seed, blocks, family, 6]), np.zeros(3)
+    for _ in range(runs):
+        logs = [short_windows(rng, blocks, window_s) for _ in range(family)]
+        same, faster = (family_judged([(below + more, above) for below, above in logs]) for more in (0, log(1.1)))
+        held = sum((one.low or 0) <= 1 <= (one.high or 0) for one in same) / family
+        found = sum(one.verdict == "faster" for one in faster) / family
+        counts += any(one.verdict in ("faster", "slower") for one in same), held, found
+    return f"{window_s:g} s", str(blocks), str(family), *map(percent, counts / runs)
+
+
+def family_judged(logs: Sequence[tuple[Floats, Floats]]) -> list[Verdict]:
+    """Return the verdicts on log times of both arms of each comparison of one family."""
+    times = [[dict(enumerate(SECOND_NS * np.exp(arm))) for arm in arms] for arms in logs]
+    ratios, total = ({place: of(*both) for place, both in enumerate(times)} for of in (log_ratios, totals))
+    return list(judge_family(ratios, totals=total).values())
+
+
 def unpaired_row(offset: float, blocks: int, runs: int, seed: int) -> Sequence[str]:
     """Of pairs of saved runs alike but for a random *offset* of each: shares covered, told apart, 5 % slower."""
     rng, counts = np.random.default_rng([seed, blocks, 4]), np.zeros(3)
@@ -210,6 +245,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     head = "offset of each run | blocks | covered | faster or slower | slower beyond 5 %"
     pairs = (unpaired_row(offset, blocks, max(1, runs // 2), seed) for offset in (0.0, 0.02) for blocks in BLOCKS)
     print(table(head, pairs))
+    print(
+        table(
+            "window | blocks | family | alike: faster or slower | covered | 10 % faster: faster",
+            (
+                short_row(window_s, LEAST_TIMED_NS / SECOND_NS, family, runs, seed)
+                for family in SHORT_FAMILIES
+                for window_s in WINDOWS_S
+            ),
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from config.flags import Parser
 from config.options import Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
-from core.messages import message
-from core.program import PROGRAM
+from core.messages import NOTHING, message
 from core.result import Run, keep_comparisons, load, to_json
 from lab.folders import PrivateFolder
 from lab.run.held import expect_ours, leftovers
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from reports.view import View
 
 SUMMARY = message("Make the page, tables and plots of saved runs again; several runs also side by side.")
+ROOM = 12  # columns of a label
 OUT = Option("--out FILE", message("the page of several runs (default: side-by-side.html beside the newest run)"))
 OPEN = Option("--open", message("open the page in the browser"))
 
@@ -60,26 +60,34 @@ def write(folder: Path, run: Run, output: Output) -> Written:
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
     """Print the report on the terminal, or the result as JSON, or where it is."""
-    folder, output = written.folder, written.output
+    folder = written.folder
     if as_json or quiet:
         print(json.dumps(to_json(written.view.run)) if as_json else short(folder))
         return
     _print(written)
-    output.line(message("The page: {path}", path=str(short(_page(written)))))
-    output.line(message("To make it again: {program} report {folder}", program=PROGRAM, folder=str(short(folder))))
 
 
 def _print(written: Written) -> None:
-    """What a terminal shows of each topic; the verdict last, next to the prompt."""
+    """Print what a terminal shows of each topic; the verdict last, and under it where the page is."""
+    from rich.cells import cell_len
+
+    from reports.document.model import Section
     from reports.render.console import terminal
     from reports.render.terminal import print_section
     from reports.sections import sections
+    from reports.sections.answer import with_page
 
     console = terminal()
-    for section in sorted(sections(written.view), key=lambda section: section.key == "verdict"):
-        if section.terminal:
-            print_section(section, console, written.output.language)
-            console.print()
+    shown = {section.key: section for section in sections(written.view)}
+    last = shown.pop("verdict", Section(key="verdict", title=NOTHING))
+    for section in filter(lambda section: section.terminal, shown.values()):
+        print_section(section, console, written.output.language)
+        console.print()
+    page = str(short(_page(written)))
+    fits = cell_len(page) <= console.width - ROOM
+    print_section(with_page(last, page) if fits else last, console, written.output.language)
+    if not fits:  # a path that is broken into lines cannot be copied
+        written.output.line(message("Page: {path}", path=page))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,6 +1,7 @@
 """Plans from YAML files. Every scalar is read as text, so that 3.10 stays 3.10 and flags and files are parsed alike."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from core.system import System
 FOLDER = Path(__file__).parent
 PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
 TOPOLOGY = (WORKERS, THREADS)
-PLAN_FIELDS = ("blocks", "scale", "until", "margin", "runtimes", "aa", "view")
+PLAN_FIELDS = ("blocks", "scale", "until", "margin", "judged_steps", "runtimes", "aa", "view")
 
 
 def experiments() -> dict[str, Path]:
@@ -53,7 +54,7 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
 
 def _plan(path: Path, content: Any, cores: int) -> Plan:
     expect_keys(message("the plan"), content, PLAN_KEYS)
-    defaults = _parameters(content.get("parameters", {}))
+    defaults = _parameters(content.get("parameters", {}), cores)
     description = " ".join(str(content.get("description", "")).split())
     base = replace(_base(path, content, defaults, cores), name=path.stem, description=description)
     return plan_with(base, parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent))
@@ -84,9 +85,17 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
     )
 
 
-def _parameters(given: Any) -> dict[str, tuple[Any, ...]]:
+def _parameters(given: Any, cores: int) -> dict[str, tuple[Any, ...]]:
     expect_keys(message("parameters"), given, tuple(PARAMETERS))
-    return {name: parse_values(name, value) for name, value in given.items()}
+    return {name: parse_values(name, _counted(value, cores)) for name, value in given.items()}
+
+
+def _counted(given: Any, cores: int) -> Any:
+    """Return *given* with the number of cores for `cores`, and twice as much for `2 x cores`."""
+    if isinstance(given, list):
+        return [_counted(value, cores) for value in given]
+    match = re.fullmatch(r"(?:([1-9][0-9]?) x )?cores", str(given))
+    return str(int(match[1] or 1) * cores) if match else given
 
 
 def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cores: int) -> list[Row]:
@@ -94,12 +103,16 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
     names = given.get("system", [])
     if names == []:
         raise BadInput("the row {row} names no system; give it one, such as `system: 4`.", row=repr(given))
-    values = _parameters({name: value for name, value in given.items() if name in PARAMETERS})
+    values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
     systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
-    parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
-    fixed = TOPOLOGY if "topology" in given else ()
+    row = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
+    about = {
+        "title": str(given.get("title", "")),
+        "fixed": TOPOLOGY if "topology" in given else (),
+        "runtimes": row.get("runtimes"),
+    }
     return [
-        _row(system, {**values, **shape}, defaults, str(given.get("title", "")), fixed)
+        _row(system, {**values, **shape}, defaults, **about)
         for system in systems
         for shape in _topologies(given, defaults, cores)
     ]
@@ -129,9 +142,7 @@ def cores_usable() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _row(
-    system: System, values: Mapping[str, Any], defaults: Mapping[str, Any], title: str, fixed: tuple[str, ...]
-) -> Row:
+def _row(system: System, values: Mapping[str, Any], defaults: Mapping[str, Any], **about: Any) -> Row:
     for name in values:
         if not system.takes(name):
             reads = listed(system.parameters)
@@ -139,4 +150,4 @@ def _row(
                 "{name} is not read by system {key}; it reads {reads}.", name=name, key=system.key, reads=reads
             )
     read = {name: values for name, values in defaults.items() if system.takes(name)}
-    return Row(system=system, title=title, values={**read, **values}, fixed=fixed)
+    return Row(system=system, values={**read, **values}, **about)

@@ -16,7 +16,7 @@ from core.hosts import Layout
 from core.messages import OR, Message, listed
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
-from core.saved import SavedPlan, Until
+from core.saved import SavedPlan, SavedRow, Until
 from core.system import System
 from core.system_file import file_of
 from core.user_service import UserService
@@ -25,8 +25,8 @@ from systems import readers
 MOST_CELLS = 100_000
 THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 STORED_AS_IT_IS = (
-    "name", "description", "runtimes", "blocks", "aa", "until", "margin", "extended", "method", "view", "user_service",
-    "layout"
+    "name", "description", "runtimes", "blocks", "aa", "until", "margin", "judged_steps", "extended", "method", "view",
+    "user_service", "layout"
 )  # fmt: skip
 
 
@@ -35,12 +35,14 @@ class Row:
     """A system and the values of its parameters: several values of one are a sweep. title is for reports.
 
     fixed: names of the parameters that a topology has set together, which nothing else may change
+    runtimes: those of the plan's runtimes that the row is measured under; None for all of them
     """
 
     system: System
     values: Mapping[str, tuple[Value, ...]]
     title: str = ""
     fixed: tuple[str, ...] = ()
+    runtimes: tuple[str, ...] | None = None
 
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
         """Every combination of values, as {name: value}; scale makes NUM_REQUESTS_PER_CLIENT smaller."""
@@ -69,7 +71,8 @@ class Plan:
     runtimes: names in the order of display, the first is what ratios refer to.
     aa: the last runtime, or the first service that already runs, takes part twice, under two names: what differs
         between these is noise.
-    margin: what counts as no difference, as a share. extended: whether blocks were added when some had been seen.
+    margin: what counts as no difference, as a share. judged_steps: those that get a verdict; empty for all.
+    extended: whether blocks were added when some had been seen.
     description: what it answers, in one line. view: the report of its own that it has; "" for runtimes side by side.
     user_service: a service of the user's, whose systems are those of the rows.
     layout: hosts, and who serves and who calls there; None where all is on this machine.
@@ -86,6 +89,7 @@ class Plan:
     aa: bool = False
     until: Until = Until()  # noqa: RUF009 - frozen
     margin: float = SavedPlan.margin
+    judged_steps: tuple[str, ...] = ()
     extended: bool = False
     view: str = ""
     user_service: UserService | None = None
@@ -121,7 +125,7 @@ class Plan:
         for row in self.rows:
             for values in row.combinations(self.scale):
                 for runtime in self.runtimes:
-                    if self._has(row.system, runtime):
+                    if self._has(row, runtime):
                         cell = _cell(row.system, runtime, values)
                         cells.setdefault(cell.cell_id, cell)
         return list(cells.values())
@@ -193,6 +197,7 @@ class Plan:
             "aa": self.aa,
             "until": asdict(self.until),
             "margin": self.margin,
+            "judged_steps": list(self.judged_steps),
             "extended": self.extended,
             "method": self.method.to_json(),
             "view": self.view,
@@ -220,7 +225,7 @@ class Plan:
         combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             title = {"title": row.title} if row.title else {}
-            names = [name for name in self.runtimes if self._has(row.system, name)]
+            names = [name for name in self.runtimes if self._has(row, name)]
             for values in row.combinations(self.scale):
                 cell = _cell(row.system, "", values)
                 framed = {"framed": True} if row.system.framed else {}
@@ -228,9 +233,10 @@ class Plan:
                 combinations.setdefault(cell.cell_id, stored)
         return list(combinations.values())
 
-    def _has(self, system: System, runtime: str) -> bool:
-        """Whether there are cells of *system* under *runtime*."""
-        return system.runs_under(runtime) and (system.key, runtime) not in self.absent
+    def _has(self, row: Row, runtime: str) -> bool:
+        """Return whether *row* has cells under *runtime*."""
+        is_chosen = row.runtimes is None or runtime in row.runtimes
+        return is_chosen and row.system.runs_under(runtime) and (row.system.key, runtime) not in self.absent
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
@@ -239,10 +245,16 @@ class Plan:
         systems = _systems_again(saved)
         values = [{name: (value,) for name, value in row.params.items()} for row in saved.rows]
         rows = tuple(
-            Row(system=systems[row.system], title=row.title, values=own)
+            Row(system=systems[row.system], title=row.title, values=own, runtimes=_runtimes_again(row, saved))
             for row, own in zip(saved.rows, values, strict=True)
         )
         return cls(rows=rows, **{name: getattr(saved, name) for name in STORED_AS_IT_IS})
+
+
+def _runtimes_again(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:
+    """Return the runtimes of a saved row, with those that were absent then."""
+    absent = (one.runtime for one in saved.absent if one.system == row.system)
+    return None if row.runtimes is None else (*row.runtimes, *absent)
 
 
 def _systems_again(saved: SavedPlan) -> dict[str, System]:

@@ -15,6 +15,7 @@ from core.saved import Until
 
 MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
+STEPS = ("version", "patch", "build", "lock", "jit", "whole", "other")
 VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
 LONGEST_SEED = 18
 PROFILES = ("perf", "python", "locks", "memory")
@@ -34,6 +35,14 @@ def parse_runtimes(given: Given) -> tuple[str, ...]:
     if not isinstance(names, list) or not names:
         raise given.wrong(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
     return tuple(dict.fromkeys(str(RuntimeName.parse(str(name).strip())) for name in names))
+
+
+def parse_steps(given: Given) -> tuple[str, ...]:
+    """Names of steps from a list, or a text with commas. Raises BadInput."""
+    names = given.value.split(",") if isinstance(given.value, str) else given.value
+    if not isinstance(names, list) or not names:
+        raise given.wrong(message("a list of steps, out of {names}", names=listed(STEPS)))
+    return tuple(dict.fromkeys(replace(given, value=str(name).strip()).choice(STEPS) for name in names))
 
 
 def parse_until(given: Given) -> Until:
@@ -144,6 +153,12 @@ UNTIL = Option(
     "--until W", message("stop when all is decided (verdict), intervals are narrow (3%), or after 10min"), parse_until
 )
 MARGIN = Option("--margin M", message("what counts as no difference (default: 3%)"), parse_margin)
+JUDGED = Option(
+    "--judged-steps NAMES",
+    message("steps that get a verdict, such as lock,whole; the others are shown without one (default: all steps)"),
+    parse_steps,
+    PYTHON,
+)
 WARMUP = Option(
     "--warmup W", message("sent before anything counts: 10% of the requests, 0.5s, or 0"), _read(Warmup.parse)
 )
@@ -177,7 +192,7 @@ JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
 LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
 
-METHOD = (BLOCKS, UNTIL, MARGIN, WARMUP, DURATION, AA, CLIENTS, PIN, NEIGHBOUR)
+METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, WARMUP, DURATION, AA, CLIENTS, PIN, NEIGHBOUR)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)
@@ -196,6 +211,7 @@ PLAN_OPTIONS = (
 ROW = (
     Option("", message("a number, a name, a FILE.py beside the plan, or a list of them"), key="system"),
     Option("", message("what the row is about"), key="title"),
+    Option("", message("the runtimes of the row (default: those of the plan)"), parse_runtimes, key="runtimes"),
     Option(
         "", message("cores: a sweep from processes to threads that fits this machine"), choice("cores"), key="topology"
     ),

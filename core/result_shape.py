@@ -184,6 +184,7 @@ _PLAN = record(
         "aa": flag,
         "until": record(may={"width": number, "seconds": number, "verdict": flag}),
         "margin": share,
+        "judged_steps": array(text),
         "extended": flag,
         "method": METHOD,
         "own": nullable(USER_SERVICE),
@@ -217,7 +218,7 @@ HOST = record(
     }
 )
 MACHINE = record(may={**_FACTS, "hosts": nullable(by_name(HOST))})
-VERDICT = choice("faster", "slower", "equivalent", "inconclusive", "invalid")
+VERDICT = choice("faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged")
 RATIO = dict.fromkeys(("ratio", "low", "high"), nullable(number))
 FACTORS = dict.fromkeys(("cores_used", "cpu_per_request"), record(may=RATIO))
 CAPACITY = record(may={"cores": COUNT, **dict.fromkeys(("requests_per_s", "low", "high"), nullable(number))})

@@ -71,7 +71,8 @@ class SavedPlan:
     """The plan of a saved run. view: the experiment's own report ("echo", "league", ...), or "".
 
     aa: whether an arm took part twice, to show the noise
-    margin: what counts as no difference, as a share. extended: whether blocks were added when some had been seen
+    margin: what counts as no difference, as a share. judged_steps: those that get a verdict; empty for all
+    extended: whether blocks were added when some had been seen
     """
 
     name: str
@@ -84,6 +85,7 @@ class SavedPlan:
     aa: bool = False
     until: Until = Until()
     margin: float = 0.03
+    judged_steps: tuple[str, ...] = ()
     extended: bool = False
     method: Method = Method()  # noqa: RUF009 - frozen
     user_service: UserService | None = None
@@ -111,6 +113,7 @@ class SavedPlan:
             aa=stored.get("aa", False),
             until=Until(**stored.get("until", {})),
             margin=stored.get("margin", cls.margin),
+            judged_steps=tuple(stored.get("judged_steps", ())),
             extended=stored.get("extended", False),
             method=Method.from_json(method) if method else Method(),
             user_service=UserService.from_json(service) if service else None,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from core.errors import BadInput
@@ -10,7 +9,7 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import Method
 from core.result import CellResult, Run
 from core.secret import from_file, secrets_in
-from reports.rows.gates import SHORTEST_WINDOW_NS
+from reports.rows.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.rows.settings import parameter_values
 from reports.rows.summary import Row, rows, setting_key
 
@@ -129,13 +128,12 @@ def _block_time(cell: CellResult) -> BlockTime:
 def _gate(row: Row) -> Message:
     if not row.good:
         return row.trouble
-    window_ns = median(cell.wall_ns for cell in row.good)
-    if window_ns >= SHORTEST_WINDOW_NS:
+    if not (blocks := blocks_to_time(row.good)):
         return NOTHING
     return message(
-        "it was timed for {window_s:.2g} s; a verdict takes 1 s: more requests, or --duration 1",
-        window_s=window_ns / 1e9,
-    )
+        "it was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
+        least_s=LEAST_TIMED_NS / 1e9, blocks=blocks,
+    )  # fmt: skip
 
 
 def setting_text(sample: Sample, names: Iterable[str]) -> str:

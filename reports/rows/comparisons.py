@@ -11,15 +11,23 @@ from reports.rows.arms import addresses
 from reports.rows.best import Best, best_pairs
 from reports.rows.capacity import capacity
 from reports.rows.factors import factors
-from reports.rows.gates import cores_in_use, disturbances, full, median_saturation, saturated
+from reports.rows.gates import (
+    LEAST_TIMED_NS,
+    blocks_to_time,
+    cores_in_use,
+    disturbances,
+    full,
+    median_saturation,
+    saturated,
+)
 from reports.rows.hosts import host_confounds
 from reports.rows.inside import noise
 from reports.rows.loops import is_open
 from reports.rows.others import others
 from reports.rows.pairs import OVER_ALL, Pair, Setting, pairs
 from reports.rows.sensitivity import adjusted, differences, waits
-from reports.rows.steps import NAMES, confounds
-from reports.rows.summary import setting_key
+from reports.rows.steps import NAMES, confounds, steps
+from reports.rows.summary import runtimes, setting_key
 from reports.rows.tails import tails
 from reports.statistics.dependence import dependence, depends
 from reports.statistics.evidence import MARGIN
@@ -27,6 +35,7 @@ from reports.statistics.significance import fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import Verdict, judge_adjusted, judge_family
 
+SHORT = "short"  # code of the obstacle that an arm was not timed for long enough
 AT_RATE = message("requests came at a rate, so throughput says only that they were answered: compare latency")
 
 
@@ -139,18 +148,28 @@ def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
 
 def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
     """A comparison for each pair of *family*, where no A/A of *same* differs from itself."""
-    of_tails = tails(family, margin=_margin(run), anytime=is_anytime(run), seed=run.seed)
+    judged = [pair for pair in family if is_judged(run, pair) and not _blocks_to_time(pair)]
+    found = tails(judged, margin=_margin(run), anytime=is_anytime(run), seed=run.seed)
+    of_tails = {id(pair): of_tail for pair, of_tail in zip(judged, found, strict=True)}
     return [
-        replace(_comparison(run, pair, _unless_aa_differs(verdict, same), _floors(same)), tails=of_tail, adjusted=alike)
-        for (pair, verdict), of_tail, alike in zip(
-            _judged(run, family), of_tails, _had_waits_been_alike(run, family), strict=True
+        replace(
+            _comparison(run, pair, _unless_aa_differs(verdict, same), _floors(same)),
+            tails=of_tails.get(id(pair), {}),
+            adjusted=alike,
         )
+        for (pair, verdict), alike in zip(_judged(run, family), _had_waits_been_alike(run, family), strict=True)
     ]
+
+
+def _blocks_to_time(pair: Pair) -> int:
+    """Return how many blocks it takes to time each arm of each setting for long enough; 0 if it was."""
+    sides = [side for single in pair.singles for side in (single.denominator, single.numerator)]
+    return max(blocks_to_time([*side.values()]) for side in sides)
 
 
 def _had_waits_been_alike(run: Run, family: Sequence[Pair]) -> list[dict[str, Any]]:
     """What verdicts on *family* would be."""
-    known = [waits(pair) for pair in family]
+    known = [waits(pair) if is_judged(run, pair) else None for pair in family]
     would_be = judge_adjusted(
         {number: pair.ratios for number, pair in enumerate(family)},
         {number: pair.totals for number, pair in enumerate(family)},
@@ -171,15 +190,53 @@ def is_anytime(run: Run) -> bool:
 
 
 def _judged(run: Run, family: Sequence[Pair]) -> list[tuple[Pair, Verdict]]:
-    verdicts = judge_family(
-        {number: pair.ratios for number, pair in enumerate(family)},
-        totals={number: pair.totals for number, pair in enumerate(family)},
+    verdicts = _verdicts(run, [pair for pair in family if is_judged(run, pair)])
+    for pair in family:
+        if not is_judged(run, pair):
+            verdicts |= {key: _unjudged(one) for key, one in _verdicts(run, [pair]).items()}
+    return [(pair, _if_timed(pair, verdicts[id(pair)])) for pair in family]
+
+
+def _verdicts(run: Run, family: Sequence[Pair]) -> dict[int, Verdict]:
+    """Return a verdict on each of *family*, by its id()."""
+    return judge_family(
+        {id(pair): pair.ratios for pair in family},
+        totals={id(pair): pair.totals for pair in family},
         margin=_margin(run),
-        gates={number: pair.gate for number, pair in enumerate(family) if pair.gate},
+        gates={id(pair): pair.gate for pair in family if pair.gate},
         anytime=is_anytime(run),
         seed=run.seed,
     )
-    return [(pair, verdicts[number]) for number, pair in enumerate(family)]
+
+
+def is_judged(run: Run, pair: Pair) -> bool:
+    """Return whether the plan wants a verdict on the step of *pair*; A/A and best against best always have one.
+
+    If the runtimes that are present allow none of the steps that the plan names, all steps are judged.
+    """
+    chosen = {*run.plan.get("judged_steps", ())} & {step.name for step in steps(runtimes(run), {})}
+    return not chosen or pair.step.name in {*chosen, "aa", "best"}
+
+
+def _unjudged(verdict: Verdict) -> Verdict:
+    """Return *verdict* with its ratio and interval, and no claim."""
+    if verdict.verdict == "invalid":
+        return verdict
+    why = message("the plan does not judge this step (--judged-steps)")
+    return replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
+
+
+def _if_timed(pair: Pair, verdict: Verdict) -> Verdict:
+    """Return *verdict*, inconclusive if an arm of a setting was timed for too short in all blocks together."""
+    needed = _blocks_to_time(pair)
+    if not needed or verdict.verdict in ("invalid", "unjudged"):
+        return verdict
+    short = message(
+        "an arm was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
+        code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
+    )  # fmt: skip
+    most = max(needed, verdict.blocks_needed or 0)
+    return replace(verdict, verdict="inconclusive", why=short, obstacle=short, blocks_needed=most)
 
 
 def _floors(same: Sequence[tuple[Pair, Verdict]]) -> dict[Setting, float]:
@@ -264,7 +321,7 @@ def widest(run: Run) -> float:
     That takes an interval, and so many blocks that p can be small enough for the family. Infinite where nothing is
     compared at all. Invalid comparisons do not count, since more blocks would not help them; 0 where all are.
     """
-    compared = [comparison for comparison in compare(run) if comparison.step != "aa"]
+    compared = _claims(run)
     if not compared:
         return float("inf")
     family = [comparison for comparison in compared if comparison.verdict != "invalid"]
@@ -273,15 +330,21 @@ def widest(run: Run) -> float:
 
 
 def _width(comparison: Comparison, fewest: int) -> float:
-    if comparison.low is None or comparison.high is None or not comparison.ratio or comparison.blocks < fewest:
+    is_open = comparison.blocks < fewest or comparison.obstacle.code == SHORT
+    if comparison.low is None or comparison.high is None or not comparison.ratio or is_open:
         return float("inf")
     return (comparison.high - comparison.low) / comparison.ratio
 
 
 def is_decided(run: Run) -> bool:
     """Whether every step has a verdict, or is invalid, which more blocks would not mend. False where there is none."""
-    words = [comparison.verdict for comparison in compare(run) if comparison.step != "aa"]
+    words = [comparison.verdict for comparison in _claims(run)]
     return bool(words) and "inconclusive" not in words
+
+
+def _claims(run: Run) -> list[Comparison]:
+    """Return the comparisons of steps that are judged."""
+    return [one for one in compare(run) if one.step != "aa" and one.verdict != "unjudged"]
 
 
 def confounds_of(compared: Sequence[Comparison]) -> list[Message]:

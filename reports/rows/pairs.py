@@ -71,6 +71,8 @@ def times_ns(cells: Mapping[int, CellResult]) -> dict[int, float]:
 def pairs(run: Run) -> list[Pair]:
     """Every step that the run's arms allow, of every setting; those over all settings last, where there are several.
 
+    A plan that names the steps that it judges has no mean over its settings.
+
     Services that already run are compared with the first of them, as step `other`.
     """
     between_arms = bool(addresses(run))
@@ -91,7 +93,7 @@ def pairs(run: Run) -> list[Pair]:
         for step in found
         if between_arms or _is_planned(run, step, planned.get(setting))
     ]
-    if len(settings) > 1:
+    if len(settings) > 1 and not run.plan.get("judged_steps"):
         of_steps = [[pair for pair in made if pair.step == step] for step in found]
         made += [_over_all(same) for same in of_steps if same]
     return made

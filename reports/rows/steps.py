@@ -19,7 +19,7 @@ FLAGS: Mapping[str, Arg] = {
 NAMES: Mapping[str, Message] = {
     "version": message("version"),
     "build": message("build"),
-    "lock": message("lock"),
+    "lock": message("GIL"),
     "jit": message("JIT"),
     "whole": message("whole"),
     "aa": message("A/A"),

@@ -44,7 +44,7 @@ def section(view: View) -> Section:
         sentences=sentences,
         tables=(bests, steps),
         notes=(HOW,) if bests else (),
-        terminal=(bests, *sentences) if bests else (),
+        terminal=(bests, *sentences) if bests and not view.plan.judged_steps else (),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import isfinite
 
 from core.languages import ENGLISH
-from core.messages import SEMICOLON, SENTENCES, Message, listed, message, plural
+from core.messages import SEMICOLON, SENTENCES, Message, listed, message
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, groups, number, words
 from reports.document.values import percent, probability, ratio
 from reports.rows.commands import all_runtimes_command
@@ -22,7 +22,6 @@ from reports.view import View
 PLACE = 30
 WANTED = message("Comparisons: version, build and lock")
 COMMAND = of_run(all_runtimes_command)
-MOST_ROWS = 24
 BEYOND = 2.5
 MOST_TICKS = 5
 TICKS = (  # the finest of these that has no more than MOST_TICKS on the scale
@@ -32,18 +31,24 @@ TICKS = (  # the finest of these that has no more than MOST_TICKS on the scale
     (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
     (0.01, 0.1, 1.0, 10.0, 100.0),
 )
-SIGNS: Mapping[str, str] = {"faster": "▲", "slower": "▼", "equivalent": "=", "inconclusive": "?", "invalid": "×"}
+SIGNS: Mapping[str, str] = {
+    "faster": "▲",
+    "slower": "▼",
+    "equivalent": "=",
+    "inconclusive": "?",
+    "invalid": "×",
+    "unjudged": "·",
+}
 DECIDED = ("faster", "slower", "equivalent")
 SETTING, STEP, RATIO, VERDICT = message("Setting"), message("Step"), message("Ratio [95 %]"), message("Verdict")
 
 
 def section(view: View) -> Section:
-    """The forest plot, and the reasons folded; a terminal shows the verdicts in a table of its own."""
+    """The forest plot, and the reasons folded."""
     return Section(
         key="comparisons",
         title=message("All comparisons"),
         tables=(_forest(view), _reasons(view)),
-        terminal=() if view.plan.view else tuple(_brief(view)),
     )
 
 
@@ -184,60 +189,3 @@ def _floor_cells(comparison: Comparison, view: View) -> str:
     setting = setting_key(comparison.system, comparison.params)
     same = [one for one in view.compared if one.step == "aa" and setting_key(one.system, one.params) == setting]
     return together(map(view.traces.of, same))
-
-
-def _brief(view: View) -> list[Message | Table]:
-    """The verdicts for a terminal, with what limits them as footnotes."""
-    shown = _most_telling(view.comparisons)
-    footnotes = list(dict.fromkeys(note for comparison in shown for note in _footnotes(comparison)))
-    table = Table(
-        name=message("What changed, and what it is due to"),
-        columns=(
-            Column(head=message("setting")),
-            Column(head=message("step")),
-            Column(head=message("ratio [95 %]"), is_number=True),
-            Column(head=message("verdict")),
-        ),
-        groups=(Group(lines=tuple(_brief_line(comparison, footnotes, view) for comparison in shown)),),
-        titled=True,
-    )
-    notes = [message("[{number}] {note}", number=place, note=note) for place, note in enumerate(footnotes, start=1)]
-    left_out = len(view.comparisons) - len(shown)
-    more = plural(
-        "{count} more comparison is in {file}.", "{count} more comparisons are in {file}.",
-        count=left_out, file="findings.md",
-    )  # fmt: skip
-    return [table, *notes, *([more] if left_out else [])]
-
-
-def _brief_line(comparison: Comparison, footnotes: Sequence[Message], view: View) -> Line:
-    numbers = [footnotes.index(note) + 1 for note in _footnotes(comparison)]
-    word = WORDS[comparison.verdict]
-    marked = message("{word} [{number}]", word=word, number=", ".join(map(str, sorted(numbers)))) if numbers else word
-    return (
-        words(_setting(comparison, view)),
-        words(comparison.label),
-        _ratio(comparison, ""),
-        words(marked, state=comparison.verdict),
-    )
-
-
-def _setting(comparison: Comparison, view: View) -> Message:
-    """A setting in as few words as tell it."""
-    system, params, settings = comparison.system, comparison.params, view.settings
-    is_alone = system != OVER_ALL and not settings.values(system, params)
-    return settings.number(system) if is_alone else settings.short(system, params)
-
-
-def _footnotes(comparison: Comparison) -> list[Message]:
-    """What limits a comparison, and why it is invalid."""
-    gate = [comparison.why] if comparison.verdict == "invalid" else []
-    return [*gate, *comparison.limits]
-
-
-def _most_telling(compared: Sequence[Comparison]) -> list[Comparison]:
-    """All of them, if they fit on a screen; else those over all cells, and the first that say something."""
-    if len(compared) <= MOST_ROWS:
-        return list(compared)
-    telling = [one for one in compared if one.system == OVER_ALL or one.verdict in ("faster", "slower")]
-    return sorted(telling, key=lambda one: one.system != OVER_ALL)[:MOST_ROWS]

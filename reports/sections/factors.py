@@ -14,7 +14,6 @@ from reports.sections.comparisons import by_setting
 from reports.view import View
 
 PLACE = 45
-MOST_SENTENCES = 5  # on a terminal
 STEPS = (
     "lock",
     "jit",
@@ -43,7 +42,6 @@ def section(view: View) -> Section:
         key="factors",
         title=message("What the ratio is made of"),
         sentences=alone,
-        terminal=alone if len(alone) <= MOST_SENTENCES else (),
         tables=(_table(view), _capacities(view)),
         notes=(
             message(

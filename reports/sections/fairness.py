@@ -29,7 +29,6 @@ def section(view: View) -> Section:
         sentences=(*harmful, *([_harmless(idle)] if idle else [])),
         tables=(_table(shared, view),),
         notes=_notes(view),
-        terminal=harmful,
     )
 
 

@@ -35,7 +35,6 @@ def section(view: View) -> Section:
         sentences=sentences,
         tables=(table_of(message("CPU time over the floor"), _columns(view), [(NOTHING, every)], folded=True),),
         notes=(HOW, *[PART] * any(floor.native is None for floor in every)) if every else (),
-        terminal=sentences,
     )
 
 

@@ -30,7 +30,6 @@ def section(view: View) -> Section:
         sentences=tuple(_sentence(share, view) for share in last),
         tables=(_table(reached, view),),
         notes=(HOW,) if reached else (),
-        terminal=(_range(last, view),) if len(last) > 1 else tuple(_sentence(share, view) for share in last),
     )
 
 
@@ -44,18 +43,6 @@ def _sentence(share: Share, view: View) -> Message:
         setting=_setting(share),
     )
     return traced(sentence, of_rows([share.limit, share.row]), "limit share")
-
-
-def _range(reached: Sequence[Share], view: View) -> Message:
-    """The lowest share and the highest, for a terminal."""
-    ends = sorted(reached, key=lambda share: share.share.value)
-    (low, low_where), (high, high_where) = (
-        (estimate(share.share, hundredths), _where(share, view)) for share in (ends[0], ends[-1])
-    )
-    return message(
-        "Python services reach {low} ({low_where}) to {high} ({high_where}) of the machine's limit.",
-        low=low, low_where=low_where, high=high, high_where=high_where,
-    )  # fmt: skip
 
 
 def _where(share: Share, view: View) -> Message:

@@ -55,7 +55,6 @@ def section(view: View) -> Section:
         sentences=(*findings, *changes),
         tables=(_table(named, view),),
         notes=_notes(every),
-        terminal=(*findings, *changes),
     )
 
 

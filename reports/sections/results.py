@@ -23,14 +23,14 @@ MOST_TROUBLES = 4
 
 def section(view: View) -> Section:
     """The table; on a terminal without what columns mean, and only where the experiment has no view of its own."""
-    troubles = (*_lacking(view), *missing_runtimes(view), *absent_sentences(view))
+    absent = absent_sentences(view)
     return Section(
         key="results",
         title=message("Results"),
-        sentences=troubles,
+        sentences=(*_lacking(view), *missing_runtimes(view), *absent),
         tables=(table(view),),
         notes=readings(view),
-        terminal=() if view.plan.view else (table(view, is_brief=True), *_failures(view), *troubles),
+        terminal=() if view.plan.view else (table(view, is_brief=True), *_failures(view), *_lacking(view), *absent),
     )
 
 

@@ -16,7 +16,7 @@ from reports.rows.gates import (
     MOST_DISTURBED,
     MOST_IN_USE,
     MOST_SATURATION,
-    SHORTEST_WINDOW_NS,
+    blocks_to_time,
     cores_in_use,
     not_quiet,
     otherwise_disturbed,
@@ -28,7 +28,7 @@ from reports.rows.series import about
 from reports.rows.summary import Row
 from reports.rows.traces import of_cells, of_rows, together
 from reports.sections.gaps import elsewhere, missing
-from reports.sections.rests_on import floors, mixed, range_of, rests_on, scatter
+from reports.sections.rests_on import floors, range_of, rests_on
 from reports.sections.sensitivity import sensitivity
 from reports.statistics.dependence import ENOUGH, depends, independence_is_known
 from reports.view import View
@@ -71,7 +71,6 @@ def section(view: View) -> Section:
             missing(view),
             elsewhere(view),
         ),
-        terminal=() if view.plan.view else (*scatter(view), *mixed(view), *_distortions(view), *_others(view)),
     )
 
 
@@ -164,7 +163,7 @@ def _reports_gil(cell: CellResult) -> bool:
 
 def _window(view: View) -> Check:
     timed = [row for row in _compared_rows(view) if any(cell.clients for cell in row.good)]
-    short = [row for row in timed if median(cell.wall_ns for cell in row.good) < SHORTEST_WINDOW_NS]
+    short = [row for row in timed if blocks_to_time(row.good)]
     state = FAILED if short else PASSED if timed else UNKNOWN
     seen = message("{short} of {all} rows are shorter", short=len(short), all=len(timed))
     return Check(state=state, seen=seen, cells=of_rows(short or timed))
@@ -306,23 +305,13 @@ def _runner(view: View) -> Check:
     return Check(state=LOOK if distortions else PASSED, seen=seen, cells=of_cells(view.run.cells))
 
 
-def _distortions(view: View) -> list[Message]:
-    use = runner_use(view.run)
-    return use.distortions if use else []
-
-
-def _others(view: View) -> list[Message]:
-    seen = view.others
-    return [message("On this machine {others}.", others=seen.blocks)] if seen and seen.marked else []
-
-
 RUNNER = message("The runner took no part")
 CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
     (message("Cells measured"), _measured),
     (message("Code and packages are the same"), _states),
     (message("Answers"), _answers),
     (message("GIL as the runtime's name says"), _gil),
-    (message("Timed for at least 1 s"), _window),
+    (message("Timed for at least 2 s in all blocks"), _window),
     (message("Builds differ only in the step"), _builds),
     (message("Clients are not the bottleneck"), _clients),
     (message("Cores to spare"), _spare),

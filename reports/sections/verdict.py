@@ -11,6 +11,7 @@ from reports.rows.comparisons import Comparison, answering
 from reports.rows.pairs import OVER_ALL
 from reports.rows.summary import setting_key
 from reports.rows.traces import together
+from reports.sections.answer import answer, gains
 from reports.statistics.evidence import amount
 from reports.view import View
 
@@ -47,14 +48,14 @@ CLAUSES: Mapping[str, Message] = {  # by step and verdict, or by verdict alone
 
 
 def section(view: View) -> Section:
-    """The answer first; a terminal shows the same sentences."""
-    answer = tuple(listed((_traced(one, view) for one in some), SENTENCES) for some in answered(view.compared))
-    if not (answer or view.plan.view):
-        answer = (message("Only one runtime was measured, so there is nothing to compare."),)
+    """The answer first; a terminal shows it in a form of its own."""
+    first = tuple(listed((_traced(one, view) for one in some), SENTENCES) for some in answered(view.compared))
+    first = first or tuple(gains(view))
+    if not (first or view.plan.view):
+        first = (message("Only one runtime was measured, so there is nothing to compare."),)
     sentences = tuple(filter(None, [_span(view), *_why_open(view)]))
-    return Section(
-        key="verdict", title=message("Verdict"), answer=answer, sentences=sentences, terminal=(*answer, *sentences)
-    )
+    brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
+    return Section(key="verdict", title=message("Verdict"), answer=first, sentences=sentences, terminal=brief)
 
 
 def _traced(comparison: Comparison, view: View) -> Message:

@@ -16,7 +16,7 @@ from core.saved import SavedPlan
 from reports.statistics.significance import ALPHA, fewest_blocks
 from reports.statistics.stats import CONFIDENCE, FEWEST_FOR_INTERVAL, Estimate, Floats
 
-Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid"]
+Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
 
 WORDS: Mapping[str, Message] = {
     "faster": message("faster"),
@@ -24,6 +24,7 @@ WORDS: Mapping[str, Message] = {
     "equivalent": message("equivalent"),
     "inconclusive": message("inconclusive"),
     "invalid": message("invalid"),
+    "unjudged": message("not judged"),
 }
 MARGIN = SavedPlan.margin
 POWER = 0.8

@@ -87,7 +87,7 @@ def test_blocks_enough_that_are_inconclusive_pass() -> None:
 
 
 def test_a_window_that_is_too_short_does_not_pass() -> None:
-    assert "it was timed for" in str(only(run(cells(0.1)), run(cells(0.1))).sentence)
+    assert "it was timed for" in str(only(run(cells(0.09)), run(cells(0.09))).sentence)
 
 
 def test_without_a_threshold_nothing_fails() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from core.messages import message
 from core.result import CellResult
-from reports.rows.comparisons import Comparison, compare
+from reports.rows.comparisons import Comparison, compare, is_decided
 from tests.reports.rows.timed_cells import compared, only, steady
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
@@ -28,10 +28,27 @@ def test_one_failed_cell_makes_a_comparison_invalid_and_is_counted() -> None:
     assert (one.verdict, str(one.why)) == ("invalid", "1 of 16 cells failed: 3 answers were wrong")
 
 
-def test_a_window_under_a_second_makes_a_comparison_invalid() -> None:
-    one = only(steady("3.11", 899) + steady("3.14", 299))
-    assert one.verdict == "invalid"
-    assert str(one.why) == "the timed window is 0.60 s; a verdict takes at least 1 s: more requests, or --duration 1"
+@pytest.mark.parametrize(("ms", "needed"), [(249, 9), (100, 20), (250, 0), (3000, 0)])
+def test_an_arm_that_was_timed_for_less_than_2_s_in_all_has_a_ratio_and_no_verdict(ms: float, needed: int) -> None:
+    """8 blocks of 250 ms are 2 s; of 249 ms it takes 9, of 100 ms 20."""
+    one = only(steady("3.11", ms) + steady("3.14", 4 * ms))
+    assert one.ratio == pytest.approx(1 / 4)
+    assert (one.verdict, one.blocks_needed) == (("inconclusive", needed) if needed else ("slower", None))
+
+
+def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
+    """A family of 2: p of 8 blocks that agree is 2 / 2**8, times 2; there is no mean over the two settings."""
+    arms = zip(("3.11", "3.14", "3.14t+gil", "3.14t"), (900, 800, 1000, 400), strict=True)
+    cells = [cell for arm, ms in arms for size in (0, 1) for cell in steady(arm, ms, {"PAYLOAD_BYTES": size})]
+    run = run_of(cells, runtimes=["3.11", "3.14", "3.14t+gil", "3.14t"])
+    run.plan["judged_steps"] = ["lock"]
+    found = compare(run)
+    assert {one.step: (one.verdict, one.p) for one in found} == {
+        **dict.fromkeys(("version", "build", "whole"), ("unjudged", None)), "lock": ("faster", 2 * 2 / 2**8),
+    }  # fmt: skip
+    assert {one.system for one in found} == {"2"}
+    assert [one.ratio for one in found if one.step == "version"] == pytest.approx([900 / 800] * 2)
+    assert is_decided(run)
 
 
 def test_services_and_clients_that_fill_the_machine_are_a_note_of_their_own() -> None:

@@ -68,7 +68,7 @@ def test_the_page_the_terminal_and_plan_give_the_same_design(
     parts, advice = map(str, scatter(view))
     assert parts.startswith("A ratio scatters by 5.2% from block to block (sd): by 5.2% between processes")
     assert advice.endswith(f"in 80 % of runs: python runner.py {design.flags}")
-    assert set(map(str, scatter(view))) <= {str(line) for line in section(view).terminal}
+    assert set(map(str, scatter(view))) <= {str(line) for part in section(view).parts for line in part.sentences}
     RunFile(tmp_path).save(run)
     assert plan_command(["--power", "5%", "--from", str(tmp_path)]) == 0
     assert " ".join(capsys.readouterr().out.split()) == advice.replace("python runner.py ", "")

@@ -146,7 +146,7 @@ def test_a_mixed_step_names_the_runtimes_that_would_separate_it(arms: list[str],
 def test_a_mixed_step_is_told_in_one_sentence() -> None:
     (line,) = not_separated(steps(["3.14", "3.14t"], {}))
     assert str(line) == (
-        "3.14 → 3.14t mixes build and lock: nothing between them was measured. "
+        "3.14 → 3.14t mixes build and GIL: nothing between them was measured. "
         "To separate them, add --runtime 3.14,3.14t+gil,3.14t."
     )
 

@@ -40,7 +40,6 @@ def run() -> Run:
 
 def test_the_last_runtimes_share_of_the_limit_has_a_sentence(run: Run) -> None:
     assert sentences(run) == [SENTENCE]
-    assert made(run).terminal == made(run).sentences
 
 
 def test_every_rows_share_is_in_the_table(run: Run) -> None:
@@ -60,11 +59,6 @@ def test_a_row_is_compared_with_the_limit_at_its_own_setting() -> None:
     )
     assert [line.rpartition(" at ")[2] for line in sentences(run)] == ["CALC_TARGET 0.", "CALC_TARGET 100000."]
     assert [share.share.value for share in shares(rows(run))] == [pytest.approx(0.1), pytest.approx(0.5)]
-    (span,) = made(run).terminal
-    assert str(span) == (
-        "Python services reach 0.10 (0.10 - 0.10) (System 4, CALC_TARGET 0, 3.14t) to 0.50 (0.50 - 0.50) (System 4, "
-        "CALC_TARGET 100000, 3.14t) of the machine's limit."
-    )
 
 
 def test_without_a_native_service_there_is_no_limit() -> None:

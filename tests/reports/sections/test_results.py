@@ -76,8 +76,6 @@ System 3: Tornado, 3.11: 1 of 1 block invalid: the GIL was off at the end
 System 3: Tornado, 3.14t: 1 of 1 block failed: Service 1 of 1 (3.14t, pid 7)
 exited with status 1 before it was ready. Its last lines: Traceback: [...]
 ModuleNotFoundError: No module named 'tornado'
-3.13: not measured. Runtime 3.13 was not found. Install it with: uv python
-install 3.13
 """
 
 

@@ -40,7 +40,7 @@ def test_speeds_are_products_of_the_steps_and_the_whole_way_as_measured() -> Non
         ["3.11", "", "1.00"],
         ["version: 3.11 → 3.14", "× 2.00", "2.00"],
         ["build: 3.14 → 3.14t+gil", "× 0.80", "1.60"],
-        ["lock: 3.14t+gil → 3.14t", "× 2.00", "3.20"],
+        ["GIL: 3.14t+gil → 3.14t", "× 2.00", "3.20"],
         ["whole: 3.11 → 3.14t", "× 3.20", "3.20"],
     ]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.languages import ENGLISH
-from core.messages import Message, message
+from core.messages import message
 from core.result import Run
 from reports.rows.comparisons import Comparison
 from reports.rows.pairs import OVER_ALL
@@ -127,7 +127,8 @@ def test_a_step_of_which_nothing_was_measured_is_left_out_unless_nothing_was() -
 
 
 def texts(run: Run) -> list[str]:
-    return [str(line) for line in section(View(run)).terminal if isinstance(line, Message)]
+    made = section(View(run))
+    return [str(line) for line in (*made.answer, *made.sentences)]
 
 
 def two_arms(*speedups: float, blocks: int = 8) -> Run:
