@@ -1,12 +1,22 @@
 """How often the planted line comes first, and is claimed, of each service of tests/why: the table of docs/why.md.
 
-Usage: python -m benchmarks.why_planted [--runs N] [--duration S] [NAME ...]
+Usage: python -m benchmarks.why_planted [--runs N] [--duration S] [--removed] [NAME ...]
+
+--removed measures each service without what is planted, too: what that gains, and how much it could gain at most.
 """
 
 import argparse
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+from reports.document.model import estimate
+from reports.document.values import percent
+from reports.rows.advice import LockWait
+from reports.rows.bounds import most
+from reports.rows.evidence import facts
+from reports.statistics.stats import unpaired_effect
+from reports.view import View
 from tests.why.planted import PLANTED, first, named, profiled
 
 
@@ -16,7 +26,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(PLANTED))
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--duration", type=float, default=4.0)
+    parser.add_argument("--removed", action="store_true")
     given = parser.parse_args()
+    if given.removed:
+        print("| service | runtime | at most | gained |\n|---|---|---|---|")
+        for name in given.names:
+            for runtime in PLANTED[name].runtimes:
+                _remove(name, runtime, given.runs, given.duration)
+        return
     print("| service | runtime | planted | first | claimed | its share, from run to run |\n|---|---|---|---|---|---|")
     for name in given.names:
         _measure(name, given.runs, given.duration)
@@ -41,6 +58,21 @@ def _measure(name: str, runs: int, duration_s: float) -> None:
         print(
             f"| {name} | {runtime} | {planted.function or 'none'} | {came_first} | {claimed} | {spread} |", flush=True
         )
+
+
+def _remove(name: str, runtime: str, blocks: int, duration_s: float) -> None:
+    """Print how much the planted cause could gain at most, in percent more throughput, and what its removal gained."""
+    rates, bounds = [], []
+    for removed in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            run = profiled(name, Path(folder), [runtime], duration_s, "python,locks", blocks=blocks, removed=removed)
+        rates.append([cell.answered / cell.wall_ns for cell in run.cells])
+        waits = (fact for fact in facts(run, View(run).groups) if isinstance(fact, LockWait))
+        bounds += [fact.bound.throughput for fact in waits if fact.bound and fact.bound.throughput]
+    gained = unpaired_effect(*([1 / rate for rate in of_one] for of_one in rates)).ratio
+    bound = estimate(min(bounds, key=most), percent) if bounds else "nothing found"
+    gain = replace(gained, value=gained.value - 1, low=gained.low - 1, high=gained.high - 1)
+    print(f"| {name} | {runtime} | {bound} | {estimate(gain, percent)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,10 @@ class LockReport:
     def to_json(self) -> dict[str, Any]:
         """Lines with their shares, the sentence, and the sums that both come from."""
         facts = self.facts
-        sums = ("watched_ns", "waiting_ns", "stops", "stopping_ns", "stood_ns", "cpu_samples", "count_share", "lost")
+        sums = (
+            *("watched_ns", "waiting_ns", "stops", "stopping_ns", "stood_ns", "cpu_samples", "count_share"),
+            *("waiting_cpu_share", "lost"),
+        )
         return {
             **{name: getattr(facts, name) for name in sums},
             "requests": round(self.requests),

@@ -65,7 +65,7 @@ class LockFacts:
     build; stopping_ns: what those who stopped them spent on it, all together; stood_ns: how long all others of a
     process stood, once they had stopped, of the process where that is most
     waits, stopping: the lines, those with the most samples first
-    count_share: 0..1, of the service's CPU time, in SHARED_COUNTS
+    count_share, waiting_cpu_share: 0..1, of the service's CPU time, in SHARED_COUNTS, and while waiting for locks
     lost: hits of probes that were not seen
     """
 
@@ -78,6 +78,7 @@ class LockFacts:
     stopping: tuple[Waiting, ...] = ()
     cpu_samples: int = 0
     count_share: float = 0.0
+    waiting_cpu_share: float = 0.0
     lost: int = 0
 
 
@@ -202,6 +203,7 @@ class LockRecording:
             stopping=tuple(self._lines(of_stops(line.stops, self._stacks))),
             cpu_samples=self._cpu.total(),
             count_share=round(self._cpu[True] / max(1, self._cpu.total()), 4),
+            waiting_cpu_share=round(line.cpu[True] / max(1, line.cpu.total()), 4),
             lost=self._probes.lost(),
         )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from lab.profile.frames import RawFrame, Stack
-from lab.profile.uprobes import Hit
+from lab.profile.uprobes import CLOCK, Hit
 
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
 SHORTEST_WAIT_NS = 5000  # what an uncontended call takes at most, most of it in the two probes
@@ -51,11 +51,15 @@ class _Thread:
 
 @dataclass
 class Timeline:
-    """Hits of probes, as they come, made into waits and stops. stood_ns: by process, how long its threads stood."""
+    """Hits of probes, as they come, made into waits and stops. stood_ns: by process, how long its threads stood.
+
+    cpu: how many samples of CPU time were of threads that waited (True) or did not
+    """
 
     waits: list[Span] = field(default_factory=list)
     stops: list[Span] = field(default_factory=list)
     stood_ns: Counter[int] = field(default_factory=Counter)
+    cpu: Counter[bool] = field(default_factory=Counter)
     _threads: dict[tuple[int, int], _Thread] = field(default_factory=lambda: defaultdict(_Thread))
 
     @property
@@ -67,7 +71,9 @@ class Timeline:
         """In the order of their time. One that is lost spoils one wait."""
         for hit in hits:
             thread = self._threads[hit.pid, hit.tid]
-            if hit.name == LOCK:
+            if hit.name == CLOCK:
+                self.cpu[bool(thread.depth)] += 1
+            elif hit.name == LOCK:
                 self._enter(thread, hit)
             elif hit.name == LOCKED:
                 self._leave(thread, hit)

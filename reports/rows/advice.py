@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from core.messages import Message, message
 from core.program import PROGRAM
+from reports.rows.bounds import Bound
 from reports.rows.stress import CRASH, NOTICE, WRONG
 
 HOWTO = "https://docs.python.org/3/howto/free-threading-python.html"
@@ -27,29 +28,34 @@ INTERPRETERS = ("[python", "[libpython")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collecting:
-    """Garbage collections of a service. share: of the time of its processes, 0..1
+class Cost:
+    """What takes *share* of something, 0..1, under a runtime. bound: how much can be gained; None if that is unknown"""
+
+    runtime: str
+    share: float
+    bound: Bound | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collecting(Cost):
+    """Garbage collections of a service. share: of the time of its processes
 
     holds_up: whether they were found to hold up its slow requests (reports.rows.pauses)
     """
 
-    runtime: str
-    share: float
     longest_ns: int
     holds_up: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class LockWait:
-    """Threads that wait for a lock at a line. share: of the time of requests, or of the threads' time at work, 0..1
+class LockWait(Cost):
+    """Threads that wait for a lock at a line. share: of the time of requests, or of the threads' time at work
 
     owner: type of the object whose lock it is, [FILE] of which it is a variable, "" where that is not known
     files: of the line, then of those that led there
     under_gil: where containers have no locks, so that it is one of the program's or of an extension
     """
 
-    runtime: str
-    share: float
     owner: str
     place: str
     files: tuple[str, ...] = ()
@@ -57,22 +63,17 @@ class LockWait:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stops:
-    """Stops of all threads at a line. share: of the time of requests, 0..1; function: that has the line"""
+class Stops(Cost):
+    """Stops of all threads at a line. share: of the time of requests; function: that has the line"""
 
-    runtime: str
     per_request: float
-    share: float
     place: str
     function: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharedCounts:
-    """Reference counts that several threads change. share: of CPU time, 0..1, a lower bound"""
-
-    runtime: str
-    share: float
+class SharedCounts(Cost):
+    """Reference counts that several threads change. share: of CPU time, a lower bound"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +101,15 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """A rule, and the facts that it applies to."""
+    """A rule, and the facts that it applies to: those that cannot gain anything that matters are apart."""
 
     rule: Rule
     facts: tuple[Fact, ...]
+
+    @property
+    def is_little(self) -> bool:
+        """Whether none of its facts can gain anything that matters."""
+        return all(map(is_little, self.facts))
 
 
 def _waits(fact: LockWait) -> bool:
@@ -266,9 +272,17 @@ RULES = (
 
 
 def advise(facts: Iterable[Fact]) -> list[Advice]:
-    """Each rule that applies to any of *facts*, in the order of RULES."""
+    """Each rule that applies to any of *facts*, in the order of RULES; what can gain little comes last, and apart."""
     facts = tuple(facts)
-    applying = {
-        rule.name: tuple(fact for fact in facts if isinstance(fact, rule.about) and rule.holds(fact)) for rule in RULES
-    }
-    return [Advice(rule=rule, facts=applying[rule.name]) for rule in RULES if applying[rule.name]]
+    applying = [(rule, [one for one in facts if isinstance(one, rule.about) and rule.holds(one)]) for rule in RULES]
+    return [
+        Advice(rule=rule, facts=tuple(some))
+        for is_last in (False, True)
+        for rule, found in applying
+        if (some := [one for one in found if is_little(one) == is_last])
+    ]
+
+
+def is_little(fact: Fact) -> bool:
+    """Whether it is known to be no more than can gain next to nothing."""
+    return isinstance(fact, Cost) and fact.bound is not None and fact.bound.is_little

@@ -1,11 +1,13 @@
 """What the profiles and cells of a run are evidence of, as facts for rules of advice (reports/rows/advice.py)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.result import Run
 from core.runtime import RuntimeName
 from reports.rows.advice import Collecting, Fact, LockWait, SharedCounts, Stops
+from reports.rows.bounds import bound, bound_of_lock
 from reports.rows.pauses import Pauses, pauses
 from reports.rows.summary import Row
 from reports.rows.waits import lines, settings, waits
@@ -17,26 +19,50 @@ Profile = Mapping[str, Any]
 
 def facts(run: Run, groups: Iterable[Sequence[Row]]) -> list[Fact]:
     """Of every runtime that the run has something of. groups: its rows, those that differ in the arm alone together"""
+    groups = tuple(groups)
     locks = [profile for profile in run.profiles if profile.get("kind") == "locks" and "contended" in profile]
-    collecting = [_collecting(each) for rows in groups for each in pauses(rows)]
+    collecting = [_collecting(each, run) for rows in groups for each in pauses(rows)]
     waiting = [wait for profiles in settings(run) for profile in profiles for wait in _waiting(profile, profiles)]
-    return [*collecting, *waiting, *(fact for profile in locks for fact in _of_locks(profile))]
+    costs = [*waiting, *((profile, fact) for profile in locks for fact in _of_locks(profile))]
+    rows = [row for group in groups for row in group]
+    return [*collecting, *(_bounded(fact, profile, rows, run) for profile, fact in costs)]
 
 
-def _collecting(each: Pauses) -> Collecting:
-    return Collecting(runtime=each.row.runtime, share=each.share, longest_ns=each.longest_ns, holds_up=each.is_finding)
+def _collecting(each: Pauses, run: Run) -> Collecting:
+    """What collections take is bounded by their share, for they may take as much CPU time as that."""
+    slow = each.slow.causes.get("collection") if each.slow else None
+    return Collecting(
+        runtime=each.row.runtime,
+        share=each.share,
+        longest_ns=each.longest_ns,
+        holds_up=each.is_finding,
+        bound=bound(each.row, run, each.share, None, slow.share if slow else None),
+    )
 
 
-def _waiting(profile: Profile, profiles: Sequence[Profile]) -> Iterator[LockWait]:
+def _bounded(fact: Fact, profile: Profile, rows: Sequence[Row], run: Run) -> Fact:
+    """The fact with what it can gain. Of shared counts that is not known, for their share is a lower bound."""
+    if isinstance(fact, LockWait):
+        return replace(fact, bound=bound_of_lock(run, rows, profile, fact.share))
+    if isinstance(fact, Stops):  # all threads stand besides
+        stood = profile["stood_ns"] / max(1, profile["watched_ns"])
+        return replace(fact, bound=bound_of_lock(run, rows, profile, min(1.0, fact.share + stood)))
+    return fact
+
+
+def _waiting(profile: Profile, profiles: Sequence[Profile]) -> Iterator[tuple[Profile, Fact]]:
     """The lines that are shown to wait for a lock in a profile by python, those that wait most."""
     for wait in waits(profile, lines(profiles))[:MOST_LINES]:
-        yield LockWait(
-            runtime=wait.runtime,
-            share=wait.share.value,
-            owner="",
-            place=f"{wait.place} in {wait.function}",
-            files=(wait.file, wait.caller),
-            under_gil=RuntimeName.parse(wait.runtime).gil_enabled,
+        yield (
+            profile,
+            LockWait(
+                runtime=wait.runtime,
+                share=wait.share.value,
+                owner="",
+                place=f"{wait.place} in {wait.function}",
+                files=(wait.file, wait.caller),
+                under_gil=RuntimeName.parse(wait.runtime).gil_enabled,
+            ),
         )
 
 

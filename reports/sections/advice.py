@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from core.messages import AND, Message, listed, message
-from reports.document.model import Section, Table, plain_table, words
+from core.messages import AND, SENTENCES, Message, listed, message, verbatim
+from reports.document.model import ABSENT, Section, Table, estimate, plain_table, words
 from reports.document.values import milliseconds, percent, tenths
-from reports.rows.advice import Advice, Collecting, Fact, LockWait, SharedCounts, Stops, Stressed, advise
+from reports.rows.advice import Advice, Collecting, Cost, Fact, LockWait, SharedCounts, Stops, Stressed, advise
+from reports.rows.bounds import most
 from reports.rows.evidence import facts
 from reports.rows.stress import CRASH, NOTICE, WRONG
 from reports.view import View
@@ -22,16 +23,23 @@ STRESSED = {
 def section(view: View) -> Section:
     """A line for each piece; empty where nothing was found."""
     advice = advise(facts(view.run, view.groups))
-    sentences = tuple(map(_sentence, advice))
+    little = [piece for piece in advice if piece.is_little]
+    useful = [piece for piece in advice if not piece.is_little]
     return Section(
         key="advice",
         title=message("What helps"),
-        tables=(advice_table(advice),),
-        notes=(NOTE,) if advice else (),
-        terminal=sentences,
+        tables=(advice_table(useful), *([_little_table(little)] if little else [])),
+        notes=(NOTE, HOW) if advice else (),
+        terminal=(*map(_sentence, useful), *map(_little_sentence, little)),
     )
 
 
+HOW = message(
+    "At most: a wait costs throughput only while a core is idle, so its end cannot gain more than the idle cores, nor "
+    "more than its own share of a request. p99 cannot fall by more than the share of slow requests' time."
+)
+BOUNDS = (message("throughput: at most"), message("p99: at most"))
+LITTLE = message("Cannot gain 3 %")
 NOTE = message(
     "Each is true in general, and of the pages named. Whether it helps here, another run shows: change one thing, and "
     "compare."
@@ -39,15 +47,41 @@ NOTE = message(
 
 
 def advice_table(advice: Sequence[Advice]) -> Table:
-    """What was found, what helps, and the page that says so."""
-    lines = [(_found(piece), piece.rule.advice, words(piece.rule.source)) for piece in advice]
-    return plain_table(message("What helps"), (message("Found"), message("What helps"), message("Source")), lines)
+    """What was found, what helps, how much at most, and the page that says so."""
+    lines = [(_found(piece), piece.rule.advice, *_bounds(piece), words(piece.rule.source)) for piece in advice]
+    heads = (message("Found"), message("What helps"), *BOUNDS, message("Source"))
+    return plain_table(message("What helps"), heads, lines)
+
+
+def _little_table(advice: Sequence[Advice]) -> Table:
+    """What was found, and cannot gain anything that matters."""
+    return plain_table(LITTLE, (message("Found"), *BOUNDS), [(_found(piece), *_bounds(piece)) for piece in advice])
+
+
+def _bounds(piece: Advice) -> tuple[Message, Message]:
+    """Of the fact that can gain most: more throughput, and less of p99."""
+    known = [fact.bound for fact in piece.facts if isinstance(fact, Cost) and fact.bound]
+    each = ([one.throughput for one in known if one.throughput], [one.p99 for one in known if one.p99])
+    more, less = (verbatim(estimate(max(some, key=most), percent) if some else ABSENT) for some in each)
+    return more, less
 
 
 def _sentence(piece: Advice) -> Message:
-    return message(
+    said = message(
         "{found}. {advice} ({source})", found=_found(piece), advice=piece.rule.advice, source=piece.rule.source
     )
+    more, less = _bounds(piece)
+    if str(more) == ABSENT:
+        return said
+    gain = message("At most, throughput gains {more}.", more=more)
+    if str(less) != ABSENT:
+        gain = message("At most, throughput gains {more} and p99 falls by {less}.", more=more, less=less)
+    return listed([said, gain], SENTENCES)
+
+
+def _little_sentence(piece: Advice) -> Message:
+    more, _ = _bounds(piece)
+    return message("{found}. Without that, throughput would gain at most {more}.", found=_found(piece), more=more)
 
 
 def _found(piece: Advice) -> Message:

@@ -3,9 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.messages import Message, message, verbatim
-from reports.document.model import ABSENT, Group, Line, Section, Table, arm, columns, number, plain_table, words
+from core.messages import SENTENCES, Message, listed, message, verbatim
+from reports.document.model import (
+    ABSENT,
+    Group,
+    Line,
+    Section,
+    Table,
+    arm,
+    columns,
+    estimate,
+    number,
+    plain_table,
+    words,
+)
 from reports.document.values import hundredths, percent
+from reports.rows.bounds import bound_of_lock
 from reports.view import View
 
 PLACE = 83
@@ -23,7 +36,7 @@ Profile = Mapping[str, Any]
 def section(view: View) -> Section:
     """The sentence of each profile; sums; the lines that stop all threads, and those that wait for a lock."""
     profiles = [profile for profile in view.run.profiles if profile.get("kind") == KIND]
-    sentences = tuple(map(view.settings.profiled, profiles))
+    sentences = tuple(_sentence(profile, view) for profile in profiles)
     seen = [profile for profile in profiles if "contended" in profile]
     return Section(
         key="locks",
@@ -33,6 +46,20 @@ def section(view: View) -> Section:
         notes=(HOW,) if seen else (),
         terminal=sentences,
     )
+
+
+def _sentence(profile: Profile, view: View) -> Message:
+    """What was seen, and whether that may be the reason of anything."""
+    said = view.settings.profiled(profile)
+    if "contended" not in profile:
+        return said
+    gain = bound_of_lock(view.run, view.rows, profile, _share(profile, "waiting_ns"))
+    if not gain.is_little or gain.throughput is None:
+        return said
+    remark = message(
+        "Without waiting for locks, throughput would gain at most {more}.", more=estimate(gain.throughput, percent)
+    )
+    return listed([said, remark], SENTENCES)
 
 
 def _sums(profiles: Sequence[Profile], view: View) -> Table:

@@ -5,7 +5,8 @@ from typing import Any
 
 from core.messages import Message, listed, message, verbatim
 from reports.document.model import Flame, Line, Section, Table, arm, columns, estimate, groups, number, words
-from reports.document.values import hundredths, whole, whole_percent
+from reports.document.values import hundredths, percent, whole, whole_percent
+from reports.rows.bounds import Bound, bound_of_lock
 from reports.rows.waits import Change, Profile, Wait, changes, lines, place_of, settings, waits
 from reports.view import View
 
@@ -55,8 +56,23 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
             others.setdefault((wait.function, wait.place), []).append(wait)
     if not changed and not others:
         yield message("No line is shown to wait for a lock.")
-    yield from map(_change, changed)
-    yield from map(_waits, others.values())
+    told_of = [
+        *((change.wait, _change(change)) for change in changed),
+        *((of[0], _waits(of)) for of in others.values()),
+    ]
+    bounds = [(said, _bound(wait, profiles, view)) for wait, said in told_of]
+    yield from (said for said, gain in bounds if not gain.is_little)
+    for said, gain in bounds:
+        if gain.is_little and gain.throughput:
+            yield message(
+                "{said} Without that, throughput would gain at most {more}.",
+                said=said, more=estimate(gain.throughput, percent),
+            )  # fmt: skip
+
+
+def _bound(wait: Wait, profiles: Sequence[Profile], view: View) -> Bound:
+    profile = next(one for one in profiles if one["runtime"] == wait.runtime)
+    return bound_of_lock(view.run, view.rows, profile, wait.share.value)
 
 
 def _change(change: Change) -> Message:

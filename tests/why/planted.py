@@ -40,8 +40,17 @@ PLANTED = {
 }
 
 
-def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 2.0, kinds: str = "python") -> Run:
-    """A run of the service *name*, with its profiles, in *folder*.
+def profiled(
+    name: str,
+    folder: Path,
+    runtimes: Sequence[str],
+    duration_s: float = 2.0,
+    kinds: str = "python",
+    *,
+    blocks: int = 1,
+    removed: bool = False,
+) -> Run:
+    """A run of the service *name*, with its profiles, in *folder*; *removed*: without what is planted, and no profile.
 
     duration_s: of some 10 slices a second, 8 must have samples (reports.statistics.shares.FEWEST_BATCHES)
     """
@@ -49,10 +58,11 @@ def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float
     shutil.copytree(APPS, apps)
     if name == "own_mutex":
         build(apps, runtimes)
+    service = f"{{python}} {name}.py {{port}}{' removed' * removed}"
     command = [
-        *(sys.executable, str(REPOSITORY / "runner.py"), "--quiet", "--blocks", "1", "--warmup", "0"),
-        *("--service-command", f"{{python}} {name}.py {{port}}", "--directory", str(apps), "--request", "GET /"),
-        *("--duration", str(duration_s), "--runtime", ",".join(runtimes), "--profile", kinds),
+        *(sys.executable, str(REPOSITORY / "runner.py"), "--quiet", "--blocks", str(blocks), "--warmup", "0"),
+        *("--service-command", service, "--directory", str(apps), "--request", "GET /"),
+        *("--duration", str(duration_s), "--runtime", ",".join(runtimes), *(() if removed else ("--profile", kinds))),
         *("--out", str(folder / "run")),
     ]
     subprocess.run(command, check=True, timeout=RUN_DEADLINE_S, stdout=subprocess.DEVNULL)

@@ -14,6 +14,7 @@ STACK = [dict(zip(("file", "line", "function"), frame, strict=True)) for frame i
 PROFILE = {
     "kind": "locks",
     "system": "4",
+    "params": {},
     "runtime": "3.14t",
     "sentence": "a request stops all threads 9.0 times",
     "requests": 100,

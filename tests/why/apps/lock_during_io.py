@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 
-from server import serve
+from server import serve, shared
 
 
 class Upstream:
@@ -28,7 +28,7 @@ def _answer(far_end: socket.socket) -> None:
         far_end.sendall(b"!")
 
 
-UPSTREAM = Upstream()
+UPSTREAM = shared(Upstream)
 
 if __name__ == "__main__":
-    serve(UPSTREAM.ask)
+    serve(lambda: UPSTREAM().ask())
