@@ -70,7 +70,7 @@ def _remove(name: str, runtime: str, blocks: int, duration_s: float) -> None:
         waits = (fact for fact in facts(run, View(run).groups) if isinstance(fact, LockWait))
         bounds += [fact.bound.throughput for fact in waits if fact.bound and fact.bound.throughput]
     gained = unpaired_effect(*([1 / rate for rate in of_one] for of_one in rates)).ratio
-    bound = estimate(min(bounds, key=most), percent) if bounds else "nothing found"
+    bound = estimate(max(bounds, key=most), percent) if bounds else "not known"
     gain = replace(gained, value=gained.value - 1, low=gained.low - 1, high=gained.high - 1)
     print(f"| {name} | {runtime} | {bound} | {estimate(gain, percent)} |", flush=True)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from core.messages import Message, message
 from core.program import PROGRAM
-from reports.rows.bounds import Bound
+from reports.rows.bounds import LOCKS, Bound
 from reports.rows.stress import CRASH, NOTICE, WRONG
 
 HOWTO = "https://docs.python.org/3/howto/free-threading-python.html"
@@ -23,7 +23,6 @@ LONG_PAUSE_NS = 5_000_000
 OFTEN = 0.5  # stops per request; collections alone stop far more seldom
 CONTAINERS = ("dict", "list", "set", "collections.deque", "collections.defaultdict", "collections.OrderedDict")
 QUEUES = ("list", "collections.deque")
-LOCKS = ("_thread.lock", "_thread.RLock")
 INTERPRETERS = ("[python", "[libpython")
 
 
@@ -85,7 +84,7 @@ class Stressed:
     lines: tuple[str, ...] = ()
 
 
-Fact: TypeAlias = Collecting | LockWait | Stops | SharedCounts | Stressed
+Fact: TypeAlias = Cost | Stressed
 
 
 @dataclass(frozen=True, kw_only=True)

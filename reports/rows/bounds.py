@@ -14,6 +14,7 @@ from reports.statistics.stats import Estimate, effect
 
 LEAST_GAIN = 0.03
 LEAST_BUSY = 0.01
+LOCKS = frozenset({"_thread.lock", "_thread.RLock"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,16 +58,26 @@ def _gain(cell: CellResult, cores: int, share: float, burnt: float | None) -> fl
     return max(0.0, min(of_its_own, 1 / max(LEAST_BUSY, busy) - 1))
 
 
-def bound_of_lock(run: Run, rows: Iterable[Row], profile: Mapping[str, Any], share: float) -> Bound:
+def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
+    """Return the row of the arm that was profiled; None if it was not measured."""
+    arm = (*setting_key(profile["system"], profile["params"]), profile["runtime"])
+    return next((row for row in rows if (*setting_key(row.system, row.params), row.runtime) == arm), None)
+
+
+def bound_of_lock(
+    run: Run, rows: Iterable[Row], profile: Mapping[str, Any], share: float, owners: Iterable[str] = ("",)
+) -> Bound:
     """Return what the end of waiting for locks can gain, which takes *share* of the time in *profile*.
 
-    Who waits sleeps under a GIL. Without one threads spin first: what that takes is known by a profile of locks.
+    owners: types of the objects whose locks these are. Who waits sleeps under a GIL. Without one, threads spin first,
+    which a profile of locks counts for the locks of Python code. A container is also slower while its lock moves from
+    core to core: what that takes nobody counts, so there is no bound.
     """
-    arm = (*setting_key(profile["system"], profile["params"]), profile["runtime"])
-    row = next((row for row in rows if (*setting_key(row.system, row.params), row.runtime) == arm), None)
     alike = [
         one for one in run.profiles if all(one.get(key) == profile[key] for key in ("system", "params", "runtime"))
     ]
     known = [one["waiting_cpu_share"] for one in alike if "waiting_cpu_share" in one]
     under_gil = RuntimeName.parse(profile["runtime"]).gil_enabled
-    return bound(row, run, share, 0.0 if under_gil else next(iter(known), None))
+    if not under_gil and not LOCKS.issuperset(owners):
+        return Bound(throughput=None)
+    return bound(row_of(rows, profile), run, share, 0.0 if under_gil else next(iter(known), None))

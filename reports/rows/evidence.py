@@ -6,8 +6,8 @@ from typing import Any
 
 from core.result import Run
 from core.runtime import RuntimeName
-from reports.rows.advice import Collecting, Fact, LockWait, SharedCounts, Stops
-from reports.rows.bounds import bound, bound_of_lock
+from reports.rows.advice import Collecting, Cost, Fact, LockWait, SharedCounts, Stops
+from reports.rows.bounds import bound, bound_of_lock, row_of
 from reports.rows.pauses import Pauses, pauses
 from reports.rows.summary import Row
 from reports.rows.waits import lines, settings, waits
@@ -23,9 +23,9 @@ def facts(run: Run, groups: Iterable[Sequence[Row]]) -> list[Fact]:
     locks = [profile for profile in run.profiles if profile.get("kind") == "locks" and "contended" in profile]
     collecting = [_collecting(each, run) for rows in groups for each in pauses(rows)]
     waiting = [wait for profiles in settings(run) for profile in profiles for wait in _waiting(profile, profiles)]
-    costs = [*waiting, *((profile, fact) for profile in locks for fact in _of_locks(profile))]
+    costs = [*waiting, *((profile, fact, fact.share) for profile in locks for fact in _of_locks(profile))]
     rows = [row for group in groups for row in group]
-    return [*collecting, *(_bounded(fact, profile, rows, run) for profile, fact in costs)]
+    return [*collecting, *(_bounded(fact, profile, rows, run, most) for profile, fact, most in costs)]
 
 
 def _collecting(each: Pauses, run: Run) -> Collecting:
@@ -40,17 +40,21 @@ def _collecting(each: Pauses, run: Run) -> Collecting:
     )
 
 
-def _bounded(fact: Fact, profile: Profile, rows: Sequence[Row], run: Run) -> Fact:
-    """The fact with what it can gain. Of shared counts that is not known, for their share is a lower bound."""
+def _bounded(fact: Cost, profile: Profile, rows: Sequence[Row], run: Run, most: float) -> Cost:
+    """The fact with what it can gain. Of shared counts that is not known, for their share is a lower bound.
+
+    most: the upper end of its share
+    """
     if isinstance(fact, LockWait):
-        return replace(fact, bound=bound_of_lock(run, rows, profile, fact.share))
+        return replace(fact, bound=bound_of_lock(run, rows, profile, most, [fact.owner]))
     if isinstance(fact, Stops):  # all threads stand besides
         stood = profile["stood_ns"] / max(1, profile["watched_ns"])
-        return replace(fact, bound=bound_of_lock(run, rows, profile, min(1.0, fact.share + stood)))
+        arm = row_of(rows, profile)
+        return replace(fact, bound=bound(arm, run, min(1.0, fact.share + stood), None))
     return fact
 
 
-def _waiting(profile: Profile, profiles: Sequence[Profile]) -> Iterator[tuple[Profile, Fact]]:
+def _waiting(profile: Profile, profiles: Sequence[Profile]) -> Iterator[tuple[Profile, Cost, float]]:
     """The lines that are shown to wait for a lock in a profile by python, those that wait most."""
     for wait in waits(profile, lines(profiles))[:MOST_LINES]:
         yield (
@@ -63,10 +67,11 @@ def _waiting(profile: Profile, profiles: Sequence[Profile]) -> Iterator[tuple[Pr
                 files=(wait.file, wait.caller),
                 under_gil=RuntimeName.parse(wait.runtime).gil_enabled,
             ),
+            min(1.0, wait.share.high),
         )
 
 
-def _of_locks(profile: Profile) -> Iterator[Fact]:
+def _of_locks(profile: Profile) -> Iterator[Cost]:
     """Of a profile of locks: what is contended, what stops all threads, and shared counts."""
     runtime = profile["runtime"]
     for line in _sampled(profile["contended"]):

@@ -53,7 +53,8 @@ def _sentence(profile: Profile, view: View) -> Message:
     said = view.settings.profiled(profile)
     if "contended" not in profile:
         return said
-    gain = bound_of_lock(view.run, view.rows, profile, _share(profile, "waiting_ns"))
+    owners = [line.get("owner", "") for line in profile["contended"]]
+    gain = bound_of_lock(view.run, view.rows, profile, _share(profile, "waiting_ns"), owners)
     if not gain.is_little or gain.throughput is None:
         return said
     remark = message(

@@ -72,7 +72,7 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
 
 def _bound(wait: Wait, profiles: Sequence[Profile], view: View) -> Bound:
     profile = next(one for one in profiles if one["runtime"] == wait.runtime)
-    return bound_of_lock(view.run, view.rows, profile, wait.share.value)
+    return bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high))
 
 
 def _change(change: Change) -> Message:

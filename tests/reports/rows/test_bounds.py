@@ -51,7 +51,7 @@ def test_a_lock_gains_neither_more_than_idle_cores_nor_than_its_share(
     cpu_ms: int, changes: dict[str, Any], gain: float
 ) -> None:
     made = run(cpu_ms, **changes)
-    bound = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32).throughput
+    bound = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["_thread.RLock"]).throughput
     assert bound
     assert [bound.low, bound.value, bound.high] == pytest.approx([gain] * 3)
 
@@ -59,10 +59,12 @@ def test_a_lock_gains_neither_more_than_idle_cores_nor_than_its_share(
 def test_what_spinning_takes_is_not_known_without_a_profile_of_locks() -> None:
     made = run(490)
     del made.profiles[0]["waiting_cpu_share"]
-    bound = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32)
+    bound = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["_thread.RLock"])
     assert bound.throughput
     assert bound.throughput.value == pytest.approx(0.32 / 0.68)
     assert not bound.is_little
+    unknown = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["dict"])
+    assert (unknown.throughput, unknown.is_little) == (None, False)
 
 
 def test_what_cannot_gain_3_percent_is_apart_and_no_reason() -> None:
