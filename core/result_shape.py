@@ -75,8 +75,10 @@ SLOW = record(
         "causes": by_name(record(dict.fromkeys(("share", "window"), number))),
     },
 )
+SERVED = record({"connections": COUNT, "threads": COUNT}, dict.fromkeys(("loops", "cpu_ns"), array(COUNT)))
 SERVICE = record(
     may={
+        "workers": array(SERVED),
         **USAGE,
         "pauses": PAUSES,
         **STATES,

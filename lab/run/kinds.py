@@ -51,6 +51,15 @@ class Said(TypedDict, total=False):
     percentiles_ms: dict[Text, Figure]
 
 
+class Served(TypedDict):
+    """A process that served clients, as it was counted from outside (lab.user_service.workers)."""
+
+    connections: Count
+    loops: list[Count]
+    threads: Count
+    cpu_ns: list[Count]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """What a key's value must be: for msgspec, and for whoever reads the error."""
@@ -123,6 +132,7 @@ MORE_SERVICE_KINDS = {
     **JIT_KINDS,
     **dict.fromkeys(("counted", "gil_known"), FLAG),
     "pythons": TEXTS,
+    "workers": Kind(type=list[Served], accepted=message("a list of connections, loops, threads and cpu_ns")),
     **dict.fromkeys(("requests_by_worker", "requests_by_socket"), COUNTS),
     "connections_by_requests": COUNT_BY_NAME,
     "strangers": COUNT,

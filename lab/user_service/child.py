@@ -29,9 +29,10 @@ from lab.user_service.command import (
     started,
 )
 from lab.user_service.pythons import Pythons, pythons_in
+from lab.user_service.workers import WorkerCount
 
 ANSWER_DEADLINE_S = 5.0
-FAILED = "failed"
+FAILED, WORKERS, ASGI = "failed", "workers", "asgi"
 UNCOUNTED = {"requests": 0, "counted": False}
 
 
@@ -73,14 +74,21 @@ class StartedService:
         self._check_place()
         self._ready = self._pythons()
         self._watch = Watch(self._command)
+        self._workers = self._counting()
         self._since = self._usage()
 
     def reset(self) -> None:
         """Count from zero."""
+        self._workers.stop()
+        self._workers = self._counting()
         self._since = self._usage()
+
+    def _counting(self) -> WorkerCount:
+        return WorkerCount(descendants(os.getpid()), self.address, is_asgi=self._own.get("interface") == ASGI)
 
     def result(self) -> dict[str, Any]:
         """Its last line. What it answered is not known here: the clients count. Raises CommandFailed."""
+        workers = self._workers.result()
         try:
             self._check_place()
             self._command.expect_own_port()
@@ -91,7 +99,12 @@ class StartedService:
         notices = self._command.notices()
         if notices:
             print(notices, file=sys.stderr)
-        return {**used, **UNCOUNTED, **_states(self._ready, self._pythons(), self._own["gil_enabled"])}
+        return {
+            **used,
+            **UNCOUNTED,
+            WORKERS: workers,
+            **_states(self._ready, self._pythons(), self._own["gil_enabled"]),
+        }
 
     def stop(self) -> None:
         """End it, and whatever it has started."""
@@ -126,18 +139,22 @@ class RunningService:
                 "Nothing works at {url}: it does not {state}. Start it first.", url=own["url"], state=state
             )
         self._ready = self._pythons()
-        self.reset()
+        self._pids = holders.serving(self.address)
+        self._workers = WorkerCount(self._pids, self.address, is_asgi=False)
+        self._since = usage_of(self._pids)
 
     def reset(self) -> None:
         """Count from zero."""
+        self._workers.stop()
         self._pids = holders.serving(self.address)
+        self._workers = WorkerCount(self._pids, self.address, is_asgi=False)
         self._since = usage_of(self._pids)
 
     def result(self) -> dict[str, Any]:
         """Its last line. Usage is there if the processes are known, and some are the same as at the start."""
-        pids = holders.serving(self.address)
+        workers, pids = self._workers.result(), holders.serving(self.address)
         used = usage_of(pids).since(self._since).to_json() if {*pids} & {*self._pids} else {}
-        return {**used, **UNCOUNTED, **_states(self._ready, self._pythons(), promised=False)}
+        return {**used, **UNCOUNTED, WORKERS: workers, **_states(self._ready, self._pythons(), promised=False)}
 
     def stop(self) -> None:
         """It is not ours to end."""

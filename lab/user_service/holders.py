@@ -4,17 +4,21 @@ Source: proc_pid_net(5) (/proc/net/tcp, tcp6, unix), proc_pid_fd(5).
 """
 
 import os
+import re
 import socket
 import sys
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from core.processtree import tree
 from lab.machine.kernelfiles import Reader
 
 PROC = Path("/proc")
-_LISTENING_STATE = "0A"
+_LISTENING_STATE, _ESTABLISHED_STATE = "0A", "01"
 _ACCEPTS = 1 << 16  # __SO_ACCEPTCON
+_CONNECTED = "03"  # SS_CONNECTED
+_EPOLL, _TARGET = "anon_inode:[eventpoll]", re.compile(r"^tfd: *([0-9]+)", re.MULTILINE)
 EVERYWHERE = ("0.0.0.0", "::")
 _FORWARDERS = ("systemd", "docker-proxy", "rootlessport", "ssh", "sshd", "socat", "conmon", "slirp4netns")
 
@@ -49,6 +53,30 @@ def listening_everywhere(pids: Iterable[int]) -> list[str]:
     held = {link for pid in pids for link in _links(pid)}
     sockets = [(ip, port) for ip, port, inode in _listening() if f"socket:[{inode}]" in held]
     return [f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}" for ip, port in sockets if ip in EVERYWHERE]
+
+
+def connections(address: str) -> set[str]:
+    """What an open file of the process that serves *address* is for each connection that a client has to it now."""
+    if address.startswith("/"):
+        path = os.path.realpath(address)
+        unix = (fields for fields in _lines(PROC / "net" / "unix", 7) if len(fields) > 7 and fields[5] == _CONNECTED)
+        return {f"socket:[{fields[6]}]" for fields in unix if os.path.realpath(fields[7]) == path}
+    port = f":{int(address.rpartition(':')[2]):04X}"
+    for name in ("tcp", "tcp6"):  # a listener of the second has connections of the first kind in its own table
+        lines = [fields for fields in _lines(PROC / "net" / name) if fields[1].endswith(port)]
+        if found := {f"socket:[{fields[9]}]" for fields in lines if fields[3] == _ESTABLISHED_STATE}:
+            return found
+    return set()
+
+
+def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
+    """How many of *files* each epoll instance of the process watches, most first, and how many it has open in all."""
+    names = dict(_named_links(pid)) if files else {}
+    watched = {
+        frozenset(number for number in _TARGET.findall(_text(info)) if names.get(number) in files)
+        for info in (PROC / str(pid) / "fdinfo" / name for name, link in names.items() if link == _EPOLL)
+    }  # a set, for one instance may be open under several numbers
+    return sorted(filter(None, map(len, watched)), reverse=True), sum(link in files for link in names.values())
 
 
 def _inodes(address: str) -> set[str]:
@@ -112,7 +140,7 @@ def _unix_inodes(path: str) -> set[str]:
 
 
 def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
-    lines = (Reader().text(str(table)) or "").splitlines()
+    lines = _text(table).splitlines()
     return (line.split(maxsplit=splits) for line in lines[1:])
 
 
@@ -125,10 +153,14 @@ def _holds(pid: int, wanted: set[str]) -> bool:
 
 
 def _links(pid: int) -> Iterator[str]:
-    """What its open files are; none if it has ended, or is another user's."""
+    return (link for _, link in _named_links(pid))
+
+
+def _named_links(pid: int) -> Iterator[tuple[str, str]]:
+    """The numbers of its open files, and what they are; none if it has ended, or is another user's."""
     try:
         with os.scandir(PROC / str(pid) / "fd") as entries:
-            yield from (_link(entry.path) for entry in entries)
+            yield from ((entry.name, _link(entry.path)) for entry in entries)
     except OSError:
         return
 
@@ -141,4 +173,8 @@ def _link(path: str) -> str:
 
 
 def _name(pid: int) -> str:
-    return Reader().text(str(PROC / str(pid) / "comm")) or ""
+    return _text(PROC / str(pid) / "comm")
+
+
+def _text(path: Path) -> str:
+    return Reader().text(str(path)) or ""

@@ -25,6 +25,7 @@ from reports.rows.inside import noise
 from reports.rows.loops import is_open
 from reports.rows.others import others
 from reports.rows.pairs import OVER_ALL, Pair, Setting, pairs
+from reports.rows.ran import shape_confounds
 from reports.rows.sensitivity import adjusted, differences, waits
 from reports.rows.steps import NAMES, confounds, steps
 from reports.rows.summary import runtimes, setting_key
@@ -275,7 +276,14 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         **vars(verdict),
         blocks=len(pair.ratios),
         noise_floor=floors.get(setting_key(*pair.sides[-1]) if pair.sides else pair.setting),
-        confounds=[*confounds(pair.step, run.runtimes), *host_confounds(pair.step, run)]
+        confounds=[
+            *confounds(pair.step, run.runtimes),
+            *host_confounds(pair.step, run),
+            *shape_confounds(
+                (pair.step.denominator, pair.step.numerator),
+                ([*pair.denominator.values()], [*pair.numerator.values()]),
+            ),
+        ]
         if pair.step.name != "aa"
         else [],
         notes=[

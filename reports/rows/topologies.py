@@ -8,6 +8,7 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from core.saved import Machine
+from reports.rows.ran import Shape, differ, ran, shape_text
 from reports.rows.series import Series, labels, median_requests_per_s, memory_bytes, number, series
 from reports.rows.summary import request_ns
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
@@ -20,17 +21,27 @@ NO_LOAD = -1
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a load was served: so many processes of so many threads each, on one arm. cells: one per block."""
+    """Where a load was served: so many processes of so many threads each, on one arm. cells: one per block.
+
+    asked: what the service was told, if that was something else
+    """
 
     processes: int
     threads: int
     arm: str
     cells: tuple[CellResult, ...] = ()
+    asked: Shape | None = None
 
     @property
     def shape(self) -> str:
         """2 x 1: processes x threads."""
-        return f"{self.processes} x {self.threads}"
+        return shape_text((self.processes, self.threads))
+
+    @property
+    def ran(self) -> str:
+        """The shape as it was counted; empty if it was not."""
+        counted = ran(self.cells)
+        return shape_text(counted) if counted else ""
 
     @property
     def requests_per_s(self) -> float:
@@ -63,7 +74,15 @@ class Topology:
             if cell.params.get(LOAD, NO_LOAD) == load:
                 cells.setdefault((cell.arm, number(cell, SERVICES), number(cell, WORKERS)), []).append(cell)
         order = sorted(cells, key=lambda key: (self.series.arms.index(key[0]), -key[1], key[2]))
-        return [Place(arm=key[0], processes=key[1], threads=key[2], cells=tuple(cells[key])) for key in order]
+        return [_place(key[0], key[1:], tuple(cells[key])) for key in order]
+
+
+def _place(name: str, asked: Shape, cells: tuple[CellResult, ...]) -> Place:
+    """The place by what ran, not by what was asked for."""
+    counted = ran(cells)
+    if counted is None or not differ(asked, counted):
+        return Place(arm=name, processes=asked[0], threads=asked[1], cells=cells)
+    return Place(arm=name, processes=counted[0], threads=counted[1], cells=cells, asked=asked)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +170,7 @@ def load_text(load: int) -> str:
 def claims(run: Run) -> list[Claim]:
     """A claim per load, for each free-threaded runtime that has a default build beside it; all are one family."""
     made = [
-        _claim(topology, load, pair, _chosen_shape(run, topology.series, pair))
+        _claim(topology, load, pair, _chosen_shape(run, topology, pair))
         for topology in topologies(run)
         for pair in _pairs(run, topology.series)
         for load in topology.loads
@@ -183,10 +202,11 @@ def _pairs(run: Run, swept: Series) -> list[tuple[str, str]]:
     return [(arm, known[arm].version if known[arm].version in default else default[-1]) for arm in free if default]
 
 
-def _chosen_shape(run: Run, swept: Series, pair: tuple[str, str]) -> tuple[int, tuple[int, int]]:
+def _chosen_shape(run: Run, topology: Topology, pair: tuple[str, str]) -> tuple[int, tuple[int, int]]:
     """(threads of the one process, shape of the many): as many as cores, or else what is there."""
     cores = Machine.from_json(run.machine).available_cores
-    shapes = {(cell.arm, number(cell, SERVICES), number(cell, WORKERS)) for cell in swept.cells}
+    places = [place for load in topology.loads for place in topology.places(load)]
+    shapes = {(place.arm, place.processes, place.threads) for place in places}
     threads = [each for arm, count, each in shapes if (arm, count) == (pair[0], 1) and each > 1]
     many = [(count, each) for arm, count, each in shapes if arm == pair[1] and count > 1]
     return _first_of(threads, cores, MANY_THREADS), _most_processes(many, cores)

@@ -10,6 +10,7 @@ from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, estimated, groups, number, words
 from reports.document.values import hundredths, mib, whole
 from reports.render.figures import tip
+from reports.rows.ran import shape_text
 from reports.rows.series import about
 from reports.rows.summary import requests_per_s
 from reports.rows.topologies import (
@@ -24,7 +25,7 @@ from reports.rows.topologies import (
     topologies,
 )
 from reports.rows.traces import of_cells
-from reports.sections.topology_words import not_compared, place_words, sentences
+from reports.sections.topology_words import not_compared, place_words, ran_otherwise, sentences
 from reports.statistics.stats import Estimate
 from reports.view import View
 
@@ -32,6 +33,7 @@ PLACE = 100
 WANTED = message("Processes against threads, and where they cross")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
+RUNS_AS = message("runs as")
 RUNTIME, SHAPES, RATE = message("Runtime"), message("processes x threads"), message("requests/s")
 
 
@@ -40,6 +42,7 @@ def section(view: View) -> Section:
     every, claimed = topologies(view.run), claims(view.run)
     crossed = crossings(claimed)
     lines = sentences(claimed, crossed, view.machine.available_cores) if claimed else not_compared(every)
+    lines += ran_otherwise(every)
     return Section(
         key="topology",
         title=message("Topology and crossover"),
@@ -112,16 +115,22 @@ def _curve(name: str, places: Sequence[Place], order: Mapping[str, float], view:
 
 
 def _table(loads: Mapping[int, Sequence[Place]], view: View) -> Table:
-    numbers = (SHAPES, RATE, message("memory [MiB]"), message("blocks"))
-    named = groups((verbatim(load_text(load)), (_line(place, view) for place in of)) for load, of in loads.items())
+    is_counted = any(place.ran for of in loads.values() for place in of)
+    shapes = (SHAPES, RUNS_AS) if is_counted else (SHAPES,)
+    numbers = (*shapes, RATE, message("memory [MiB]"), message("blocks"))
+    named = groups(
+        (verbatim(load_text(load)), (_line(place, view, is_counted=is_counted) for place in of))
+        for load, of in loads.items()
+    )
     return Table(name=message("Topologies"), columns=columns([RUNTIME], numbers), groups=named)
 
 
-def _line(place: Place, view: View) -> Line:
+def _line(place: Place, view: View, *, is_counted: bool) -> Line:
     cells = of_cells(place.cells)
     return (
         arm(place.arm, view.looks[place.arm], cells),
-        words(place.shape),
+        words(shape_text(place.asked) if place.asked else place.shape),
+        *([words(place.ran)] if is_counted else []),
         number(place.requests_per_s, whole, cells, "requests_per_s"),
         number(place.memory_bytes, mib, cells, "memory services"),
         number(len(place.cells), whole),

@@ -6,6 +6,7 @@ from math import exp
 from core.messages import AND, Message, listed, message, plural
 from reports.document.model import estimate, traced
 from reports.document.values import hundredths
+from reports.rows.ran import shape_text
 from reports.rows.series import about
 from reports.rows.topologies import NO_LOAD, Claim, Crossing, Place, Topology, load_text
 from reports.rows.traces import of_cells
@@ -34,6 +35,22 @@ def not_compared(every: Sequence[Topology]) -> list[Message]:
         arms=", ".join(arms),
     )
     return [traced(sentence, of_cells(cell for topology in every for cell in topology.series.cells))] if every else []
+
+
+def ran_otherwise(every: Sequence[Topology]) -> list[Message]:
+    """Of each place that did not run as it was told, what was asked for and what ran."""
+    places = [place for topology in every for load in topology.loads for place in topology.places(load)]
+    return [
+        traced(
+            message(
+                "{arm}: asked for {asked} (processes x threads), runs as {shape}, and is compared as that.",
+                arm=place.arm, asked=shape_text(place.asked), shape=place.shape,
+            ),
+            of_cells(place.cells),
+        )
+        for place in places
+        if place.asked
+    ]  # fmt: skip
 
 
 def _claim_words(claim: Claim) -> Message:

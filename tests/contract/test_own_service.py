@@ -16,6 +16,7 @@ from lab.places import REPOSITORY
 from lab.python import uv
 from lab.run.measure import Bench, measure
 from lab.run.runtimes import Runtime
+from reports.rows.ran import ran
 from tests.contract.own_services import measured, running, told
 from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends
 from tests.lab.wheels import write_wheel
@@ -48,6 +49,17 @@ def test_a_service_by_command_is_measured_under_every_runtime(runtime: Runtime, 
     assert service["processes"] == 1
     assert service["counted"] is False
     assert 2**20 < service["pss_bytes"] <= service["max_rss_bytes"]
+
+
+def test_a_service_that_starts_threads_for_processes_is_shown_as_what_it_is(
+    runtime: Runtime, folder: Path, bench: Bench
+) -> None:
+    given = {"command": "{python} ignoring.py {port} {workers} {threads}"}
+    asked = {"NUM_API_SERVICES": 2, "NUM_WORKERS_PER_API_SERVICE": 2}
+    loads = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 1000}
+    result = measured(folder, bench, str(runtime.name), given, **asked, **loads)
+    assert (result.status, str(result.reason)) == ("ok", "")
+    assert ran([result]) == (1, 4)
 
 
 def test_a_program_of_the_requirements_runs_by_its_bare_name(runtime: Runtime, folder: Path, bench: Bench) -> None:

@@ -256,3 +256,14 @@ def test_many_are_the_most_processes_there_are_where_none_have_one_thread(
     (sentence,) = sentences(topology_run(*measured_cells({**rates, ("3.14t", 1, 8): 2400}, clients=8)))
     assert "1 process of 8 threads on 3.14t is 2.40 (2.40 - 2.40) times that of 1 " in sentence
     assert f" and 1.20 (1.20 - 1.20) times that of {many} on 3.14, with " in sentence
+
+
+def test_a_place_that_ran_as_another_shape_is_shown_and_compared_as_that() -> None:
+    served_by = [{"connections": 8, "loops": [4, 4], "threads": 2, "cpu_ns": [10, 10]}]
+    cells = [
+        replace(cell, services=[{**cell.services[0], "workers": served_by}]) if cell.runtime == "3.14t" else cell
+        for cell in measured_cells({**RATES, ("3.14t", 1, 2): 1850})
+    ]
+    run = run_of(cells)
+    assert "3.14t: asked for 2 x 1 (processes x threads), runs as 1 x 2, and is compared as that." in sentences(run)
+    assert [line[1:3] for line in tables(run)[0] if "3.14t" in line[0]] == [["2 x 1", "1 x 2"], ["1 x 2", "1 x 2"]]

@@ -1,0 +1,98 @@
+"""Which processes and threads of a service serve its clients, counted from outside while it is timed. Linux.
+
+A process serves if it holds an established connection from a client in any sample. Its workers are
+
+- of an ASGI application its event loops: epoll instances that watch connections from clients;
+- else its threads that used at least BUSY of the CPU time of its busiest one, without those that only carry bytes: as
+  many as it has event loops, or else its first thread, which accepts and hands out in most servers. If there are no
+  more than twice as many threads as loops, the loops are the workers. Threads that come and go, as one for each
+  connection, count as many as were there at once.
+
+docs/own-service.md, "What ran", says what this costs.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lab.user_service import holders
+
+BUSY = 0.1
+PAUSES_S = (0.05, 0.2, 0.8, 3.2)  # between samples while clients are timed: few, however long that is
+
+
+class WorkerCount:
+    """Samples of one service, from its creation to result()."""
+
+    def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:
+        self._pids, self._address, self._is_asgi = pids, address, is_asgi
+        self._loops: dict[int, list[int]] = {}
+        self._connections, self._most_threads = Counter[int](), Counter[int]()
+        self._first: dict[int, dict[int, int]] = {}
+        self._last: dict[int, dict[int, int]] = {}
+        self._ended = threading.Event()
+        self._sample()
+        self._thread = threading.Thread(target=self._watch, name="worker count", daemon=True)
+        self._thread.start()
+
+    def result(self) -> list[dict[str, Any]]:
+        """Of each process that served: its connections, those of each event loop, its workers, CPU time by thread."""
+        self.stop()
+        self._sample()
+        return [self._served(pid) for pid in sorted(self._connections)]
+
+    def stop(self) -> None:
+        """Take no more samples."""
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        for pause_s in PAUSES_S:
+            if self._ended.wait(pause_s):
+                return
+            self._sample()
+
+    def _sample(self) -> None:
+        clients = holders.connections(self._address)
+        for pid in self._pids:
+            loops, held = holders.loops(pid, clients)
+            if held > self._connections[pid]:
+                self._connections[pid] = held
+            if len(loops) > len(self._loops.get(pid, [])):
+                self._loops[pid] = loops
+            threads = _cpu_ns_by_thread(pid)
+            self._most_threads[pid] = max(self._most_threads[pid], len(threads))
+            first = self._first.setdefault(pid, dict(threads))
+            for thread in threads:
+                first.setdefault(thread, 0)
+            self._last.setdefault(pid, {}).update(threads)
+
+    def _served(self, pid: int) -> dict[str, Any]:
+        used = {thread: ns - self._first[pid][thread] for thread, ns in self._last[pid].items()}
+        busiest = max(used.values(), default=0)
+        busy = {thread: ns for thread, ns in used.items() if ns >= BUSY * busiest}
+        loops, alive = self._loops.get(pid, []), self._most_threads[pid]
+        if self._is_asgi or 0 < len(loops) <= len(busy) <= 2 * len(loops):
+            threads = len(loops)
+        elif len(used) > 2 * alive:  # they come and go; without the first
+            threads = alive - 1
+        else:
+            threads = len(busy) - max(len(loops), pid in busy)
+        return {
+            "connections": self._connections[pid],
+            "loops": loops,
+            "threads": max(1, threads),
+            "cpu_ns": sorted(busy.values(), reverse=True),
+        }
+
+
+def _cpu_ns_by_thread(pid: int) -> dict[int, int]:
+    """CPU time in ns of each thread of *pid* that runs now. Source: sched-stats.rst of the kernel."""
+    used = {}
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        with suppress(OSError, ValueError, IndexError):
+            used[int(task.name)] = int((task / "schedstat").read_text("ascii").split()[0])
+    return used
