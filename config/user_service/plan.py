@@ -96,7 +96,9 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
                 app=values["app"],
                 servers=listed(SERVERS),
             )
-        return replace(app_on(values["server"], values["app"], values.get("interface", "")), **fields)
+        has_topology = "topology" in values
+        app = app_on(values["server"], values["app"], values.get("interface", ""), has_topology=has_topology)
+        return replace(app, **fields)
     check_command(str(values["command"]), has_environment="requirements" in values)
     return Command(command=values["command"], **fields)
 

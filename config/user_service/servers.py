@@ -79,8 +79,11 @@ SERVERS: dict[str, Server] = {
 USUAL = {WSGI: "gunicorn", ASGI: "uvicorn"}  # where nobody says which
 
 
-def app_on(name: str, app: str, interface: str = "") -> App:
-    """*app* (module:name) on the server of that name. Raises BadInput for an interface that it does not speak."""
+def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = False) -> App:
+    """*app* (module:name) on the server of that name. Raises BadInput for an interface that it does not speak.
+
+    has_topology: whether the numbers of processes and of threads, or event loops, are both given
+    """
     server = SERVERS[name]
     if interface and interface not in server.interfaces:
         raise BadInput(
@@ -94,4 +97,9 @@ def app_on(name: str, app: str, interface: str = "") -> App:
     made = app.endswith("()") and server.factory
     target = f"{server.factory} {app.removesuffix('()')}" if made else app
     command = server.command.replace("APP", target).replace("INTERFACE", interface).replace("THREADS ", threads)
+    if has_topology:
+        command = command.replace("-m gunicorn", "-m gunicorn --preload")  # its processes are forks that share memory
+        if interface == ASGI:
+            command = command.replace(f"-m {name}", f"{{loops}} {{workers}} {{threads}} {name}")
+            command = command.replace(" --workers {workers}", "")
     return App(command=command, packages=(server.package,), app=app, server=name, interface=interface)

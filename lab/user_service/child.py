@@ -21,7 +21,6 @@ from core.processtree import TreeUsage, descendants, usage_of
 from lab.user_service import holders
 from lab.user_service.command import (
     CommandFailed,
-    ServiceCommand,
     adopt_orphans,
     check_requests,
     end_descendants,
@@ -33,14 +32,19 @@ from lab.user_service.workers import WorkerCount
 
 ANSWER_DEADLINE_S = 5.0
 FAILED, WORKERS, ASGI = "failed", "workers", "asgi"
+FOREIGN_LOOP = message(
+    "Several event loops run in one process here. State that was made in one of them, such as a connection pool in "
+    "app.state, cannot be used in another. Keep one for each loop (docs/findings/loops.md), or run one loop in each "
+    "process."
+)
 UNCOUNTED = {"requests": 0, "counted": False}
 
 
 class Watch:
     """Says how the command ended, and ends this process, when that happens before it is told to stop."""
 
-    def __init__(self, command: ServiceCommand) -> None:
-        self._command = command
+    def __init__(self, service: "StartedService") -> None:
+        self._service = service
         self._stopping = False
         self._thread = threading.Thread(target=self._watch, name="command watch", daemon=True)
         self._thread.start()
@@ -54,10 +58,10 @@ class Watch:
         self._thread.join()
 
     def _watch(self) -> None:
-        self._command.process.wait()
+        self._service.command.process.wait()
         if not self._stopping:
             try:
-                self._command.expect_alive(message("while it was serving"))
+                self._service.expect_alive()
             except CommandFailed as failed:
                 give_up(failed)
 
@@ -69,12 +73,12 @@ class StartedService:
         """Raises CommandFailed if it does not start."""
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         check_requests(self._own)
-        self._command = started(self._own, cell["service_id"], cell["folder"], cell["params"], cell.get("inside", {}))
-        self.address = self._command.address
+        self.command = started(self._own, cell["service_id"], cell["folder"], cell["params"], cell.get("inside", {}))
+        self.address = self.command.address
         self._check_place()
         self._ready = self._pythons()
-        self._watch = Watch(self._command)
         self._workers = self._counting()
+        self._watch = Watch(self)
         self._since = self._usage()
 
     def reset(self) -> None:
@@ -83,6 +87,15 @@ class StartedService:
         self._workers = self._counting()
         self._since = self._usage()
 
+    def expect_alive(self) -> None:
+        """Raises CommandFailed if the command has ended, with the likely cause where several event loops crashed."""
+        try:
+            self.command.expect_alive(message("while it was serving"))
+        except CommandFailed as failed:
+            if self.command.process.returncode < 0 and self._workers.has_several_loops:
+                raise CommandFailed("{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP) from None
+            raise
+
     def _counting(self) -> WorkerCount:
         return WorkerCount(descendants(os.getpid()), self.address, is_asgi=self._own.get("interface") == ASGI)
 
@@ -90,13 +103,15 @@ class StartedService:
         """Its last line. What it answered is not known here: the clients count. Raises CommandFailed."""
         workers = self._workers.result()
         try:
+            if self._workers.has_several_loops and (line := self.command.says_foreign_loop()):
+                raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
             self._check_place()
-            self._command.expect_own_port()
+            self.command.expect_own_port()
         except CommandFailed:
             self._watch.stop()  # it is ended for that, which is no news
             raise
         used = self._usage().since(self._since).to_json()
-        notices = self._command.notices()
+        notices = self.command.notices()
         if notices:
             print(notices, file=sys.stderr)
         return {
@@ -109,15 +124,15 @@ class StartedService:
     def stop(self) -> None:
         """End it, and whatever it has started."""
         self._watch.stop()
-        self._command.stop()
+        self.command.stop()
 
     def _check_place(self) -> None:
         if "host" in self._own:
-            self._command.expect_one_address()
+            self.command.expect_one_address()
 
     def _usage(self) -> TreeUsage:
         """Of all that has come of the command: what leaves its parent becomes a child of this process."""
-        if self._command.process.poll() is not None:
+        if self.command.process.poll() is not None:
             self._watch.wait()
         return usage_of(descendants(os.getpid()))
 

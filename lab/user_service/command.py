@@ -10,6 +10,7 @@ from contextlib import suppress
 from ctypes import CDLL
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
@@ -33,6 +34,7 @@ TURN_S = 0.02
 TAIL_BYTES = 1500
 STARTS = 3
 DEAF, SLOW = "deaf", "slow"  # codes of what a service does not do yet
+_FOREIGN_LOOP = re.compile(r".*(?:attached to a different loop|is bound to a different event loop).*")
 _PR_SET_CHILD_SUBREAPER = 36
 _PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here, not in a new process before it runs its program
 
@@ -83,6 +85,7 @@ def filled(own: Mapping[str, Any], place: Place, params: Mapping[str, Any]) -> l
     """The words of the command with everything filled in. Raises CommandFailed if a quote is not closed."""
     values = {
         "python": own["python"],
+        "loops": Path(__file__).with_name("loops.py"),
         "host": place.host,
         "port": place.port,
         "socket": place.socket,
@@ -183,6 +186,11 @@ class ServiceCommand:
     def notices(self) -> str:
         """What its output says of its threads or its GIL (lab.gil.notice), each line once, of what is kept of it."""
         return "\n".join(notices(self._output.kept().decode(errors="replace")))
+
+    def says_foreign_loop(self) -> str:
+        """The line of its output that says that what belongs to one event loop was used in another; "" without one."""
+        match = _FOREIGN_LOOP.search(self._output.kept().decode(errors="replace"))
+        return match[0].strip() if match else ""
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
         """Ask it to end (SIGTERM), and end it with all its descendants (SIGKILL) if it has not after *deadline_s*."""

@@ -44,6 +44,11 @@ class WorkerCount:
         self._sample()
         return [self._served(pid) for pid in sorted(self._connections)]
 
+    @property
+    def has_several_loops(self) -> bool:
+        """Whether a process was seen to serve clients with more than one event loop."""
+        return any(len(loops) > 1 for loops in self._loops.values())
+
     def stop(self) -> None:
         """Take no more samples."""
         self._ended.set()

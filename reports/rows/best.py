@@ -20,6 +20,7 @@ from reports.statistics.stats import FEWEST_FOR_RANGE
 
 BEST = "best"
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
+SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,21 +47,27 @@ def bests(run: Run, rows: Sequence[Row]) -> list[Best]:
     """
     if run.plan["blocks"] < 2 * FEWEST_FOR_RANGE - 1:
         return []
-    framed, arms = SavedPlan.from_json(run.plan).framed, set(runtimes(run)) - {NATIVE}
+    framed, arms, is_own = (
+        SavedPlan.from_json(run.plan).framed,
+        set(runtimes(run)) - {NATIVE},
+        bool(run.plan.get("own")),
+    )
     by_work: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         is_timed = row.params.get("NUM_CLIENTS") and not is_open(row.params)
-        if row.system in framed and row.runtime in arms and is_timed:
-            by_work.setdefault((json.dumps(_work(row)), row.runtime), []).append(row)
-    chosen = [_best(some) for some in by_work.values() if len(some) > 1]
+        if (is_own or row.system in framed) and row.runtime in arms and is_timed:
+            by_work.setdefault((json.dumps(_work(row, is_own=is_own)), row.runtime), []).append(row)
+    chosen = [_best(some, json.loads(work)) for (work, _), some in by_work.items() if len(some) > 1]
     return [best for best in chosen if best]
 
 
-def _work(row: Row) -> dict[str, Value]:
-    return {name: row.params[name] for name in WORK if name in row.params}
+def _work(row: Row, *, is_own: bool) -> dict[str, Value]:
+    """A user's service does the same in every shape of a topology."""
+    names = [name for name in row.params if name not in SHAPE] if is_own else WORK
+    return {name: row.params[name] for name in names if name in row.params}
 
 
-def _best(rows: Sequence[Row]) -> Best | None:
+def _best(rows: Sequence[Row], work: Mapping[str, Value]) -> Best | None:
     """Of rows that have figures in the even blocks, all of them ok there."""
     picking = [(row, {cell.block: cell for cell in row.cells if not cell.block % 2}) for row in rows]
     times = [
@@ -68,7 +75,7 @@ def _best(rows: Sequence[Row]) -> Best | None:
         for place, (_, cells) in enumerate(picking)
         if cells and len(times_ns(cells)) == len(cells)
     ]
-    return Best(work=_work(rows[0]), row=rows[min(times)[1]], of=len(rows)) if times else None
+    return Best(work=work, row=rows[min(times)[1]], of=len(rows)) if times else None
 
 
 def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:

@@ -24,6 +24,16 @@ def ran(cells: Sequence[CellResult]) -> Shape | None:
     return median_low(map(len, counted)), median_low(one["threads"] for served in counted for one in served)
 
 
+def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
+    """Return the most event loops of a process, and the share of its connections that one had, at the median."""
+    loops = [
+        one["loops"] for cell in cells for each in cell.services for one in each.get("workers", ()) if one["loops"]
+    ]
+    most = max(map(len, loops), default=0)
+    shares = [max(of_one) / sum(of_one) for of_one in loops if len(of_one) == most]
+    return most, median_low(shares) if shares else 0.0
+
+
 def differ(one: Shape, other: Shape) -> bool:
     """Whether they are of another number of processes, or one has more than twice the threads."""
     return one[0] != other[0] or max(one[1], other[1]) > 2 * min(one[1], other[1])

@@ -1,6 +1,6 @@
 """One process of many threads beside many processes of few: which are compared, and by how much. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -8,9 +8,9 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from core.saved import Machine
-from reports.rows.ran import Shape, differ, ran, shape_text
+from reports.rows.ran import Shape, differ, loop_share, ran, shape_text
 from reports.rows.series import Series, labels, median_requests_per_s, memory_bytes, number, series
-from reports.rows.summary import request_ns
+from reports.rows.summary import cpu_ns, request_ns
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios, paired_effect
 
@@ -44,6 +44,22 @@ class Place:
         return shape_text(counted) if counted else ""
 
     @property
+    def loop_share(self) -> tuple[int, float]:
+        """Event loops of a process, and the share of its connections that one of them had."""
+        return loop_share(self.cells)
+
+    @property
+    def p99_ns(self) -> float | None:
+        """The median over the blocks."""
+        return _median(cell.latency.get("p99_ns") for cell in self.cells)
+
+    @property
+    def cpu_ns(self) -> float | None:
+        """CPU time of the service per request, the median over the blocks."""
+        used = ((cpu_ns(cell.services), cell.answered) for cell in self.cells)
+        return _median(spent / answered for spent, answered in used if spent is not None and answered)
+
+    @property
     def requests_per_s(self) -> float:
         """The median over the blocks."""
         return median_requests_per_s(self.cells)
@@ -51,8 +67,12 @@ class Place:
     @property
     def memory_bytes(self) -> float | None:
         """Memory of all services, the median over the blocks; None where no cell has it."""
-        sizes = [size for cell in self.cells if (size := memory_bytes(cell.services)) is not None]
-        return median(sizes) if sizes else None
+        return _median(memory_bytes(cell.services) for cell in self.cells)
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from core.method import SAME
 from core.program import PROGRAM
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, estimated, groups, number, words
-from reports.document.values import hundredths, mib, whole
+from reports.document.values import hundredths, mib, microseconds, whole
 from reports.render.figures import tip
 from reports.rows.ran import shape_text
 from reports.rows.series import about
@@ -33,7 +33,7 @@ PLACE = 100
 WANTED = message("Processes against threads, and where they cross")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
-RUNS_AS = message("runs as")
+RUNS_AS, COSTS = message("runs as"), (message("p99 [us]"), message("service CPU [us/request]"))
 RUNTIME, SHAPES, RATE = message("Runtime"), message("processes x threads"), message("requests/s")
 
 
@@ -66,8 +66,17 @@ def _notes(view: View) -> tuple[Message, ...]:
         "Memory is that of all services together at the end of a cell: proportional set size, or peak resident set "
         "size where the system does not report that."
     )
+    shared = message(
+        "Memory of several processes: those of gunicorn are forks that share the loaded application (--preload); those "
+        "of other servers share nothing of it."
+    )
     own = message("Clients ran under the service's runtime.")
-    return throughput, memory, own if client == SAME else message("Clients ran under {runtime}.", runtime=client)
+    return (
+        throughput,
+        memory,
+        *([shared] if view.run.plan.get("own") else []),
+        own if client == SAME else message("Clients ran under {runtime}.", runtime=client),
+    )
 
 
 def _figure(place: int, topology: Topology, view: View) -> Figure:
@@ -116,8 +125,8 @@ def _curve(name: str, places: Sequence[Place], order: Mapping[str, float], view:
 
 def _table(loads: Mapping[int, Sequence[Place]], view: View) -> Table:
     is_counted = any(place.ran for of in loads.values() for place in of)
-    shapes = (SHAPES, RUNS_AS) if is_counted else (SHAPES,)
-    numbers = (*shapes, RATE, message("memory [MiB]"), message("blocks"))
+    shapes, costs = ((SHAPES, RUNS_AS), COSTS) if is_counted else ((SHAPES,), ())
+    numbers = (*shapes, RATE, *costs, message("memory [MiB]"), message("blocks"))
     named = groups(
         (verbatim(load_text(load)), (_line(place, view, is_counted=is_counted) for place in of))
         for load, of in loads.items()
@@ -132,6 +141,7 @@ def _line(place: Place, view: View, *, is_counted: bool) -> Line:
         words(shape_text(place.asked) if place.asked else place.shape),
         *([words(place.ran)] if is_counted else []),
         number(place.requests_per_s, whole, cells, "requests_per_s"),
+        *([number(place.p99_ns, microseconds, cells), number(place.cpu_ns, microseconds, cells)] if is_counted else []),
         number(place.memory_bytes, mib, cells, "memory services"),
         number(len(place.cells), whole),
     )

@@ -12,6 +12,8 @@ from reports.rows.topologies import NO_LOAD, Claim, Crossing, Place, Topology, l
 from reports.rows.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate
 
+UNEVEN = 1.3  # times an equal share
+
 
 def sentences(claimed: Sequence[Claim], crossed: Sequence[Crossing], cores: int) -> list[Message]:
     """Ratios of every claim, every crossing, and whether there were clients enough."""
@@ -38,9 +40,21 @@ def not_compared(every: Sequence[Topology]) -> list[Message]:
 
 
 def ran_otherwise(every: Sequence[Topology]) -> list[Message]:
-    """Of each place that did not run as it was told, what was asked for and what ran."""
+    """Of each place that did not run as it was told what ran, and of each with uneven event loops their shares."""
     places = [place for topology in every for load in topology.loads for place in topology.places(load)]
-    return [
+    uneven = [
+        traced(
+            message(
+                "{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
+                arm=place.arm, shape=place.shape, count=count, share=share,
+            ),
+            of_cells(place.cells),
+        )
+        for place in places
+        for count, share in [place.loop_share]
+        if count > 1 and share * count > UNEVEN
+    ]  # fmt: skip
+    return uneven + [
         traced(
             message(
                 "{arm}: asked for {asked} (processes x threads), runs as {shape}, and is compared as that.",

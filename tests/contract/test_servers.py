@@ -9,6 +9,7 @@ from config.user_service.servers import ASGI, SERVERS, WSGI
 from core.result import CellResult
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
+from reports.rows.ran import ran
 from tests.contract.own_services import measured
 from tests.contract.packages import not_installed
 
@@ -47,9 +48,12 @@ def folder(short_folder: Path) -> Path:
     return short_folder
 
 
-def served(folder: Path, bench: Bench, runtime: Runtime, server: str, interface: str, **values: Any) -> CellResult:
+def served(
+    folder: Path, bench: Bench, runtime: Runtime, server: str, interface: str, topology: str = "", **values: Any
+) -> CellResult:
     """One small cell of the application on that server."""
     given = {"app": f"small:over_{interface}", "server": server, "interface": interface}
+    given |= {"topology": topology} if topology else {}
     result = measured(folder, bench, str(runtime.name), given, **values)
     if "could not be installed" in str(result.reason):
         not_installed(str(result.reason))
@@ -92,3 +96,17 @@ def test_one_that_has_no_workers_is_started_twice(any_runtime: Runtime, folder: 
     result = served(folder, bench, any_runtime, "waitress", WSGI, NUM_API_SERVICES=2)
     check_all_is_well(result, any_runtime)
     assert len(result.services) == 2
+
+
+@pytest.mark.parametrize("server", [name for name, interface in EVERY if interface == ASGI])
+@pytest.mark.parametrize("shape", [(2, 1), (1, 2)])
+def test_a_topology_of_event_loops_is_what_runs(
+    runtime: Runtime, folder: Path, bench: Bench, server: str, shape: tuple[int, int]
+) -> None:
+    loads = {"NUM_CONNECTIONS_PER_CLIENT": 16, "NUM_REQUESTS_PER_CLIENT": 4000}
+    topology = "x".join(map(str, shape))
+    if server == "granian" and runtime.name.free_threaded and runtime.name.gil_enabled:
+        pytest.skip("Granian does not run on a free-threaded build whose GIL is on")
+    result = served(folder, bench, runtime, server, ASGI, topology=topology, **loads)
+    check_all_is_well(result, runtime)
+    assert ran([result]) in {shape, (1, shape[1])}  # one process may have accepted every connection

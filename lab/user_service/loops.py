@@ -1,0 +1,205 @@
+"""Run an ASGI application on so many processes of so many event loops each, every loop in a thread of its own.
+
+Run as `PYTHON loops.py PROCESSES LOOPS SERVER OPTIONS...`, where OPTIONS are those of the server's own command. One
+loop a process is that command itself. Otherwise each loop runs the server's documented programmatic API, with its own
+lifespan; connections are handed to the loops in turn (docs/decisions/023-event-loops.md). The main thread owns signals.
+Standard library and the server alone: it runs under the measured Python, as a script.
+"""
+
+import argparse
+import asyncio
+import importlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from itertools import cycle
+from typing import Any
+
+TURN_S = 0.05
+BACKLOG = 2048
+
+Serve = Callable[[argparse.Namespace, threading.Event], Awaitable[None]]
+
+
+class Handed:
+    """What a server has in place of a listener: the connections of its loop come from the acceptor."""
+
+    sockets = ()
+
+    def close(self) -> None:
+        """There is nothing to close: the acceptor ends with the process."""
+
+    async def wait_closed(self) -> None:
+        """Nothing is open."""
+
+
+def loop_type(base: Any) -> Any:
+    """A loop whose create_server() is given connections, by accept(), in place of listening for them itself."""
+
+    class HandedLoop(base):  # type: ignore[misc]
+        protocol: Any = None
+
+        async def create_server(self, protocol_factory: Any, *args: Any, **options: Any) -> Handed:
+            self.protocol = protocol_factory
+            return Handed()
+
+        def accept(self, connection: socket.socket) -> None:
+            self.create_task(self.connect_accepted_socket(self.protocol, connection))
+
+    return HandedLoop
+
+
+async def until(stopping: threading.Event) -> None:
+    """Return when the main thread was told to end."""
+    while not stopping.is_set():
+        await asyncio.sleep(TURN_S)
+
+
+async def uvicorn(options: argparse.Namespace, stopping: threading.Event) -> None:
+    """Source: https://www.uvicorn.org/#uvicornserver."""
+    package = importlib.import_module("uvicorn")
+    server = package.Server(
+        package.Config(options.app, factory=options.factory, access_log=False, log_level=options.log_level)
+    )
+
+    async def stop() -> None:
+        await until(stopping)
+        server.should_exit = True
+
+    stopped = asyncio.ensure_future(stop())
+    await server.serve(sockets=[socket.socket()])  # a placeholder: the loop hands it connections
+    stopped.cancel()
+
+
+async def hypercorn(options: argparse.Namespace, stopping: threading.Event) -> None:
+    """Source: https://hypercorn.readthedocs.io/en/latest/how_to_guides/api_usage.html."""
+    config = importlib.import_module("hypercorn.config").Config()
+    config.bind, config.loglevel = [f"fd://{socket.socket().detach()}"], options.log_level
+    app = importlib.import_module("hypercorn.utils").load_application(options.app, config.wsgi_max_body_size)
+    worker = importlib.import_module("hypercorn.asyncio.run").worker_serve
+    await worker(app, config, shutdown_trigger=lambda: until(stopping))
+
+
+async def granian(options: argparse.Namespace, stopping: threading.Event) -> None:
+    """It listens by itself, with SO_REUSEPORT. Source: https://github.com/emmett-framework/granian#embedding-granian."""
+    embed = importlib.import_module("granian.server.embed")
+    app = importlib.import_module("granian._internal").load_target(options.app, factory=options.factory)
+    names = {"address": options.host, "port": options.port, "interface": "asgi", "log_level": options.log_level}
+    server = embed.Server(app, **names, websockets=False)
+    serving = asyncio.ensure_future(server.serve())
+    await asyncio.wait({serving, asyncio.ensure_future(until(stopping))}, return_when=asyncio.FIRST_COMPLETED)
+    server.stop()
+    await serving
+
+
+SERVERS: dict[str, Serve] = {"uvicorn": uvicorn, "hypercorn": hypercorn, "granian": granian}
+
+
+class Loops:
+    """Event loops of this process that serve until they are told to end, or until one of them fails."""
+
+    def __init__(self, serve: Serve, count: int, base: Any, options: argparse.Namespace) -> None:
+        self._serve, self._options, self._failure = serve, options, ""
+        self._stopping = threading.Event()
+        self._loops = [loop_type(base)() for _ in range(count)]
+        self._listener = socket.socket(socket.AF_INET6 if ":" in options.host else socket.AF_INET)
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            self._listener.setsockopt(socket.SOL_SOCKET, option, 1)
+        self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what it accepts has it, too
+
+    def run(self) -> int:
+        """The exit status: 0 after SIGTERM or SIGINT, 1 where a loop failed."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self._stopping.set())
+        if self._serve is not granian:
+            self._listener.bind((self._options.host, self._options.port))
+        threads = [threading.Thread(target=self._run, args=(loop,), name="event loop") for loop in self._loops]
+        for thread in threads:
+            thread.start()
+        if self._serve is not granian:
+            threading.Thread(target=self._guarded, args=(self._accept,), daemon=True).start()
+        for thread in threads:
+            thread.join()
+        if self._failure:
+            print(self._failure, file=sys.stderr)
+        return 1 if self._failure else 0
+
+    def _run(self, loop: Any) -> None:
+        asyncio.set_event_loop(loop)
+        self._guarded(lambda: loop.run_until_complete(self._serve(self._options, self._stopping)))
+
+    def _guarded(self, call: Callable[[], object]) -> None:
+        """Make the call; when it returns or fails, all others end, too."""
+        try:
+            call()
+        except BaseException as error:  # SystemExit of a failed lifespan, too
+            self._failure = f"An event loop ended: {error!r}"
+        self._stopping.set()
+
+    def _accept(self) -> None:
+        """Hand out connections in turn, once every loop can serve them."""
+        while not all(loop.protocol for loop in self._loops):
+            if self._stopping.wait(TURN_S):
+                return
+        self._listener.listen(BACKLOG)
+        for loop in cycle(self._loops):
+            connection, _ = self._listener.accept()
+            connection.setblocking(False)
+            loop.call_soon_threadsafe(loop.accept, connection)
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """Of a server's options those that this program must know."""
+    parser = argparse.ArgumentParser()
+    for flag in ("--host", "--log-level", "--bind"):
+        parser.add_argument(flag, default="")
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--factory", action="store_true")
+    options = parser.parse_known_args(arguments)[0]
+    if options.bind:
+        options.host, _, port = options.bind.rpartition(":")
+        options.port = int(port)
+    options.app = arguments[-1]
+    return options
+
+
+def main() -> int:
+    """Run what the command line says, and return the exit status."""
+    processes, loops, server, arguments = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    sys.path.insert(0, os.getcwd())
+    has_thread_workers = server == "granian" and bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    if processes > 1 and (loops > 1 or has_thread_workers):
+        return supervise([[sys.executable, __file__, "1", str(loops), *sys.argv[3:]] for _ in range(processes)])
+    if loops == 1 or has_thread_workers:
+        workers = ["--workers", str(max(processes, loops))]
+        os.execv(sys.executable, [sys.executable, "-m", server, *arguments[:-1], *workers, arguments[-1]])
+    base: Any = asyncio.SelectorEventLoop
+    if server != "hypercorn":  # whose own default is asyncio
+        with suppress(ImportError):
+            base = importlib.import_module("uvloop").Loop
+    return Loops(SERVERS[server], loops, base, parsed(arguments)).run()
+
+
+def supervise(commands: list[list[str]]) -> int:
+    """Run processes that share a port by SO_REUSEPORT, and end all when one ends or when told to."""
+    children = [subprocess.Popen(command) for command in commands]
+
+    def stop(*_: object) -> None:
+        for child in children:
+            child.terminate()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    stop()
+    return max(child.wait() for child in children)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
