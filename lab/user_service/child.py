@@ -74,6 +74,7 @@ class StartedService:
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         check_requests(self._own)
         self.command = started(self._own, cell["service_id"], cell["folder"], cell["params"], cell.get("inside", {}))
+        self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
         self.address = self.command.address
         self._check_place()
         self._ready = self._pythons()
@@ -92,7 +93,7 @@ class StartedService:
         try:
             self.command.expect_alive(message("while it was serving"))
         except CommandFailed as failed:
-            if self.command.process.returncode < 0 and self._workers.has_several_loops:
+            if self.command.process.returncode < 0 and (self._has_loops or self._workers.has_several_loops):
                 raise CommandFailed("{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP) from None
             raise
 
@@ -103,7 +104,7 @@ class StartedService:
         """Its last line. What it answered is not known here: the clients count. Raises CommandFailed."""
         workers = self._workers.result()
         try:
-            if self._workers.has_several_loops and (line := self.command.says_foreign_loop()):
+            if line := self.command.says_foreign_loop():
                 raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
             self._check_place()
             self.command.expect_own_port()

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from itertools import cycle
 from typing import Any
@@ -24,7 +24,7 @@ from typing import Any
 TURN_S = 0.05
 BACKLOG = 2048
 
-Serve = Callable[[argparse.Namespace, threading.Event], Awaitable[None]]
+Serve = Callable[[argparse.Namespace, threading.Event], Coroutine[Any, Any, None]]
 
 
 class Handed:
@@ -131,8 +131,11 @@ class Loops:
         return 1 if self._failure else 0
 
     def _run(self, loop: Any) -> None:
-        asyncio.set_event_loop(loop)
-        self._guarded(lambda: loop.run_until_complete(self._serve(self._options, self._stopping)))
+        def serve() -> None:
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:  # which cancels what is left
+                runner.run(self._serve(self._options, self._stopping))
+
+        self._guarded(serve)
 
     def _guarded(self, call: Callable[[], object]) -> None:
         """Make the call; when it returns or fails, all others end, too."""

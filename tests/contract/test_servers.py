@@ -110,3 +110,18 @@ def test_a_topology_of_event_loops_is_what_runs(
     result = served(folder, bench, runtime, server, ASGI, topology=topology, **loads)
     check_all_is_well(result, runtime)
     assert ran([result]) in {shape, (1, shape[1])}  # one process may have accepted every connection
+
+
+def test_state_of_one_loop_that_another_uses_is_named_as_the_cause(
+    any_runtime: Runtime, folder: Path, bench: Bench
+) -> None:
+    locking = "import asyncio\nlock = asyncio.Lock()\n" + APPS.replace(
+        "    headers = [(name", "    async with lock:\n        await asyncio.sleep(0.001)\n    headers = [(name"
+    )
+    (folder / "small.py").write_text(locking)
+    loads = {"NUM_CONNECTIONS_PER_CLIENT": 16, "NUM_REQUESTS_PER_CLIENT": 400}
+    broken = served(folder, bench, any_runtime, "uvicorn", ASGI, topology="1x2", **loads)
+    assert broken.status == "failed"
+    assert "is bound to a different event loop" in str(broken.reason)
+    assert "Keep one for each loop" in str(broken.reason)
+    check_all_is_well(served(folder, bench, any_runtime, "uvicorn", ASGI, topology="2x1", **loads), any_runtime)
