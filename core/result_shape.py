@@ -100,12 +100,12 @@ CELL_HOST = record(
         "disturbances": array(sentence),
     }
 )
-_BY_NAME = dict.fromkeys(("busiest", "neighbours"), by_name(share))
+_BY_NAME = dict.fromkeys(("busiest", "neighbours"), by_name(number))
 WINDOW_FIGURES = (
     *("window_ns", "steal", "iowait", "idle", "swapped_pages", "throttles", "quota_stalled_ns"),
     *("cpu_pressure", "memory_pressure"),
 )
-OTHERS = record({"cores": COUNT, "window_ns": COUNT, "share": share, **_BY_NAME})
+OTHERS = record({"cores": COUNT, "window_ns": COUNT, "share": number, **_BY_NAME})
 WINDOW = record(may={"others": nullable(OTHERS), **dict.fromkeys(WINDOW_FIGURES, nullable(number))})
 CELL = record(
     {
