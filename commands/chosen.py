@@ -10,15 +10,15 @@ from config.flags import plan_from, value_of
 from config.plan import Plan
 from config.plan_options import CLIENTS, INTERPRETER, REQUIRE, RESUME
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import AND, SENTENCES, chained, listed, message
 from core.method import ORCHESTRATOR, SAME
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT
 from lab.hosts.spread import Spread
 from lab.native import programs
 from lab.python import interpreters
 from lab.run import feasible
-from lab.run.runtimes import AnyRuntime, usable
+from lab.run.runtimes import AnyRuntime, Runtime, usable
 
 Missing = dict[str, Any]
 
@@ -48,6 +48,7 @@ def with_present_runtimes(
         raise BadInput("No runtime for the clients: {reason}", reason=missing[client])
     required = value_of(REQUIRE, flags, ())
     arms = tuple(name for name in runtimes if name in plan.runtimes or name in required)
+    _expect_distinct({name: runtimes[name] for name in arms})
     chosen = replace(plan, runtimes=arms)
     if not chosen.cells():
         raise BadInput(
@@ -96,7 +97,7 @@ def present_runtimes(
     """The runtimes that are present, and a line for each that is not. Raises BadInput if a required one is not."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
-    runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags)
+    runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags, output)
     absent = spread.missing if spread else interpreters.missing
     missing: Missing = {name: absent(name) for name in names if name not in runtimes}
     for name in required:
@@ -112,9 +113,49 @@ def present_runtimes(
     return runtimes, missing
 
 
-def _here(names: tuple[str, ...], flags: Mapping[str, Any]) -> dict[str, AnyRuntime]:
+def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
+    """The runtimes of *names* on this machine. uv may install a patch release that is missing. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
-    return usable(names, interpreters.find(binaries, value_of(INTERPRETER, flags, {})))
+    given = value_of(INTERPRETER, flags, {})
+    found = interpreters.find(binaries, given)
+    releases = [name for name in binaries if RuntimeName.parse(name).patch]
+    absent = [name for name in releases if RuntimeName.parse(name).binary not in found]
+    if absent:
+        failures = interpreters.install(absent)
+        found = interpreters.find(binaries, given)
+        for name in absent:
+            if RuntimeName.parse(name).binary not in found:
+                raise BadInput(chained([interpreters.missing(name), *failures], SENTENCES))
+    for name, interpreter in found.items():
+        others = dict.fromkeys(other.label for other in interpreter.alternatives if other.label != interpreter.label)
+        if others and name not in releases:
+            output.note(
+                message(
+                    "Runtime {name} is {label}, the newest that is installed. Also installed: {others}; --runtime "
+                    "names one.",
+                    name=name,
+                    label=interpreter.label,
+                    others=listed(others, AND),
+                )
+            )
+    return usable(names, found)
+
+
+def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
+    """Raise BadInput if two names mean the same interpreter with the same GIL and JIT."""
+    seen: dict[Any, str] = {}
+    for name, runtime in runtimes.items():
+        if isinstance(runtime, Runtime):
+            first = seen.setdefault((runtime.interpreter.executable, runtime.name.suffixes), name)
+            if first != name:
+                raise BadInput(
+                    "Runtimes {first} and {name} are the same interpreter: CPython {label} at {path}. Leave out one of "
+                    "them. To measure one runtime twice, use --aa.",
+                    first=first,
+                    name=name,
+                    label=runtime.interpreter.label,
+                    path=str(runtime.interpreter.executable),
+                )
 
 
 def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: Spread) -> dict[str, AnyRuntime]:

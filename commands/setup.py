@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from commands.output import output_for
 from config.flags import Parser
-from core.messages import message
+from core.messages import listed, message
+from core.runtime import RuntimeName
 from lab.python import interpreters
 from lab.run.feasible import prepare
 from lab.run.runtimes import present
@@ -16,11 +17,15 @@ SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, also where some are missing."""
     output = output_for(arguments)
-    Parser("setup", SUMMARY, output.language).parse(arguments)
-    absent = [name for name in SETUP_RUNTIMES if name not in interpreters.find(SETUP_RUNTIMES)]
+    parser = Parser("setup", SUMMARY, output.language)
+    parser.add_names(
+        "runtimes", message("runtimes, such as 3.14.6t (default: {names})", names=listed(SETUP_RUNTIMES)), "*"
+    )
+    names = tuple(parser.parse(arguments)["runtimes"]) or SETUP_RUNTIMES
+    absent = [name for name in names if RuntimeName.parse(name).binary not in interpreters.find(names)]
     for line in interpreters.install(absent):
         output.note(line)
-    runtimes = present(SETUP_RUNTIMES, interpreters.find(SETUP_RUNTIMES))
+    runtimes = present(names, interpreters.find(names))
     for name, runtime in runtimes.items():
         version, path = runtime.interpreter.facts["version"], str(runtime.interpreter.executable)
         output.note(message("Runtime {name}: {version} at {path}", name=name, version=version, path=path))

@@ -227,7 +227,7 @@ CAPACITY = record(may={"cores": COUNT, **dict.fromkeys(("requests_per_s", "low",
 COMPARISON = record(
     may={
         **dict.fromkeys(("system", "numerator", "denominator"), text),
-        "step": choice("version", "build", "lock", "jit", "whole", "aa", "other", "best"),
+        "step": choice("version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"),
         "verdict": VERDICT,
         "params": parameters,
         **dict.fromkeys(

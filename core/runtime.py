@@ -4,18 +4,23 @@ import re
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, message
 
-_NAME = re.compile(r"(?P<version>3\.[0-9]{1,2})(?P<free_threaded>t?)(?P<suffixes>(\+[a-z]+)*)")
+_NAME = re.compile(
+    r"(?P<version>3\.[0-9]{1,2})(\.(?P<patch>[0-9]{1,3}((a|b|rc)[0-9]{1,2})?))?(?P<free_threaded>t?)(?P<suffixes>(\+[a-z]+)*)"
+)
 OLDEST_MINOR = 11
 OLDEST_FREE_THREADED_MINOR = 13
 NATIVE = "native"
 GIL, JIT = "gil", "jit"
-ACCEPTED_NAMES = message("3.11, 3.14, 3.14t, 3.14t+gil, 3.14+jit or another 3.N, 3.Nt, 3.Nt+gil, 3.N+jit, and native")
+ACCEPTED_NAMES = message(
+    "3.11, 3.14, 3.14t, 3.14t+gil, 3.14+jit or another 3.N, 3.Nt, 3.Nt+gil, 3.N+jit; a patch release of one, such as "
+    "3.14.6 or 3.14.6t; and native"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +57,10 @@ SWITCHES = {
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeName:
-    """A runtime's name taken apart: '3.14t+gil' is the free-threaded 3.14 with the GIL switched on.
+    """A runtime's name taken apart: '3.14.6t+gil' is the free-threaded 3.14.6 with the GIL switched on.
 
+    version:  '3.14', which decides the feature release
+    patch:    '6' or '0rc1' of a name that asks for one patch release; "" accepts the newest one that is installed
     suffixes: of SWITCHES, in their order
     'native' is not an interpreter: native programs are both service and client. It has no version and no GIL.
     """
@@ -61,6 +68,7 @@ class RuntimeName:
     version: str
     free_threaded: bool
     suffixes: tuple[str, ...] = ()
+    patch: str = ""
 
     @classmethod
     def parse(cls, text: str) -> "RuntimeName":
@@ -77,6 +85,7 @@ class RuntimeName:
             version=match["version"],
             free_threaded=bool(match["free_threaded"]),
             suffixes=tuple(suffix for suffix in SWITCHES if suffix in suffixes),
+            patch=match["patch"] or "",
         )
         name._expect_age(text)
         for suffix in name.suffixes:
@@ -113,9 +122,26 @@ class RuntimeName:
         return int(self.version.removeprefix("3."))
 
     @property
-    def interpreter(self) -> str:
-        """What `uv python find` and PATH know the interpreter by: version and build."""
+    def series(self) -> str:
+        """Return the feature release and build, such as 3.14t, without a patch release."""
         return NATIVE if self.native else self.version + "t" * self.free_threaded
+
+    @property
+    def release(self) -> tuple[int, str, int]:
+        """Return the sort key of the patch release; a preview comes before the release."""
+        match = re.match(r"(\d+)(?:(a|b|rc)(\d+))?", self.patch)
+        return (int(match[1]), match[2] or "release", int(match[3] or 0)) if match else (-1, "", 0)
+
+    @property
+    def interpreter(self) -> str:
+        """Return the name by which `uv python find` and PATH know the interpreter: version and build."""
+        patch = f".{self.patch}" if self.patch else ""
+        return NATIVE if self.native else f"{self.version}{patch}{'t' * self.free_threaded}"
+
+    def of_release(self, version: str) -> "RuntimeName":
+        """Return the name with the patch release of *version*, which an interpreter reported: '3.14.6' gives '6'."""
+        patch = version.removeprefix(f"{self.version}.")
+        return replace(self, patch="" if patch == version else patch)
 
     @property
     def binary(self) -> str:

@@ -83,17 +83,18 @@ class Errands:
 
     def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
         """Of each runtime that is here, what it is."""
-        given = {}
-        for path in chosen:
-            interpreter = interpreters.ask("given", Path(path))
-            if interpreter:
-                given[interpreter.name] = Path(path)
-        wanted = {RuntimeName.parse(name).binary for name in names}
+        given = {path: interpreters.ask("given", path) for path in map(Path, chosen)}
+        wanted = {name: RuntimeName.parse(name) for name in names}
         found = interpreters.find(
-            names, {name: given[name.split("+")[0]] for name in wanted if name.split("+")[0] in given}
+            names,
+            {
+                name.binary: path
+                for path, one in given.items()
+                for name in wanted.values()
+                if one and one.is_named(name)
+            },
         )
-        for name in names:
-            parsed = RuntimeName.parse(name)
+        for name, parsed in wanted.items():
             if parsed.binary in found:
                 self._runtimes[name] = Runtime(name=parsed, interpreter=found[parsed.binary])
         return {

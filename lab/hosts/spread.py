@@ -321,9 +321,7 @@ class Spread:
 
     def _runtime(self, name: str, told: Mapping[str, Any]) -> HostRuntime:
         executable, parsed = Path(told["executable"]), RuntimeName.parse(name)
-        interpreter = Interpreter(
-            name=parsed.interpreter, executable=executable, source=told["source"], facts=told["facts"]
-        )
+        interpreter = Interpreter(name=parsed.series, executable=executable, source=told["source"], facts=told["facts"])
         return HostRuntime(name=parsed, interpreter=interpreter, spread=self)
 
     def _beat(self) -> None:

@@ -11,7 +11,7 @@ from subprocess import TimeoutExpired
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, message
+from core.messages import AND, Message, listed, message
 from core.program import PROGRAM
 from core.runtime import JIT, RuntimeName
 from lab.places import REPOSITORY
@@ -23,7 +23,7 @@ INSTALL_TIMEOUT_S = 600.0
 OLDEST_MINOR = 11
 SOURCES = ("uv", "PATH", "pyenv")
 
-_FILE_NAME = re.compile(r"python3\.(\d{1,2})t?")
+_FILE_NAME = re.compile(r"python3\.(\d{1,2})(\.\d+((a|b|rc)\d+)?)?t?")
 _QUESTION = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -56,6 +56,10 @@ class Interpreter:
         """What tells it from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
         return str(self.facts["version"]) + "t" * bool(self.facts["gil_disabled_build"])
 
+    def is_named(self, name: RuntimeName) -> bool:
+        """Return whether it is the version and build of *name*, and the patch release if the name has one."""
+        return name.interpreter == (self.label if name.patch else self.name)
+
     @property
     def has_jit(self) -> bool:
         """Whether a JIT is built in, on or off."""
@@ -80,14 +84,14 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     searched = [name for binary, name in wanted.items() if binary not in given]
     by_name = _found({name.minor for name in searched}) if searched else {}
     ranked = {
-        name.binary: _fitting(name, wanted, [*given.values(), *by_name.get(name.interpreter, ())]) for name in searched
+        name.binary: _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]) for name in searched
     }
     return {binary: _best(fitting) for binary, fitting in ranked.items() if fitting} | given
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
     """Those of *interpreters* that can be *name*. wanted: the binaries of all runtimes"""
-    of_name = [interpreter for interpreter in interpreters if interpreter.name == name.interpreter]
+    of_name = [interpreter for interpreter in interpreters if interpreter.is_named(name)]
     with_jit = [interpreter for interpreter in of_name if interpreter.has_jit]
     if name.jit_enabled:
         return with_jit
@@ -112,6 +116,15 @@ def missing(name: str) -> Message:
             version=runtime.version,
         )
     exact = runtime.interpreter
+    others = [one.label for one in _found({runtime.minor}).get(runtime.series, ())] if runtime.patch else []
+    if others:
+        return message(
+            "Runtime {name} was not found; {others} is installed. Install it with: uv python install {exact}. If it is "
+            "in a folder that is not on PATH, name it with: --interpreter {exact}=PATH",
+            name=name,
+            others=listed(others, AND),
+            exact=exact,
+        )
     return message("Runtime {name} was not found. Install it with: uv python install {exact}", name=name, exact=exact)
 
 
@@ -190,7 +203,7 @@ def _checked(name: RuntimeName, path: Path) -> Interpreter:
     interpreter = ask("given", _to_run(path.expanduser()))
     if interpreter is None:
         raise _unfit(name, path, message("it did not answer as a CPython does"))
-    if interpreter.name != name.interpreter:
+    if not interpreter.is_named(name):
         version, build = str(interpreter.facts["version"]), _build(RuntimeName.parse(interpreter.name))
         raise _unfit(name, path, message("it is CPython {version}, {build}", version=version, build=build))
     if name.jit_enabled and not interpreter.has_jit:

@@ -95,5 +95,5 @@ def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:
             sides=tuple((same[arm].row.system, same[arm].row.params) for arm in (step.denominator, step.numerator)),
         )
         for work, same in by_work.items()
-        for step in steps_to_the_last([*same])
+        for step in steps_to_the_last([*same], run.runtimes)
     ]

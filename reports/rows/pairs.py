@@ -76,7 +76,7 @@ def pairs(run: Run) -> list[Pair]:
     Services that already run are compared with the first of them, as step `other`.
     """
     between_arms = bool(addresses(run))
-    found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run))
+    found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run), run.runtimes)
     settings = arm_settings(run) if between_arms else _settings(run)
     planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
     places = places_of(run)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from core.messages import AND, COMMA, NOTHING, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeName
 
-StepName = Literal["version", "build", "lock", "jit", "whole", "aa", "other", "best"]
+StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
 INSTALLERS = {"pip", "setuptools", "wheel"}  # what an environment without uv has besides
 FLAGS: Mapping[str, Arg] = {
     **{name: name for name in ("pgo", "lto", "shared", "debug", "tail_call")},
@@ -18,6 +18,7 @@ FLAGS: Mapping[str, Arg] = {
 }
 NAMES: Mapping[str, Message] = {
     "version": message("version"),
+    "patch": message("patch"),
     "build": message("build"),
     "lock": message("GIL"),
     "jit": message("JIT"),
@@ -35,19 +36,22 @@ ON, OFF, MISSING = message("on"), message("off"), message("missing")
 class Step:
     """A comparison of two arms: is the numerator faster than the denominator, and what is that due to?
 
-    causes: version, build, lock and jit, as far as the two differ in them
+    causes: version, patch, build, lock and jit, as far as the two differ in them
+    between: runtimes that lead from the one to the other, one cause at a time
     """
 
     name: StepName
     denominator: str
     numerator: str
     causes: tuple[str, ...]
+    between: tuple[str, ...] = ()
 
 
 def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[str, ...]:
-    """What differs between two runtimes: version, build (free-threaded or default), lock (GIL on or off), JIT."""
+    """Return what differs between two runtimes: version, patch release of one version, build, lock (GIL), JIT."""
     differs = {
         "version": denominator.version != numerator.version,
+        "patch": denominator.version == numerator.version and denominator.patch != numerator.patch,
         "build": denominator.free_threaded != numerator.free_threaded,
         "lock": denominator.gil_enabled != numerator.gil_enabled,
         "jit": denominator.jit_enabled != numerator.jit_enabled,
@@ -55,46 +59,51 @@ def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[str, ...]:
     return tuple(name for name, holds in differs.items() if holds)
 
 
-def steps(arms: Sequence[str], again: Mapping[str, str]) -> list[Step]:
+def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
     """The steps between neighbours, the way from the oldest default build to the newest free-threaded one, and A/A.
 
     arms: names of the runtimes that took part, of which `native` is no step
     again: {name of the second arm: its runtime}
-    Neighbours are a version's default build, its free-threaded one with GIL and the same without; its default build
-    and that with a JIT; and the same of two versions. Where these leave arms apart, the next in order are joined.
+    facts: {runtime: what its interpreter reported}; its version says which patch release '3.14t' is
+    Neighbours are a patch release's default build, its free-threaded one with GIL and the same without; its default
+    build and that with a JIT; and the same of two releases. Where these leave arms apart, the next in order are joined.
     A step between arms that differ in more than one cause is called other: what is missing between them cannot be
     separated.
     """
-    chain = _chain(arms)
+    named = _named(arms, facts)
+    chain = sorted(named, key=_place)
     pairs = _joined(chain, _neighbours(chain))
-    found = [_step(*pair) for pair in sorted(pairs, key=lambda pair: (_place(pair[1]), _place(pair[0])))]
+    found = [_step(named, *pair) for pair in sorted(pairs, key=lambda pair: (_place(pair[1]), _place(pair[0])))]
     if len(chain) > 2 and (chain[0], chain[-1]) not in pairs:
-        found.append(_step(chain[0], chain[-1], "whole"))
+        found.append(_step(named, chain[0], chain[-1], "whole"))
     same = [Step(name="aa", denominator=runtime, numerator=arm, causes=()) for arm, runtime in again.items()]
     return found + same
 
 
-def steps_to_the_last(arms: Sequence[str]) -> list[Step]:
+def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
     """From each runtime to the last of the order, between the best service of each: designs may differ, too."""
-    chain = _chain(arms)
-    return [_step(name, chain[-1], "best") for name in chain[:-1]]
+    named = _named(arms, facts)
+    chain = sorted(named, key=_place)
+    return [_step(named, name, chain[-1], "best") for name in chain[:-1]]
 
 
-def _chain(arms: Sequence[str]) -> list[RuntimeName]:
-    """Default builds first, by version, then free-threaded ones, with the GIL on before off."""
-    return sorted((RuntimeName.parse(arm) for arm in arms if arm != NATIVE), key=_place)
+def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, str]:
+    """Return {name with its patch release: the arm that has it}."""
+    parsed = {arm: RuntimeName.parse(arm) for arm in arms if arm != NATIVE}
+    return {name.of_release(str(facts.get(arm, {}).get("version", ""))): arm for arm, name in parsed.items()}
 
 
-def _place(name: RuntimeName) -> tuple[bool, int, bool, bool]:
-    return name.free_threaded, name.minor, not name.gil_enabled, name.jit_enabled
+def _place(name: RuntimeName) -> tuple[Any, ...]:
+    """Sort key: default builds first, by version, then free-threaded ones, with the GIL on before off."""
+    return name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled
 
 
 def _neighbours(chain: Sequence[RuntimeName]) -> list[Pair]:
-    """Pairs of one version, and of one kind in two versions that follow each other."""
+    """Return pairs of one patch release, and of one kind in two releases that follow each other."""
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
-        groups[name.version, name.jit_enabled].append(name)
-        groups[replace(name, version="")].append(name)
+        groups[name.version, name.patch, name.jit_enabled].append(name)
+        groups[replace(name, version="", patch="")].append(name)
     pairs = [pair for group in groups.values() for pair in itertools.pairwise(group)]
     return pairs + [(off, name) for name in chain if name.jit_enabled and (off := replace(name, suffixes=())) in chain]
 
@@ -110,16 +119,21 @@ def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Pair]) -> list[Pair]:
     return list(dict.fromkeys(joined))
 
 
-def _step(denominator: RuntimeName, numerator: RuntimeName, name: StepName | None = None) -> Step:
+def _step(
+    named: Mapping[RuntimeName, str], denominator: RuntimeName, numerator: RuntimeName, name: StepName | None = None
+) -> Step:
     differs = causes(denominator, numerator)
     single: Mapping[tuple[str, ...], StepName] = {
-        ("version",): "version", ("build",): "build", ("lock",): "lock", ("jit",): "jit"
+        ("version",): "version", ("patch",): "patch", ("build",): "build", ("lock",): "lock", ("jit",): "jit"
     }  # fmt: skip
+    arms = named[denominator], named[numerator]
+    ends = (denominator, numerator) if "patch" in differs else (RuntimeName.parse(arms[0]), RuntimeName.parse(arms[1]))
     return Step(
         name=name or single.get(differs, "other"),
-        denominator=str(denominator),
-        numerator=str(numerator),
+        denominator=arms[0],
+        numerator=arms[1],
         causes=differs,
+        between=_between(*ends, differs),
     )
 
 
@@ -129,7 +143,7 @@ def not_separated(found: Sequence[Step]) -> list[Message]:
         message(
             "{denominator} → {numerator} mixes {causes}: nothing between them was measured. To separate them, add "
             "--runtime {runtimes}.",
-            denominator=step.denominator, numerator=step.numerator, runtimes=",".join(_between(step)),
+            denominator=step.denominator, numerator=step.numerator, runtimes=",".join(step.between),
             causes=listed([NAMES[cause] for cause in step.causes], COMMA, AND),
         )
         for step in found
@@ -137,30 +151,28 @@ def not_separated(found: Sequence[Step]) -> list[Message]:
     ]  # fmt: skip
 
 
-def _between(step: Step) -> list[str]:
-    """The runtimes that lead from one end of the step to the other, one cause at a time."""
-    start, end = RuntimeName.parse(step.denominator), RuntimeName.parse(step.numerator)
+def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tuple[str, ...]:
     names = [start]
-    if "jit" in step.causes:
+    if "jit" in differs:
         names.append(replace(start, suffixes=()))
-    if "version" in step.causes:
-        names.append(replace(names[-1], version=end.version))
-    if "build" in step.causes and "lock" in step.causes:
+    if "version" in differs or "patch" in differs:
+        names.append(replace(names[-1], version=end.version, patch=end.patch))
+    if "build" in differs and "lock" in differs:
         names.append(replace(end, suffixes=(GIL,)))
-    return list(dict.fromkeys(map(str, [*names, end])))
+    return tuple(dict.fromkeys(map(str, [*names, end])))
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
     """What else differs between the builds of a step than its cause.
 
-    Compiler, flags, minor version, a garbage collector of some patch levels only; versions of the packages in a user's
-    own environment.
+    Compiler, flags, version where it is no cause, a garbage collector of some patch releases only; versions of the
+    packages in a user's own environment.
     """
     before, after = runtimes.get(step.denominator), runtimes.get(step.numerator)
     if before is None or after is None:
         return []
     facts = [(message("compiler"), "compiler")]
-    facts += [] if "version" in step.causes else [(message("version"), "version")]
+    facts += [] if {"version", "patch"} & {*step.causes} else [(message("version"), "version")]
     differs = [_against(name, str(before.get(key)), str(after.get(key))) for name, key in facts]
     differs[1:1] = [_against(name, _on(before, flag), _on(after, flag)) for flag, name in FLAGS.items()]
     collectors = [ON if _collects_incrementally(one) else OFF for one in (before, after)]

@@ -21,6 +21,7 @@ STEPS = (
     "whole",
     "build",
     "version",
+    "patch",
 )  # those that a setting's sentence is on: the first there is
 FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("CPU per request")}
 SIDES: Mapping[str, Message] = {"": message("both sides"), "service": message("service"), "client": message("client")}

@@ -81,7 +81,7 @@ def _placement(view: View) -> list[Message]:
 
 
 def mixed(view: View) -> list[Message]:
-    return not_separated(steps(runtimes(view.run), {}))
+    return not_separated(steps(runtimes(view.run), {}, view.run.runtimes))
 
 
 def floors(view: View) -> list[float]:

@@ -16,13 +16,14 @@ from reports.statistics.evidence import amount
 from reports.view import View
 
 PLACE = 10
-STEPS = ("lock", "jit", "other", "build", "version")
+STEPS = ("lock", "jit", "patch", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
 
 CAUSES: Mapping[str, Message] = {
     "lock": message("Removing the GIL"),
     "build": message("The free-threaded build"),
     "jit": message("The JIT"),
+    "patch": message("The patch release from {denominator} to {numerator}"),
     "version": message("{denominator} to {numerator} alone"),
     "other": message("{denominator} to {numerator} (several causes at once)"),
     "services": message("Service {numerator}, compared with {denominator},"),

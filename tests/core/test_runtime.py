@@ -26,6 +26,8 @@ ASK_STATES = (
         ("3.11", "3.11", {"PYTHON_JIT": "0"}, (True, False)),
         ("3.15t", "3.15t", {"PYTHON_JIT": "0"}, (False, False)),
         ("3.14t+gil", "3.14t", {"PYTHON_GIL": "1", "PYTHON_JIT": "0"}, (True, False)),
+        ("3.14.6t+gil", "3.14.6t", {"PYTHON_GIL": "1", "PYTHON_JIT": "0"}, (True, False)),
+        ("3.15.0rc1t", "3.15.0rc1t", {"PYTHON_JIT": "0"}, (False, False)),
         ("3.14+jit", "3.14", {"PYTHON_JIT": "1"}, (True, True)),
     ],
 )
@@ -37,13 +39,32 @@ def test_a_name_says_which_interpreter_which_variables_and_whether_there_is_a_gi
     assert tuple(name.promises.values()) == gil_and_jit
 
 
-@given(st.from_regex(r"3\.1[1-9]|3\.1[3-9]t(\+gil)?|3\.1[4-9](\+jit)?", fullmatch=True))
+@given(
+    st.from_regex(
+        r"3\.1[1-9]|3\.1[3-9](\.[0-9]{1,2}((a|b|rc)[1-9])?)?t(\+gil)?|3\.1[4-9](\.[0-9])?(\+jit)?", fullmatch=True
+    )
+)
 def test_a_name_comes_back_as_it_was_written(text: str) -> None:
     assert str(RuntimeName.parse(text)) == text
 
 
 @pytest.mark.parametrize(
-    "text", ["", "3", "2.7", "3.14T", "3.14t+", " 3.14", "3.14\n", "3.14.1", "python3.14", "3.14+jet", "3.14+jit+jit"]
+    "text",
+    [
+        "",
+        "3",
+        "2.7",
+        "3.14T",
+        "3.14t+",
+        " 3.14",
+        "3.14\n",
+        "3.14.",
+        "3.14.1.2",
+        "3.14.0rc",
+        "python3.14",
+        "3.14+jet",
+        "3.14+jit+jit",
+    ],
 )
 def test_another_form_is_refused_with_what_is_accepted(text: str) -> None:
     with pytest.raises(BadInput) as caught:

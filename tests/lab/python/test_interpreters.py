@@ -12,6 +12,7 @@ import pytest
 
 from core import runtime
 from core.errors import BadInput
+from core.messages import AND, listed
 from lab.python import interpreters, uv
 from lab.python.interpreters import Interpreter, all_found, ask, find, missing
 from tests.lab.python.fake_pythons import fake_python, script
@@ -66,6 +67,23 @@ def test_every_folder_on_the_path_is_searched(search: Callable[..., None], tmp_p
     found = find(["3.12"])["3.12"]
     assert found.executable == tmp_path / "b" / "python3.12"
     assert [other.executable for other in found.alternatives] == [tmp_path / "a" / "python3.12"]
+
+
+def test_a_patch_release_is_found_by_the_version_that_an_interpreter_reports(
+    search: Callable[..., None], tmp_path: Path
+) -> None:
+    older = fake_python(tmp_path / "older" / "python3.14t", "3.14.6", free_threaded=True)
+    newer = fake_python(tmp_path / "newer" / "python3.14.7t", "3.14.7", free_threaded=True)
+    search(tmp_path / "older", tmp_path / "newer")
+    found = find(["3.14t", "3.14.6t+gil", "3.14.7t", "3.14.5t"])
+    assert {name: one.executable for name, one in found.items()} == {
+        "3.14t": newer,
+        "3.14.6t": older,
+        "3.14.7t": newer,
+    }
+    assert missing("3.14.5t").args["others"] == listed(["3.14.7t", "3.14.6t"], AND)
+    with pytest.raises(BadInput, match=r"3\.14\.7"):
+        find([], {"3.14.6t": newer})
 
 
 def test_a_failing_shim_is_skipped_quietly(

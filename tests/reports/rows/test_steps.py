@@ -15,12 +15,36 @@ LOCK = ("lock", "3.14t+gil", "3.14t", ("lock",))
 
 
 def told(arms: list[str], again: dict[str, str] | None = None) -> list[tuple[str, str, str, tuple[str, ...]]]:
-    return [(one.name, one.denominator, one.numerator, one.causes) for one in steps(arms, again or {})]
+    return [(one.name, one.denominator, one.numerator, one.causes) for one in steps(arms, again or {}, {})]
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        ({"3.14.6t": "3.14.6", "3.14.7t": "3.14.7"}, [("patch", "3.14.6t", "3.14.7t", ("patch",))]),
+        ({"3.14t": "3.14.7", "3.14.6t": "3.14.6"}, [("patch", "3.14.6t", "3.14t", ("patch",))]),
+        ({"3.15.0rc1t": "3.15.0rc1", "3.15t": "3.15.0"}, [("patch", "3.15.0rc1t", "3.15t", ("patch",))]),
+        ({"3.14.10": "3.14.10", "3.14.9": "3.14.9"}, [("patch", "3.14.9", "3.14.10", ("patch",))]),
+        (
+            {"3.14": "3.14.7", "3.14.6t": "3.14.6", "3.14.7t": "3.14.7"},
+            [("other", "3.14", "3.14.7t", ("build", "lock")), ("patch", "3.14.6t", "3.14.7t", ("patch",))],
+        ),
+        ({"3.14": "3.14.7", "3.14t": "3.14.6"}, [("other", "3.14", "3.14t", ("patch", "build", "lock"))]),
+        ({"3.11": "3.11.16", "3.14": "3.14.7"}, [("version", "3.11", "3.14", ("version",))]),
+    ],
+)
+def test_a_step_between_patch_releases_is_a_patch_and_no_confound(
+    versions: dict[str, str], expected: list[tuple[str, str, str, tuple[str, ...]]]
+) -> None:
+    found = steps(list(versions), {}, {name: {"version": version} for name, version in versions.items()})
+    assert {(one.name, one.denominator, one.numerator, one.causes) for one in found} == {*expected}
+    same = {name: {**facts(name), "version": version} for name, version in versions.items()}
+    assert [said for one in found if one.name == "patch" for said in confounds(one, same)] == []
 
 
 def advice(arms: list[str]) -> list[str]:
     """The runtimes that the sentence on the only mixed step says to add."""
-    (line,) = not_separated(steps(arms, {}))
+    (line,) = not_separated(steps(arms, {}, {}))
     return str(line.args["runtimes"]).split(",")
 
 
@@ -84,7 +108,7 @@ def test_two_versions_of_three_kinds_are_compared_kind_by_kind_and_version_by_ve
         "lock: 3.15t+gil 3.15t",
         "whole: 3.14 3.15t",
     ]
-    assert not_separated(steps(TWO_VERSIONS, {})) == []
+    assert not_separated(steps(TWO_VERSIONS, {}, {})) == []
 
 
 @pytest.mark.parametrize(
@@ -113,7 +137,7 @@ def test_a_jit_is_a_step_of_its_own_beside_the_way_to_no_gil(arms: list[str], fo
 )
 def test_what_mixes_a_jit_with_something_else_names_the_runtimes_between(arms: list[str], add: list[str]) -> None:
     assert advice(arms) == add
-    assert not_separated(steps(list(dict.fromkeys([*arms, *add])), {})) == []
+    assert not_separated(steps(list(dict.fromkeys([*arms, *add])), {}, {})) == []
 
 
 def test_several_versions_are_steps_one_by_one() -> None:
@@ -126,7 +150,7 @@ def test_a_second_arm_is_compared_with_its_own_runtime_and_has_no_cause() -> Non
 
 
 def test_four_arms_leave_nothing_unseparated() -> None:
-    assert not_separated(steps(RUNTIMES, {"3.14t again": "3.14t"})) == []
+    assert not_separated(steps(RUNTIMES, {"3.14t again": "3.14t"}, {})) == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +168,7 @@ def test_a_mixed_step_names_the_runtimes_that_would_separate_it(arms: list[str],
 
 
 def test_a_mixed_step_is_told_in_one_sentence() -> None:
-    (line,) = not_separated(steps(["3.14", "3.14t"], {}))
+    (line,) = not_separated(steps(["3.14", "3.14t"], {}, {}))
     assert str(line) == (
         "3.14 → 3.14t mixes build and GIL: nothing between them was measured. "
         "To separate them, add --runtime 3.14,3.14t+gil,3.14t."
@@ -156,9 +180,9 @@ SUBSETS = [list(some) for count in range(1, 5) for some in combinations(RUNTIMES
 
 @pytest.mark.parametrize("arms", [*SUBSETS, ["3.13", "3.14t"], ["3.11", "3.13t"]], ids=",".join)
 def test_whoever_follows_the_advice_has_nothing_mixed_left(arms: list[str]) -> None:
-    if not_separated(steps(arms, {})):
+    if not_separated(steps(arms, {}, {})):
         arms = list(dict.fromkeys([*arms, *advice(arms)]))
-    assert not_separated(steps(arms, {})) == []
+    assert not_separated(steps(arms, {}, {})) == []
 
 
 @pytest.mark.parametrize("arms", [["3.13t", "3.14t+gil"], ["3.13t+gil", "3.14t"]], ids=",".join)
@@ -179,7 +203,7 @@ def texts(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def step_of(name: str) -> Step:
-    (step,) = (one for one in steps(RUNTIMES, {}) if one.name == name)
+    (step,) = (one for one in steps(RUNTIMES, {}, {}) if one.name == name)
     return step
 
 
