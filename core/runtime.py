@@ -141,7 +141,7 @@ class RuntimeName:
     def of_release(self, version: str) -> "RuntimeName":
         """Return the name with the patch release of *version*, which an interpreter reported: '3.14.6' gives '6'."""
         patch = version.removeprefix(f"{self.version}.")
-        return replace(self, patch="" if patch == version else patch)
+        return self if patch == version else replace(self, patch=patch)
 
     @property
     def binary(self) -> str:

@@ -215,7 +215,7 @@ def is_judged(run: Run, pair: Pair) -> bool:
 
     If the runtimes that are present allow none of the steps that the plan names, all steps are judged.
     """
-    chosen = {*run.plan.get("judged_steps", ())} & {step.name for step in steps(runtimes(run), {})}
+    chosen = {*run.plan.get("judged_steps", ())} & {step.name for step in steps(runtimes(run), {}, run.runtimes)}
     return not chosen or pair.step.name in {*chosen, "aa", "best"}
 
 

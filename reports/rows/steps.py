@@ -88,9 +88,14 @@ def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]
 
 
 def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, str]:
-    """Return {name with its patch release: the arm that has it}."""
+    """Return {name with its patch release: the arm that has it}. An arm without facts is of its version's others'."""
     parsed = {arm: RuntimeName.parse(arm) for arm in arms if arm != NATIVE}
-    return {name.of_release(str(facts.get(arm, {}).get("version", ""))): arm for arm, name in parsed.items()}
+    reported = {arm: str(facts[arm].get("version", "")) for arm in parsed if arm in facts}
+    of_version = {parsed[arm].version: version for arm, version in reported.items()}
+    return {
+        name if name.patch else name.of_release(reported.get(arm) or of_version.get(name.version, "")): arm
+        for arm, name in parsed.items()
+    }
 
 
 def _place(name: RuntimeName) -> tuple[Any, ...]:

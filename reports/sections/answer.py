@@ -292,7 +292,10 @@ def _missing(view: View) -> list[tuple[Message, Message]]:
     present = runtimes(view.run)
     lines = []
     for name, reason in view.run.missing.items():
-        names = {step.name for step in steps([*present, name], {})} - {step.name for step in steps(present, {})}
+        facts = view.run.runtimes
+        names = {step.name for step in steps([*present, name], {}, facts)} - {
+            step.name for step in steps(present, {}, facts)
+        }
         added = listed((NAMES[step] for step in NAMES if step in names), COMMA, AND)
         text = message(
             "{runtime} would also show {added}. {reason}", runtime=name, added=added, reason=as_message(reason)

@@ -109,4 +109,5 @@ def test_without_a_word_there_is_no_warmup_no_duration_and_no_pin() -> None:
         "client_runtime": "same",
         "pin_services": (),
         "pin_clients": (),
+        "neighbours": (),
     }
