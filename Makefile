@@ -66,7 +66,7 @@ native: $(RUN_STAMP) ## Build native programs and extensions; says what a missin
 	@$(PYTHON) runner.py native $(ARGS)
 
 native-test: ## Run the unit tests of the Rust programs, which are also part of make test
-	@cd native && cargo test --quiet
+	@cd native && cargo test --quiet --profile $${CARGO_TEST_PROFILE:-dev}
 
 native-peers: ## Install the load generators that the experiment loadgen compares ours with
 	@sh native/peers.sh
@@ -119,7 +119,7 @@ $(LIMIT_STAMP): $(native_sources) $(RUN_STAMP)
 $(NATIVE_STAMP): $(native_sources) $(RUNTIMES_STAMP)
 	@$(alone); if $(fresh); then exit 0; fi; \
 	echo 'set-up: native programs'; $(PYTHON) runner.py native || $(go_on); \
-	if command -v cargo >/dev/null; then (cd native && cargo test --quiet --no-run) >/dev/null 2>&1 || $(go_on); fi; \
+	if command -v cargo >/dev/null; then (cd native && cargo test --quiet --profile $${CARGO_TEST_PROFILE:-dev} --no-run) >/dev/null 2>&1 || $(go_on); fi; \
 	touch $@ $(LIMIT_STAMP)
 
 go_on = echo 'set-up: going on without what could not be built; once that is mended: make native'
