@@ -121,9 +121,12 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
     """Two-sided permutation p of "the two runs are alike"; exact while there are at most 9999 ways to deal them.
 
     Scores are the logs' distances from their common median, none beyond 1.5 times the median distance: the
-    bound is the same however the blocks are dealt. Raises ValueError like unpaired_effect().
+    bound is the same however the blocks are dealt. One block against any shows nothing: 1. Raises ValueError like
+    unpaired_effect().
     Source: Pitman (1937); scipy.stats.permutation_test.
     """
+    if min(len(denominator_ns), len(numerator_ns)) < 2:
+        return 1.0
     from scipy import stats  # takes 0.5 s to import, and only a comparison of two saved runs needs it
 
     pooled = np.concatenate([logs(denominator_ns), logs(numerator_ns)])

@@ -110,6 +110,7 @@ def test_two_runs_quite_apart_have_the_p_of_one_deal_and_its_mirror(blocks: int,
 
 def test_two_runs_that_are_alike_have_a_p_of_1() -> None:
     assert unpaired_p([10, 20, 30, 40], [10, 20, 30, 40]) == 1.0
+    assert unpaired_p([10], [90]) == 1.0
 
 
 def test_unpaired_p_of_large_runs_is_drawn_and_repeatable() -> None:
