@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test campaign lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
+.PHONY: help setup run record test golden campaign lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -33,7 +33,10 @@ record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) $(CATALOGS) ## Run the seed's whole set
 	@$(PYTHON) runner.py --experiment record $(ARGS)
 
 test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Build the native programs and run the tests
-	@$(PYTHON) -m pytest -n 4 --dist worksteal $(ARGS)
+	@$(PYTHON) -m pytest -n 4 --dist worksteal --junitxml=$(VENV)/durations.xml $(ARGS)
+
+golden: $(DEV_STAMP) $(CATALOGS) ## Keep what page, Markdown, terminal and exports are now, for tests/golden to compare with
+	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden $(ARGS)
 
 campaign: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Try to break it: docs/reliability.md; CAMPAIGN_SEED=N again
 	@seed=$${CAMPAIGN_SEED:-$$(date +%s)}; echo "CAMPAIGN_SEED=$$seed"; \

@@ -1,0 +1,314 @@
+"""What a reader gets of a run: page, Markdown, terminal and exports, as lines that can be reviewed."""
+
+import csv
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+from rich.console import Console
+
+from core.errors import BadInput
+from core.languages import Language, language
+from core.result import CellResult, Run
+from core.version import VERSION
+from lab.run.runs import titles
+from reports.compare.checks import checks
+from reports.compare.github import annotations
+from reports.compare.junit import junit
+from reports.compare.runs import compare_runs
+from reports.compare.section import document as comparison_document
+from reports.document.model import Document, Figure
+from reports.exports.formats import FORMATS
+from reports.exports.texts import markdown_files
+from reports.render import html
+from reports.render.markdown import markdown
+from reports.render.terminal import print_section
+from reports.report import report
+from reports.view import View
+from tests.golden.facts import digest, facts
+from tests.golden.runs import DOCUMENTS, ROOT, RUNS
+
+LANGUAGES = ("en", "zh")
+WIDTHS = (80, 140)
+# Of runs with more cells than these, the page is in English and has a line for each section: the Markdown, which is in
+# English too, has its sentences. The terminal is always in every language.
+LARGE = 50
+WHOLE_ROWS, FIRST_ROWS = 8, 4
+WHOLE_LINES, FIRST_LINES = 60, 40
+PATH = re.compile(r"/(?:home|opt|root|tmp|usr|var)/[\w./+~-]*")
+Files = dict[str, str]
+
+
+def outputs(name: str) -> Files:
+    """Return what is kept of the run or document *name*, by file name."""
+    made = _of_document(DOCUMENTS[name]()) if name in DOCUMENTS else _of_run(RUNS[name]())
+    return {file: normalised(text) for file, text in made.items()}
+
+
+def normalised(text: str) -> str:
+    """Return *text* without what differs between versions and machines, and without spaces at the ends of lines."""
+    text = PATH.sub("PATH", text.replace(str(ROOT), "ROOT").replace(VERSION, "VERSION"))
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines()).strip("\n") + "\n"
+
+
+def _of_document(document: Document, *, is_large: bool = False) -> Files:
+    files = {"facts.txt": "\n".join(facts(document))}
+    for name in LANGUAGES:
+        spoken = language(name)
+        terminals = (f"{width} columns\n{printed(document, spoken, width)}" for width in WIDTHS)
+        files[f"terminal.{name}.txt"] = "\n".join(terminals)
+        if not is_large or name == "en":
+            files[f"page.{name}.txt"] = "\n".join(page_lines(document, spoken, is_large=is_large))
+            files[f"findings.{name}.txt"] = short_tables(markdown(document, spoken))
+    return files
+
+
+def _of_run(run: Run) -> Files:
+    view = View(run, titles(run))
+    document = report(view)
+    files = _of_document(document, is_large=len(run.cells) > LARGE)
+    for name in LANGUAGES[:1] if len(run.cells) > LARGE else LANGUAGES:
+        made = markdown_files(view, document, language(name))
+        findings = files[f"findings.{name}.txt"]
+        parts = [f"{file}\n{new_parts(make(), findings)}" for file, make in made.items() if file != "findings.md"]
+        files[f"markdown.{name}.txt"] = "\n".join(parts)
+    if len(run.cells) <= LARGE:
+        files |= compared(run)
+    files["exports.txt"] = "\n".join(exported(view))
+    return files
+
+
+def new_parts(text: str, findings: str) -> str:
+    """Return *text* without the paragraphs that the findings have, too: table.md is a part of them."""
+    known = set(findings.split("\n\n"))
+    parts = short_tables(text).split("\n\n")
+    return "\n\n".join("(as in the findings)" if part in known and len(part) > 80 else part for part in parts)
+
+
+# ---- the page -----------------------------------------------------------------------------------------------
+
+
+def page_lines(document: Document, spoken: Language, *, is_large: bool) -> list[str]:
+    """Return the texts of the page, an element a line, with its attributes as one digest for each section."""
+    with mock.patch.object(html, "page_panels", _panels):
+        reader = _Reader(html.page(document, spoken))
+    lines: list[str] = []
+    for title, texts, attributes in reader.sections:
+        lines.append(f"== {title}: {len(texts)} texts, {len(attributes)} tags {digest(*attributes)}")
+        lines += [f"texts {digest(*texts)}"] if is_large else _short(texts)
+    return lines
+
+
+def _panels(figure: Figure, spoken: Language) -> list[tuple[str, str]]:
+    """Return the words of each panel in place of its drawing."""
+    return [
+        (
+            spoken.text(panel.title),
+            "<p>" + " | ".join(
+                spoken.text(words).replace("<", "&lt;")
+                for words in (panel.across.label, panel.up.label, *(curve.name for curve in panel.curves))
+            ) + "</p>",
+        )
+        for panel in figure.panels
+        if panel.curves
+    ]  # fmt: skip
+
+
+def _short(texts: Sequence[str]) -> Iterator[str]:
+    """Yield the texts; the rows of a long table as the first of them and a digest."""
+    rows: list[str] = []
+    for text in [*texts, ""]:
+        if text.startswith("| "):
+            rows.append(text)
+            continue
+        yield from rows if len(rows) <= WHOLE_ROWS else rows[:FIRST_ROWS]
+        if len(rows) > WHOLE_ROWS:
+            yield f"| {len(rows) - FIRST_ROWS} more rows {digest(*rows[FIRST_ROWS:])}"
+        rows = []
+        if text:
+            yield text
+
+
+def short_tables(text: str) -> str:
+    """Return Markdown whose long tables are their first lines and a digest."""
+    return "\n\n".join("\n".join(_short(part.split("\n"))) for part in text.split("\n\n"))
+
+
+class _Reader(HTMLParser):
+    """The texts of a page by section. A row of a table is one text; scripts, styles and drawings are left out."""
+
+    IGNORED = frozenset({"script", "style", "svg", "head"})
+    BLOCKS = frozenset(
+        (
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "p",
+            "li",
+            "tr",
+            "dt",
+            "dd",
+            "pre",
+            "nav",
+            "table",
+            "div",
+            "section",
+            "header",
+            "footer",
+        )
+    ) | {"summary", "figcaption", "caption", "details"}
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.sections: list[tuple[str, list[str], list[str]]] = [("page", [], [])]
+        self._ignored = 0
+        self._text = ""
+        self.feed(page)
+        self.close()
+        self._end()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self.IGNORED:
+            self._ignored += 1
+        if self._ignored:
+            return
+        if tag in self.BLOCKS:
+            self._end()
+        if tag == "section":
+            self.sections.append((dict(attrs).get("id") or "", [], []))
+        self.sections[-1][2].append(f"{tag} {attrs}")
+        if tag in ("td", "th"):
+            self._text += "| "
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.IGNORED:
+            self._ignored -= 1
+        elif not self._ignored and tag in self.BLOCKS:
+            self._end()
+
+    def handle_data(self, data: str) -> None:
+        if not self._ignored:
+            self._text += re.sub(r"\s+", " ", data)
+
+    def _end(self) -> None:
+        text = re.sub(" +", " ", self._text).strip()
+        if text:
+            self.sections[-1][1].append(text)
+        self._text = ""
+
+
+# ---- the terminal -------------------------------------------------------------------------------------------
+
+
+def printed(document: Document, spoken: Language, width: int) -> str:
+    """Return what a terminal of *width* columns shows, the verdict last."""
+    out = StringIO()
+    console = Console(
+        file=out, width=width, highlight=False, color_system=None, force_terminal=False, legacy_windows=False
+    )
+    for section in sorted(document.sections, key=lambda section: section.key == "verdict"):
+        if section.terminal:
+            print_section(section, console, spoken)
+            console.print()
+    return out.getvalue()
+
+
+# ---- files for other programs -------------------------------------------------------------------------------
+
+
+def compared(run: Run) -> Files:
+    """Return how the run compares with itself a tenth slower: terminal, annotations and JUnit."""
+    try:
+        both = compare_runs(run, replace(run, cells=[_slower(cell) for cell in run.cells]), ("A", "B"), share=0.05)
+    except BadInput as refusal:
+        return {"compare.en.txt": str(refusal)}
+    checked, page = checks(both.comparisons, 0.05), comparison_document(both, titles(run))
+    files = {}
+    for name in LANGUAGES:
+        spoken = language(name)
+        shown = [printed(page, spoken, WIDTHS[1]), *annotations(checked, spoken), junit(both, checked, spoken)]
+        files[f"compare.{name}.txt"] = "\n".join(_first("\n".join(shown).splitlines()))
+    return files
+
+
+def _slower(cell: CellResult) -> CellResult:
+    """Return the cell with times that are a tenth longer, and in even blocks a fifth."""
+    tenths = 12 if cell.block % 2 == 0 else 11
+    clients = [
+        {**client, "completion_ns": client["completion_ns"] * tenths // 10} if "completion_ns" in client else client
+        for client in cell.clients
+    ]
+    return replace(cell, wall_ns=cell.wall_ns * tenths // 10, clients=clients)
+
+
+def exported(view: View) -> Iterator[str]:
+    """Yield what each format writes: a line for each column of a table, the beginning of a text."""
+    for name, export in FORMATS.items():
+        if name == "markdown":
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                made = export(view, Path(folder))
+            except BadInput as refusal:
+                yield f"{name}: refused: {refusal}"
+                continue
+            yield from (f"{name} left out: {line}" for line in made.left_out)
+            for number, path in enumerate(sorted(map(Path, made.paths))):
+                lines = list(_content(path))
+                start = f"{name} {path.name}"
+                yield f"{start}: {len(lines)} lines {digest(*lines)}"
+                if number < 2:
+                    yield from (f"{start}: {line}" for line in _first(lines))
+
+
+def _content(path: Path) -> Iterator[str]:
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+        for one in table.schema:
+            yield _column(f"{one.name} ({one.type})", table[one.name].to_pylist())
+        yield from (
+            f"metadata {key.decode()}: {digest(value)}" for key, value in sorted((table.schema.metadata or {}).items())
+        )
+    elif path.suffix == ".csv":
+        heads, *rows = list(csv.reader(path.read_text().splitlines())) or [[]]
+        yield from (_column(head, [row[place] for row in rows if place < len(row)]) for place, head in enumerate(heads))
+    elif path.suffix == ".json":
+        yield from _flat(json.loads(path.read_text()), "")
+    else:
+        yield from path.read_text().splitlines()
+
+
+def _column(name: str, values: Sequence[object]) -> str:
+    shown = [f"{value:.9g}" if isinstance(value, float) else str(value)[:40] for value in values]
+    ends = f"{shown[0]} .. {shown[-1]}" if shown else ""
+    return f"{name}: {len(values)} values {digest(*values)} {ends}"
+
+
+def _flat(value: Any, place: str) -> Iterator[str]:
+    """Yield a line for each value of a JSON document; a list of numbers is one."""
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from _flat(one, f"{place}.{name}")
+    elif isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
+        for number, one in enumerate(value):
+            yield from _flat(one, f"{place}[{number}]")
+    elif isinstance(value, list):
+        yield _column(place, value)
+    else:
+        yield f"{place}: {value}"
+
+
+def _first(lines: Sequence[str]) -> list[str]:
+    """Return the lines; of many the first, and a digest of the others."""
+    if len(lines) <= WHOLE_LINES:
+        return list(lines)
+    return [*lines[:FIRST_LINES], f"{len(lines) - FIRST_LINES} more lines {digest(*lines[FIRST_LINES:])}"]

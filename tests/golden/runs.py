@@ -1,0 +1,135 @@
+"""The runs and documents whose outputs are kept: saved ones, and small ones made by the builders of other tests."""
+
+import json
+import lzma
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from core.result import Run, load
+from reports.document.model import Document
+from reports.several import side_by_side
+from reports.terminal.audit import audit_document
+from reports.terminal.stress import stress_document
+from tests.reports.contestants import blocks_of, contest_run
+from tests.reports.http_sample import story_run
+from tests.reports.reading import every_chapter, record_with_aa
+from tests.reports.rows import test_runner_use as hosts
+from tests.reports.rows import test_stress as stress
+from tests.reports.rows.timed_cells import steady
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
+from tests.reports.sections import test_league as league
+from tests.reports.sections import test_loadgen as loadgen
+from tests.reports.sections import test_locks as locks
+from tests.reports.sections import test_pauses as pauses
+from tests.reports.sections import test_scaling as scaling
+from tests.reports.sections import test_waits as waits
+from tests.reports.several.trio import trio
+from tests.reports.terminal import test_audit as audit
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCKS = (1, 2, 3)
+
+
+def _saved(path: Path) -> Run:
+    with tempfile.TemporaryDirectory() as folder:
+        content = json.loads(lzma.decompress(path.read_bytes()))
+        (Path(folder) / "result.json").write_text(json.dumps(content["run"]))
+        return load(Path(folder))
+
+
+def _failed_and_invalid() -> Run:
+    """System 1 is measured; of system 2 a block failed; of 3 every block failed; of 4 one block is invalid."""
+    cells = [measured(cell_of("1", arm), block, [2000 * MS + block]) for arm in ("3.11", "3.14t") for block in BLOCKS]
+    cells += [measured(cell_of("2", "3.11"), block, [1500 * MS + block]) for block in BLOCKS]
+    cells += [measured(cell_of("2", "3.14t"), block, [1000 * MS + block]) for block in (1, 2)]
+    cells += [faulty(cell_of("2", "3.14t"), 3, "failed", "Service 2 exited with status 1.")]
+    cells += [faulty(cell_of("3", arm), block, "failed", "no answer") for arm in ("3.11", "3.14t") for block in BLOCKS]
+    cells += [measured(cell_of("4", arm), block, [900 * MS]) for arm in ("3.11", "3.14t") for block in (1, 2)]
+    cells += [faulty(cell_of("4", "3.14t"), 3, "invalid", "The GIL was on.")]
+    return run_of(cells, missing={"3.14": "Get it."})
+
+
+def _own_service() -> Run:
+    run = _saved(ROOT / "tests/reports/saved/own.json.xz")
+    return replace(run, cells=[cell for cell in run.cells if cell.block == 1])
+
+
+def _several_hosts() -> Run:
+    run = hosts.run(late_ns=20 * MS, with_runner=True, cpu_ns=60 * MS, link_bytes=300_000)
+    facts = {
+        "a": {"cpu": "A", "cores_usable": 4, "with_runner": True},
+        "b": {"cpu": "B", "cores_usable": 16, "with_runner": False},
+    }
+    places = {
+        name: {"name": name, "address": name, "cpus": cpus, "python": ["python3"]}
+        for name, cpus in (("a", []), ("b", [0, 1]))
+    }
+    layout = {"hosts": places, "services_on": "a", "clients_on": ["b"]}
+    return replace(run, machine={**run.machine, "hosts": facts}, plan={**run.plan, "layout": layout})
+
+
+def _profiles() -> Run:
+    """A profile of locks, one of Python's lines for each of two runtimes, and one that could not be made."""
+    line = waits.line_of("Cache.get", "app.py", 31, [20, 24] * 10)
+    run = run_of(steady("3.14", 2000) + steady("3.14t", 1000), runtimes=("3.14", "3.14t"), blocks=8)
+    counted = {"samples": 300, "owner": "app.py:31"}
+    kept: dict[str, Any] = {**locks.PROFILE}
+    lines = {kind: [{**one, **counted} for one in kept[kind]] for kind in ("stopping", "contended")}
+    run.profiles = [
+        {**kept, **lines, "cpu_samples": 5000},
+        waits.profile("3.14"),
+        waits.profile("3.14t", line),
+        {"kind": "perf", "system": "2", "runtime": "3.14", "sentence": "not profiled: no perf here"},
+    ]
+    return run
+
+
+def _echo() -> Run:
+    cells = (
+        blocks_of("echo-libuv", 20_000, latencies_ns=[100_000, 200_000], NUM_CONNECTIONS_PER_CLIENT=3),
+        blocks_of("echo-uvloop", 10_000, runtime="3.14t", latencies_ns=[40 * MS] * 3, NUM_CONNECTIONS_PER_CLIENT=3),
+    )
+    return contest_run(*cells, absent={("echo-netty", "native"): "not built: needs mvn"})
+
+
+RUNS: Mapping[str, Callable[[], Run]] = {
+    **{
+        f"saved-{path.name.partition('.')[0]}": partial(_saved, path)
+        for path in sorted((ROOT / "tests/reports/saved").glob("*.json.xz"))
+    },
+    "docs-example-run": partial(load, ROOT / "docs/example-run"),
+    "docs-record": partial(load, ROOT / "docs/record"),
+    "one-block": partial(seed_run, blocks=1, runtimes=("3.11", "3.14t"), requests=100, scale=0.1),
+    "one-runtime": partial(seed_run, blocks=3, runtimes=("3.14t",)),
+    "one-cell": lambda: run_of([measured(cell_of("1", "3.11"), 1, [1234 * MS])], blocks=1, runtimes=["3.11"]),
+    "nothing-measured": lambda: run_of([]),
+    "failed-and-invalid": _failed_and_invalid,
+    "again": lambda: replace(record_with_aa(3), cells=[one for one in record_with_aa(3).cells if one.system in "12"]),
+    "every-chapter": every_chapter,
+    "sweep": lambda: scaling.swept(blocks=6),
+    "own-service-one-block": _own_service,
+    "several-hosts": _several_hosts,
+    "profiles": _profiles,
+    "pauses": lambda: pauses.both([0, 1, 0, 0, 2, 0], [40, 41, 38, 45, 41, 41]),
+    "echo": _echo,
+    "http-clients": story_run,
+    "loadgen": lambda: contest_run(
+        loadgen.OWN, loadgen.WRK, loadgen.AB, loadgen.OWN_FRESH, loadgen.AB_FRESH, view="loadgen"
+    ),
+    "league": lambda: league.a_run(league.TIMES_MS),
+}
+DOCUMENTS: Mapping[str, Callable[[], Document]] = {
+    "side-by-side": lambda: side_by_side(trio()),
+    "stress": lambda: stress_document(
+        stress.stress(
+            stress.one("3.14t", wrong=3, first_wrong=stress.FIRST),
+            stress.one("3.14t", **stress.CRASHED),
+            stress.one("3.14t+gil", failures={"closed": 2}),
+        )
+    ),
+    "audit": lambda: audit_document(audit.MIXED),
+}
