@@ -1,6 +1,7 @@
 """The wheel: what is in it, and that `gilscope` works from it, in other people's folders and as another user."""
 
 import os
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -82,12 +83,26 @@ def gilscope(place: Path, wheel: Path) -> Path:
     python = environment / "bin" / "python"
     subprocess.run([tool, "pip", "install", "-q", "--no-deps", "--python", python, wheel], check=True)
     (packages,) = environment.glob("lib/python3*/site-packages")
-    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
-    (environment / "bin" / "uv").symlink_to(tool)
+    (packages / "libraries.pth").write_text(str(readable(Path(sysconfig.get_path("purelib")), place / "libraries")))
+    (environment / "bin" / "uv").symlink_to(readable(Path(tool), place / "uv"))
     subprocess.run(["chmod", "-R", "a-w,a+rX", environment], check=True)
     if os.geteuid() == 0:
         subprocess.run(["chown", "-R", str(INSTALLER), environment], check=True)
     return environment / "bin" / "gilscope"
+
+
+def readable(path: Path, copy: Path) -> Path:
+    """Return *path*, or a copy of it if it lies below a folder that only its owner may enter, as a home folder may be."""
+    if may_be_entered(path):
+        return path
+    subprocess.run(["cp", "-rL", path, copy], check=True)
+    subprocess.run(["chmod", "-R", "a+rX", copy], check=True)
+    return copy
+
+
+def may_be_entered(path: Path) -> bool:
+    """Return whether every user may enter the folders that lead to *path*."""
+    return all(folder.stat().st_mode & stat.S_IXOTH for folder in path.parents)
 
 
 def ran(gilscope: Path, folder: Path, *words: str, user: Sequence[str] = ()) -> tuple[Run, str]:
@@ -154,7 +169,9 @@ def test_an_asgi_application_is_served_and_nothing_is_left_but_the_run_and_the_c
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
 def test_another_user_runs_a_script_from_an_installation_that_he_cannot_write_to(gilscope: Path, place: Path) -> None:
-    runtime_or_skip("3.14t")
+    for interpreter in (runtime_or_skip("3.14t").interpreter.executable, Path(sys.executable).resolve()):
+        if not may_be_entered(interpreter):
+            pytest.skip(f"nobody may not run {interpreter}, which lies below a folder that only its owner may enter")
     folder = place / "other"
     write_project(folder, {"hello.py": SCRIPT})
     os.chown(folder, NOBODY, NOBODY)
