@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test golden campaign lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
+.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -37,6 +37,20 @@ test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Build the na
 
 golden: $(DEV_STAMP) $(CATALOGS) ## Keep what page, Markdown, terminal and exports are now, for tests/golden to compare with
 	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden $(ARGS)
+
+coverage: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Run the tests under branch coverage, a context for each: docs/reliability.md
+	@rm -rf $(STRENGTH) && mkdir -p $(STRENGTH)
+	@$(strength) COVERAGE_PROCESS_START=$(CURDIR)/$(strength_file) $(PYTHON) -m pytest -p tests.strength.contexts -n 2 \
+		--dist worksteal --junitxml=$(STRENGTH)/tests.xml $(ARGS) || echo 'coverage: going on, although tests failed'
+	@$(strength) $(PYTHON) -m coverage combine -q --rcfile $(strength_file)
+	@$(strength) $(PYTHON) -m coverage report --rcfile $(strength_file) --format total
+
+mutants: $(DEV_STAMP) ## Play 300 mutants against the tests that cover them, after make coverage; goes on where it was stopped
+	@$(PYTHON) -m tests.strength.mutants --data $(STRENGTH)/coverage --junit $(STRENGTH)/tests.xml $(ARGS)
+
+STRENGTH := $(CURDIR)/$(VENV)/strength
+strength = STRENGTH_DATA=$(STRENGTH) STRENGTH_ROOT=$(CURDIR)
+strength_file := tests/strength/coverage.ini
 
 campaign: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Try to break it: docs/reliability.md; CAMPAIGN_SEED=N again
 	@seed=$${CAMPAIGN_SEED:-$$(date +%s)}; echo "CAMPAIGN_SEED=$$seed"; \

@@ -1,9 +1,10 @@
 """What tests of several packages stand on: the runtimes that are here, and a sandbox for real processes."""
 
 import os
+import re
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -108,3 +109,22 @@ def short_folder() -> Iterator[Path]:
     """A new folder whose path leaves room for Unix sockets (pytest's tmp_path may not)."""
     with tempfile.TemporaryDirectory(prefix="g-", dir="/tmp") as folder:
         yield Path(folder)
+
+
+def unlisted(reasons: Iterable[str]) -> list[str]:
+    """Return the reasons of skips that no pattern of skips.txt matches."""
+    lines = Path(__file__).with_name("skips.txt").read_text().splitlines()
+    patterns = [re.compile(line) for line in lines if line and not line.startswith("#")]
+    return sorted({reason for reason in reasons if not any(pattern.match(reason) for pattern in patterns)})
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the session in CI if a test was skipped for a reason that is not listed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or "CI" not in os.environ or hasattr(session.config, "workerinput"):
+        return
+    skipped = [report.longrepr[2].removeprefix("Skipped: ") for report in reporter.stats.get("skipped", ())]
+    for reason in unlisted(skipped):
+        reporter.write_line(f"A skip whose reason tests/skips.txt does not have: {reason}", red=True)
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED

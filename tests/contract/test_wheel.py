@@ -92,7 +92,7 @@ def gilscope(place: Path, wheel: Path) -> Path:
 
 
 def readable(path: Path, copy: Path) -> Path:
-    """Return *path*, or a copy of it if it lies below a folder that only its owner may enter, as a home folder may be."""
+    """Return *path*, or a copy of it if it lies below a folder that only its owner may enter, such as a home folder."""
     if may_be_entered(path):
         return path
     subprocess.run(["cp", "-rL", path, copy], check=True)

@@ -1,0 +1,214 @@
+"""Mutants: one small change of the code each. Do the tests that run the changed line notice it?
+
+    python -m tests.strength.mutants --list                      which they are
+    python -m tests.strength.mutants --data FOLDER --junit FILE  plays those that --out has no line for
+
+A mutant is named by file, qualified function, kind and ordinal, so that the same seed takes the same ones as far as the
+code is the same. --data holds combined coverage with contexts, --junit the seconds of each test (docs/reliability.md).
+"""
+
+import argparse
+import ast
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("core", "services", "clients", "systems", "config", "lab", "reports", "commands", "gilscope", "runner.py")
+LIMIT_S = 40.0
+MOST_TESTS = 40
+COMPARISONS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+ARITHMETIC: Mapping[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Add, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """One change. start, end: what is replaced, in bytes of the file; line: where it begins"""
+
+    name: str
+    file: str
+    line: int
+    start: int
+    end: int
+    text: str
+
+
+def mutants(file: str, source: str) -> Iterator[Mutant]:
+    """Yield every mutant of a file."""
+    offsets = [0]
+    for line in source.encode().splitlines(keepends=True):
+        offsets.append(offsets[-1] + len(line))
+    seen: dict[str, int] = {}
+    for place, node in _nodes(ast.parse(source), ""):
+        for kind, old, text in _changes(node):
+            key = f"{file}:{place or '<module>'}:{kind}"
+            seen[key] = seen.get(key, 0) + 1
+            assert old.end_lineno is not None
+            assert old.end_col_offset is not None
+            yield Mutant(
+                name=f"{key}:{seen[key]}",
+                file=file,
+                line=old.lineno,
+                start=offsets[old.lineno - 1] + old.col_offset,
+                end=offsets[old.end_lineno - 1] + old.end_col_offset,
+                text=text,
+            )
+
+
+def _nodes(node: ast.AST, place: str) -> Iterator[tuple[str, ast.AST]]:
+    """Yield each node with the qualified name of its function. Texts, annotations and imports are not changed."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom | ast.JoinedStr | ast.arg):
+            continue
+        if child in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            continue
+        named = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        inside = f"{place}.{child.name}".lstrip(".") if named else place  # type: ignore[attr-defined]
+        yield place, child
+        yield from _nodes(child, inside)
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:  # noqa: C901  a table of kinds
+    """Yield the kinds of change of a node, with what is replaced by which text."""
+    match node:
+        case ast.Compare(left=left, ops=[only], comparators=[right]) if type(only) in COMPARISONS:
+            yield "comparison", node, f"({ast.unparse(ast.Compare(left, [COMPARISONS[type(only)]()], [right]))})"
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in ARITHMETIC:
+            yield "arithmetic", node, f"({ast.unparse(ast.BinOp(left, ARITHMETIC[type(operator)](), right))})"
+        case ast.Constant(value=bool(value)):
+            yield "constant", node, str(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield "constant", node, f"({value + 1!r})"
+        case ast.BoolOp(op=operator, values=values):
+            other = ast.And() if isinstance(operator, ast.Or) else ast.Or()
+            yield "boolean", node, f"({ast.unparse(ast.BoolOp(other, values))})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield "boolean", node, f"({ast.unparse(operand)})"
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            yield "condition", test, f"(not ({ast.unparse(test)}))"
+        case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
+            yield "return", node, "return None"
+        case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Raise():
+            yield "removal", node, "pass"
+        case ast.Continue() | ast.Break():
+            yield "removal", node, "pass"
+
+
+def chosen(seed: int, count: int) -> list[Mutant]:
+    """Return *count* mutants, those whose names have the lowest digests: a change of code moves no other mutant."""
+    paths = [
+        path for room in ROOMS for path in ([ROOT / room] if room.endswith(".py") else (ROOT / room).rglob("*.py"))
+    ]
+    every = [one for path in paths for one in mutants(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))]
+    return sorted(every, key=lambda one: hashlib.sha256(f"{seed} {one.name}".encode()).digest())[:count]
+
+
+def play(mutant: Mutant, tests: Sequence[str]) -> str:
+    """Return killed, survived or timeout of the tests on the changed file, which is put back afterwards."""
+    path = ROOT / mutant.file
+    whole = path.read_bytes()
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=no", *tests]
+    try:
+        path.write_bytes(whole[: mutant.start] + mutant.text.encode() + whole[mutant.end :])
+        done = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            status = done.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(done.pid, 9)
+            done.wait()
+            return "timeout"
+        return {0: "survived", 5: "no test"}.get(status, "killed")
+    finally:
+        path.write_bytes(whole)
+
+
+class Covering:
+    """Which tests run a line: by coverage's contexts, the fastest first. seconds: of each test"""
+
+    def __init__(self, data: Path, seconds: Mapping[str, float], failing: set[str]) -> None:
+        from coverage import CoverageData
+
+        self._data = CoverageData(str(data))
+        self._data.read()
+        self._seconds, self._failing = seconds, failing
+        self._measured = {str(Path(file)): file for file in self._data.measured_files()}
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Return those of the line, or those of the whole file if the line runs when the file is imported."""
+        contexts = self._data.contexts_by_lineno(self._file(mutant.file))
+        of_line = {one for one in contexts.get(mutant.line, ()) if one}
+        if not of_line and mutant.line in contexts:
+            of_line = {one for many in contexts.values() for one in many if one}
+        able = {one.partition("|")[0] for one in of_line} - self._failing
+        return sorted(able, key=lambda one: self._seconds.get(one, LIMIT_S))[:MOST_TESTS]
+
+    def _file(self, file: str) -> str:
+        return next((one for one in self._measured if one.endswith(f"/{file}")), file)
+
+
+def timed(junit: Path) -> tuple[dict[str, float], set[str]]:
+    """Return the seconds of each test of a JUnit file by its node id, and those that failed or were skipped."""
+    seconds, failing = {}, set()
+    for case in ET.parse(junit).iter("testcase"):
+        name = f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
+        seconds[name] = float(case.get("time", 0))
+        if any(case.find(kind) is not None for kind in ("failure", "error", "skipped")):
+            failing.add(name)
+    return seconds, failing
+
+
+def main() -> None:
+    """Play the mutants that have no line yet, and print the score."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=27)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--junit", type=Path)
+    parser.add_argument("--out", type=Path, default=ROOT / ".venv" / "mutants.jsonl")
+    parser.add_argument("--until", type=float, default=float("inf"), help="seconds after which no mutant is begun")
+    flags = parser.parse_args()
+    taken = chosen(flags.seed, flags.count)
+    if flags.list:
+        print(*(f"{one.name} line {one.line}: {one.text}" for one in taken), sep="\n")
+        return
+    known = dict(_lines(flags.out))
+    covering, began = Covering(flags.data, *timed(flags.junit)), time.monotonic()
+    for mutant in taken:
+        if mutant.name in known or time.monotonic() - began > flags.until:
+            continue
+        tests = covering.tests(mutant)
+        known[mutant.name] = play(mutant, tests) if tests else "not covered"
+        with flags.out.open("a") as out:
+            print(json.dumps({"name": mutant.name, "outcome": known[mutant.name], "tests": len(tests)}), file=out)
+    outcomes = [known[one.name] for one in taken if one.name in known]
+    for outcome in sorted(set(outcomes)):
+        print(f"{outcome}: {outcomes.count(outcome)}")
+    noticed = sum(outcome in ("killed", "timeout") for outcome in outcomes)
+    print(f"{noticed} of {len(outcomes)} noticed; {len(taken) - len(outcomes)} of {len(taken)} not played")
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and outcome of the mutants that were played before."""
+    for line in path.read_text().splitlines() if path.exists() else ():
+        one = json.loads(line)
+        yield one["name"], one["outcome"]
+
+
+if __name__ == "__main__":
+    main()
