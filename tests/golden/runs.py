@@ -80,7 +80,7 @@ def _profiles() -> Run:
     kept: dict[str, Any] = {**locks.PROFILE}
     lines = {kind: [{**one, **counted} for one in kept[kind]] for kind in ("stopping", "contended")}
     run.profiles = [
-        {**kept, **lines, "cpu_samples": 5000},
+        {**kept, **lines, "cpu_samples": 5000, "stood_ns": 200 * MS, "watched_ns": 1000 * MS},
         waits.profile("3.14"),
         waits.profile("3.14t", line),
         {"kind": "perf", "system": "2", "runtime": "3.14", "sentence": "not profiled: no perf here"},

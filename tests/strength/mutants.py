@@ -203,9 +203,8 @@ def main() -> None:
     outcomes = [known[one.name] for one in taken if one.name in known]
     for outcome in sorted(set(outcomes)):
         print(f"{outcome}: {outcomes.count(outcome)}")
-    print(
-        f"{outcomes.count('killed')} of {len(outcomes)} killed, {outcomes.count('timeout')} timed out; {len(taken) - len(outcomes)} of {len(taken)} not played"
-    )
+    killed, timeouts, left = outcomes.count("killed"), outcomes.count("timeout"), len(taken) - len(outcomes)
+    print(f"{killed} of {len(outcomes)} killed, {timeouts} timed out; {left} of {len(taken)} not played")
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
