@@ -1,21 +1,33 @@
 """Fixtures of the contract tests."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lab.run.runtimes import Runtime
+from core.runtime import NATIVE
+from lab.run.measure import Bench
+from lab.run.runtimes import Native, Runtime
 from lab.user_service import ports
-from tests.conftest import found
-from tests.contract.kinds import KINDS, Kind, kind_or_skip
+from tests.conftest import found, native_or_skip
+from tests.contract.kinds import KINDS, Kind
 from tests.contract.own_services import write_services
 
 
 @pytest.fixture(scope="module", params=KINDS, ids="-".join)
 def kind(request: pytest.FixtureRequest) -> Kind:
     """Every kind of service in turn."""
-    return kind_or_skip(*request.param)
+    runtime, name = request.param
+    return Kind(runtime=runtime, name=name)
+
+
+@pytest.fixture
+def native_client(bench: Bench) -> Bench:
+    """A bench whose clients are the native load generator."""
+    native_or_skip("loadgen")
+    method = replace(bench.method, client_runtime=NATIVE)
+    return replace(bench, runtimes={**bench.runtimes, NATIVE: Native()}, method=method)
 
 
 @pytest.fixture(scope="session")

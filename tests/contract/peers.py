@@ -65,16 +65,15 @@ class Peer:
 
     def answer(self) -> Any:
         """The next frame's JSON. Raises EOFError at the end of the stream, TimeoutError at the deadline."""
-        (size,) = struct.unpack("!i", self._take(4))
-        return json.loads(self._take(size))
+        (size,) = struct.unpack("!i", self.take(4))
+        return json.loads(self.take(size))
 
-    def response(self) -> tuple[int, Any]:
-        """The next HTTP response: its status, and the JSON of its body."""
+    def response(self) -> tuple[int, bytes]:
+        """The next HTTP response: its status, and its body."""
         head = self._take_until(b"\r\n\r\n")
-        length = re.search(rb"\r\nContent-Length: (\d+)", head)
+        length = re.search(rb"\r\ncontent-length: (\d+)", head, re.I)
         assert length is not None, head
-        body = self._take(int(length[1]))
-        return int(head.split()[1]), json.loads(body) if body else None
+        return int(head.split()[1]), self.take(int(length[1]))
 
     def is_closed(self) -> bool:
         """Whether the service closes the connection without another byte."""
@@ -87,7 +86,8 @@ class Peer:
         except TimeoutError:
             return False
 
-    def _take(self, count: int) -> bytes:
+    def take(self, count: int) -> bytes:
+        """The next *count* bytes. Raises EOFError, TimeoutError."""
         while len(self._held) < count:
             self._receive()
         taken = bytes(self._held[:count])
@@ -97,7 +97,7 @@ class Peer:
     def _take_until(self, mark: bytes) -> bytes:
         while mark not in self._held:
             self._receive()
-        return self._take(self._held.index(mark) + len(mark))
+        return self.take(self._held.index(mark) + len(mark))
 
     def _receive(self) -> None:
         data = self.sock.recv(1 << 20)

@@ -18,7 +18,8 @@ from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime
 from lab.run.sandbox import Sandbox
 from systems import find
-from tests.contract.peers import CALC, DEADLINE_S, Peer
+from tests.contract.dialects import FRAMES, HTTP, RAW, Dialect
+from tests.contract.peers import DEADLINE_S, Peer
 
 SMALL: Mapping[str, Any] = {
     "NUM_API_SERVICES": 1,
@@ -56,29 +57,34 @@ def prefixed(command: list[str], first: str) -> list[str]:
     return [*command[:at], "-c", f"{first}\n{go_on}", *command[at + 2 :]]
 
 
+def dialect_of(system: System) -> Dialect:
+    """What its services speak."""
+    return RAW if system.group == "echo" else FRAMES if system.framed else HTTP
+
+
 class Serving:
     """A service that listens."""
 
-    def __init__(self, children: Children, child: Child, addresses: list[str]) -> None:
+    def __init__(self, children: Children, child: Child, addresses: list[str], dialect: Dialect) -> None:
         self._children = children
         self.child = child
         self.addresses = addresses
+        self.dialect = dialect
 
     def peer(self, *, deadline_s: float = DEADLINE_S, receive_buffer_bytes: int = 0) -> Peer:
         """A connection to its first socket."""
         return Peer(self.addresses[0], deadline_s=deadline_s, receive_buffer_bytes=receive_buffer_bytes)
 
+    def ask(self, request: bytes = b"") -> tuple[int, str]:
+        """Code and msg that a new client is answered, to a count unless something else is asked."""
+        with self.peer() as peer:
+            return self.dialect.ask(peer, request or self.dialect.calc)
+
     def check_it_answers(self, within_s: float) -> None:
         """A new client gets its answer, on every socket."""
         for address in self.addresses:
             with Peer(address, deadline_s=within_s) as peer:
-                answer = peer.ask(CALC)
-            assert (answer["code"], answer["msg"]) == (200, "7")
-
-    def try_once(self) -> str:
-        """What a new client is answered, a number or nothing: a full cache may not yet know who has gone."""
-        with self.peer() as peer:
-            return str(peer.ask(CALC)["msg"])
+                assert self.dialect.ask(peer, self.dialect.calc) == (200, self.dialect.msg)
 
     def end(self) -> dict[str, Any]:
         """End it as the orchestrator does; its result. It has complained of nothing, and its socket files are gone."""
@@ -101,4 +107,4 @@ def serving(number: str, runtime: AnyRuntime, sandbox: Sandbox, first: str = "",
         child = children.start(verbatim("Service 1 of 1"), str(runtime.name), command, runtime.variables)
         child.tell({**small_cell(system, runtime, **params).to_json(), "service_id": 0, "folder": folder})
         (ready,) = children.hear_all([child], READY, verbatim("before it was ready"), DEADLINE_S)
-        yield Serving(children, child, ready["addresses"])
+        yield Serving(children, child, ready["addresses"], dialect_of(system))

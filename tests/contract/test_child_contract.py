@@ -1,50 +1,187 @@
-"""The child contract (DESIGN section 6), spoken by hand to every system under every runtime, native ones too."""
+"""The child contract (docs/child-contract.md), spoken by hand to every part in Python and in machine code."""
 
 import json
 import os
-import signal
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from time import perf_counter_ns
 from typing import Any
 
 import pytest
 
 from core.method import Method, Warmup
+from core.processtree import tree
 from core.runtime import NATIVE
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
-from tests.conftest import RUNTIMES, runtime_or_skip
-from tests.contract.peers import CALC, Peer, framed
+from tests.clients.scripted_http import Script, ScriptedHttp, first_right_then, response
+from tests.clients.scripted_http import says as plays
+from tests.conftest import runtime_or_skip
+from tests.contract.kinds import FEW, NATIVE_ECHO, PROGRAMS, Kind
+from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, serving, small_cell
 from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, wait_readable
+from tests.native.loadgen_child import told as told_client
+from tests.native.programs import USAGE, as_service, started, told_service
 
-SERVICES = [("1", "unix"), ("2", "unix"), ("2", "tcp"), ("3", "tcp"), ("4", "unix")]
-USAGE = {"cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "max_rss_bytes"}
+KINDS = [
+    *(("3.14t", name) for name in ("1 unix", "2 unix", "2 tcp", "3", "4 unix")),
+    *((runtime, name) for runtime, names in FEW.items() for name in names if not name.startswith("echo")),
+    *((NATIVE, name) for name in PROGRAMS),
+]
+# Each program and the libraries that its ready line names.
+PACKAGES = {
+    "echo-tokio": {"tokio"},
+    "echo-libuv": {"libuv"},
+    "echo-asio": {"boost"},
+    "echo-coroutine": {"boost"},
+    "echo-netty.jar": {"netty"},
+    "calc-service": {"serde_json"},
+    "http-echo": {"httparse"},
+    "axum-server": {"axum", "tokio"},
+}
+# Each client, its arguments, and the libraries.
+CLIENTS: dict[str, tuple[tuple[str, ...], set[str]]] = {
+    "loadgen": (("--report", "child", "--path", "/"), {"mio", "hdrhistogram"}),
+    "http-reqwest": ((), {"reqwest", "hyper", "tokio"}),
+    "http-beast": ((), {"boost"}),
+}
+NO_CELLS = ("this is no JSON", "[1, 2]")
 GIL = {"gil_enabled_ready", "gil_enabled_end"}
-HTTP_CALC = b'POST /calc HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{"target": 7}'
 
 
-@pytest.fixture(scope="session", params=[*RUNTIMES, NATIVE])
+# ---- services -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS, ids="-".join, indirect=True)
+def test_a_service_says_where_it_listens_counts_from_its_reset_and_ends_with_its_result(
+    kind: Kind, short_folder: Path
+) -> None:
+    with kind.spoken(short_folder) as service:
+        ready = service.line()
+        assert set(ready) == {"ready", "pid", "addresses", "runtime"}
+        assert (ready["ready"], ready["pid"]) == (True, service.process.pid)
+        assert len(ready["addresses"]) == (2 if kind.key == "4" else 1)
+        is_tcp = kind.key == "3" or "tcp" in kind.name or "two threads" in kind.name
+        assert all(one.startswith("127.0.0.1:" if is_tcp else f"{short_folder}/") for one in ready["addresses"])
+        check_runtime(ready["runtime"], kind)
+        for count in (3, 2):
+            service.tell("reset")
+            assert service.line() == {"reset": True}
+            for _ in range(count):
+                with Peer(ready["addresses"][-1]) as peer:
+                    assert kind.dialect.ask(peer, kind.dialect.calc) == (200, kind.dialect.msg)
+        with Peer(ready["addresses"][0]):  # a silent one, which holds nobody up
+            status, said, complaints = service.end()
+    assert (status, complaints) == (0, "")
+    result = json.loads(said)["result"]
+    assert result["requests"] == (
+        0 if kind.name.startswith("echo") else 2
+    )  # echo servers count what MESSAGE_BYTES makes
+    assert {name for name in USAGE if type(result[name]) is not int or result[name] < 0} == set()
+    assert result["max_rss_bytes"] > 500_000
+    assert {result[name] for name in GIL} == {kind.runtime != NATIVE and runtime_or_skip(kind.runtime).name.gil_enabled}
+    assert list(short_folder.iterdir()) == []
+
+
+def check_runtime(facts: dict[str, Any], kind: Kind) -> None:
+    """What a ready line says of its interpreter, or of its program."""
+    if kind.runtime == NATIVE:
+        program = PROGRAMS[kind.name][0]
+        check_program(facts, program.removesuffix(".jar"), PACKAGES[program])
+        return
+    runtime = runtime_or_skip(kind.runtime)
+    assert facts["gil_enabled"] is runtime.name.gil_enabled
+    assert facts["gil_disabled_build"] is runtime.name.free_threaded
+    assert [facts[key] for key in ("version", "build")] == [
+        runtime.interpreter.facts[key] for key in ("version", "build")
+    ]
+    assert facts["compiler"]
+    assert {"pgo", "lto", "shared"} <= set(facts["flags"])
+
+
+def check_program(facts: dict[str, Any], program: str, packages: set[str]) -> None:
+    """Program, version, compiler, and a version for each of *packages*."""
+    assert (facts["program"], facts["version"], facts["gil_enabled"]) == (program, "0.1.0", False)
+    assert re.match(r"(rustc|gcc|clang|javac) [0-9]+[0-9.]*", facts["compiler"])
+    assert set(facts["packages"]) == packages
+    assert all(re.match(r"[0-9]+\.[0-9]+", version) for version in facts["packages"].values())
+
+
+@pytest.mark.parametrize("kind", KINDS, ids="-".join, indirect=True)
+def test_a_service_stays_on_its_cpus_and_ends_when_its_parent_is_killed(kind: Kind, short_folder: Path) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    with Spoken(kind.command()) as service:
+        service.tell({**kind.told(short_folder), "cpus": [cpu]})
+        Peer(service.line()["addresses"][0]).close()
+        assert cpus_of(tree(service.process.pid)[-1]) == {cpu}
+        assert service.end()[0] == 0
+    check_it_ends_with_its_parent(kind.command(), json.dumps(kind.told(short_folder)))
+    assert list(short_folder.iterdir()) == []
+
+
+def cpus_of(pid: int) -> set[int]:
+    """The CPUs on which the threads of a process may run."""
+    threads = [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    return {cpu for thread in threads for cpu in os.sched_getaffinity(thread)}
+
+
+@pytest.mark.parametrize("program", PACKAGES)
+def test_a_program_refuses_what_cannot_be_a_cell_and_what_cannot_be_a_flag(program: str, short_folder: Path) -> None:
+    lines: list[Any] = [*NO_CELLS, '{"params": {"TRANSPORT": "pigeon"}, "folder": "/"}']
+    wrong = [{"NUM_SERVER_THREADS": 0}, *([{"NODELAY": 1}] if program in NATIVE_ECHO else [])]
+    for line in (*lines, *(told_service(short_folder, params) for params in wrong)):
+        check_refused(as_service(program), line, status=2)
+    for flags in (["--threads", "0"], ["--thread-count", "2"], ["--message-bytes", "5"]):
+        assert flags[0] in check_refused(started(program, *flags), None, status=2)
+
+
+def check_refused(command: list[str], line: Any, status: int) -> str:
+    """It says nothing on stdout and exits with *status*; what it complains of."""
+    with Spoken(command) as child:
+        if line is not None:
+            child.tell(line)
+        child.process.wait(DEADLINE_S)
+        ended, said, complaints = child.end()
+    assert (ended, said) == (status, b"")
+    assert complaints
+    return complaints
+
+
+@pytest.mark.parametrize("program", PACKAGES)
+def test_a_cell_without_a_transport_means_unix_but_over_http_tcp(program: str, short_folder: Path) -> None:
+    with Spoken(as_service(program)) as child:
+        child.tell(told_service(short_folder, {}))
+        (address,) = child.line()["addresses"]
+    assert address.startswith("127.0.0.1:" if program in ("http-echo", "axum-server") else f"{short_folder}/0.0")
+
+
+@pytest.mark.parametrize("role", ["service", "client"])
+def test_a_child_in_python_that_is_told_no_cell_says_so_and_fails(any_runtime: Runtime, role: str) -> None:
+    command = command_or_skip(any_runtime, find("1"), role)
+    for line in NO_CELLS:
+        check_refused(command, line, status=1)
+    assert "service|client" in check_refused([*command[:-1], "server"], None, status=1)
+
+
+def test_a_child_that_answers_alone_ends_when_its_parent_is_killed() -> None:
+    runtime = runtime_or_skip("3.14t")
+    told = json.dumps(small_cell(find("4"), runtime).to_json())
+    check_it_ends_with_its_parent(command_or_skip(runtime, find("4"), "alone"), told)
+
+
+# ---- clients that speak frames --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", params=["3.11", "3.14t", NATIVE])
 def runtime(request: pytest.FixtureRequest) -> AnyRuntime:
-    """Every runtime in turn; under the last, programs of machine code take both parts."""
+    """Python with a GIL and without, and programs of machine code."""
     return Native() if request.param == NATIVE else runtime_or_skip(request.param)
-
-
-def cell(runtime: AnyRuntime, number: str, **params: Any) -> dict[str, Any]:
-    """A cell as a child is told it."""
-    return small_cell(find(number), runtime, **params).to_json()
-
-
-@contextmanager
-def a_service(runtime: AnyRuntime, number: str, transport: str, folder: Path) -> Iterator[tuple[Spoken, Any]]:
-    """A service that has been told its cell, and its first line."""
-    with Spoken(command_or_skip(runtime, find(number), "service"), runtime.variables) as service:
-        service.tell({**cell(runtime, number, TRANSPORT=transport), "service_id": 0, "folder": str(folder)})
-        yield service, service.line()
 
 
 @contextmanager
@@ -55,8 +192,8 @@ def a_client(runtime: AnyRuntime, listener: socket.socket, folder: Path) -> Iter
     listener.listen()
     listener.settimeout(DEADLINE_S)
     with Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client:
-        told = cell(runtime, "2", NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000)
-        client.tell({**told, "client_id": 0, "addresses": [[address]]})
+        cell = small_cell(find("2"), runtime, NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000).to_json()
+        client.tell({**cell, "client_id": 0, "addresses": [[address]]})
         yield client, client.line()
 
 
@@ -67,117 +204,27 @@ def listener() -> Iterator[socket.socket]:
         yield sock
 
 
-@pytest.mark.parametrize(("number", "transport"), SERVICES)
-def test_a_services_first_line_says_where_it_listens_and_what_it_runs_under(
-    runtime: AnyRuntime, number: str, transport: str, short_folder: Path
-) -> None:
-    with a_service(runtime, number, transport, short_folder) as (service, ready):
-        assert set(ready) == {"ready", "pid", "addresses", "runtime"}
-        assert (ready["ready"], ready["pid"]) == (True, service.process.pid)
-        assert len(ready["addresses"]) == (2 if number == "4" else 1)
-        for address in ready["addresses"]:
-            assert address.startswith("127.0.0.1:" if transport == "tcp" else str(short_folder) + "/")
-            Peer(address).close()
-        facts = ready["runtime"]
-        if not isinstance(runtime, Runtime):
-            assert facts["program"] == "calc-service"
-            assert facts["version"]
-            assert facts["compiler"]
-            return
-        assert facts["gil_enabled"] is runtime.name.gil_enabled
-        assert facts["gil_disabled_build"] is runtime.name.free_threaded
-        assert facts["version"] == runtime.interpreter.facts["version"]
-        assert facts["build"] == runtime.interpreter.facts["build"]
-        assert facts["compiler"]
-        assert {"pgo", "lto", "shared"} <= set(facts["flags"])
-
-
-@pytest.mark.parametrize(("number", "transport"), SERVICES)
-def test_end_of_file_ends_a_service_with_its_result_and_no_socket_file_left(
-    runtime: AnyRuntime, number: str, transport: str, short_folder: Path
-) -> None:
-    with a_service(runtime, number, transport, short_folder) as (service, ready):
-        with Peer(ready["addresses"][-1]) as peer:
-            if number == "3":
-                peer.send(HTTP_CALC)
-                assert peer.response()[0] == 200
-            else:
-                assert peer.ask(CALC)["msg"] == "7"
-            status, said, complaints = service.end()
-        assert (status, complaints) == (0, "")
-        (line,) = said.splitlines()
-        result = json.loads(line)["result"]
-        assert result["requests"] == 1
-        assert {name for name in USAGE if type(result[name]) is not int or result[name] < 0} == set()
-        assert result["max_rss_bytes"] > (1_000_000 if isinstance(runtime, Runtime) else 500_000)
-        assert {result[name] for name in GIL} == {runtime.name.gil_enabled}
-        assert list(short_folder.iterdir()) == []
-
-
-@pytest.mark.parametrize("number", ["1", "2", "3", "4"])
-def test_a_service_that_is_reset_counts_from_nought(runtime: AnyRuntime, number: str, short_folder: Path) -> None:
-    with a_service(runtime, number, "tcp" if number == "3" else "unix", short_folder) as (service, ready):
-
-        def ask() -> None:
-            with Peer(ready["addresses"][0]) as peer:
-                if number == "3":
-                    peer.send(HTTP_CALC)
-                    assert peer.response()[0] == 200
-                else:
-                    assert peer.ask(CALC)["msg"] == "7"
-
-        for _ in range(3):
-            ask()
-        service.tell("reset")
-        assert service.line() == {"reset": True}
-        ask()
-        ask()
-        status, said, complaints = service.end()
-    assert (status, complaints) == (0, "")
-    assert json.loads(said)["result"]["requests"] == 2
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this platform does not pin processes")
-def test_a_service_stays_on_the_cpus_that_it_is_told(any_runtime: Runtime, short_folder: Path) -> None:
-    cpu = max(os.sched_getaffinity(0))
-    with Spoken(command_or_skip(any_runtime, find("2"), "service")) as service:
-        service.tell({**cell(any_runtime, "2"), "service_id": 0, "folder": str(short_folder), "cpus": [cpu]})
-        assert os.sched_getaffinity(service.line()["pid"]) == {cpu}
-        assert service.end()[0] == 0
-
-
-def test_a_silent_connection_does_not_keep_a_service_from_ending(runtime: AnyRuntime, short_folder: Path) -> None:
-    with a_service(runtime, "1", "unix", short_folder) as (service, ready), Peer(ready["addresses"][0]):
-        assert service.end()[0] == 0
-
-
-def test_a_client_says_ready_with_its_connections_open_and_sends_nothing_before_go(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
-) -> None:
-    with a_client(runtime, listener, short_folder) as (client, ready):
-        assert set(ready) == {"ready", "pid", "addresses", "runtime"}
-        assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, client.process.pid, [])
-        assert ready["runtime"].get("gil_enabled", False) is runtime.name.gil_enabled
-        listener.setblocking(False)
-        connection, _ = listener.accept()
-        with connection, pytest.raises(TimeoutError):
-            wait_readable(connection.fileno(), 0.2)
-
-
-def test_a_client_sends_its_frames_after_go_and_its_result_at_the_end(
+def test_a_client_is_ready_with_its_connections_sends_its_frames_after_go_and_its_result_at_the_end(
     runtime: AnyRuntime, listener: socket.socket, short_folder: Path
 ) -> None:
     expected = framed(b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}')
     assert expected[:4] == bytes.fromhex("0000003e")
-    with a_client(runtime, listener, short_folder) as (client, _):
-        client.tell("go")
+    with a_client(runtime, listener, short_folder) as (client, ready):
+        assert set(ready) == {"ready", "pid", "addresses", "runtime"}
+        assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, client.process.pid, [])
+        assert ready["runtime"].get("gil_enabled", False) is runtime.name.gil_enabled
         with listener.accept()[0] as connection:
+            with pytest.raises(TimeoutError):
+                wait_readable(connection.fileno(), 0.2)
+            client.tell("go")
             connection.settimeout(DEADLINE_S)
             for number in range(3):
                 received = connection.recv(4096)
                 assert received == expected if number else framed(json.dumps(_asked(received)).encode()) == received
                 connection.sendall(framed(b'{"code": 200, "msg": "1000", "err": "", "calc_ns": 24123}'))
             result = client.line()["result"]
+            with pytest.raises(TimeoutError):  # its connections stay open until the end of its input
+                wait_readable(connection.fileno(), 0.05)
             assert client.end() == (0, b"", "")
             assert connection.recv(1) == b""
     assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (3, 3, 0, {})
@@ -199,12 +246,12 @@ def _asked(received: bytes) -> Any:
 def test_a_client_that_is_told_to_warm_up_says_when_it_has_does_not_count_it_and_begins_when_it_is_to(
     runtime: AnyRuntime, sandbox: Sandbox
 ) -> None:
-    method = Method(warmup=Warmup(share=1.0)).to_json()
+    cell = {**small_cell(find("2"), runtime).to_json(), "method": Method(warmup=Warmup(share=1.0)).to_json()}
     with (
         serving("2", runtime, sandbox) as service,
         Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client,
     ):
-        client.tell({**cell(runtime, "2"), "client_id": 0, "addresses": [service.addresses], "method": method})
+        client.tell({**cell, "client_id": 0, "addresses": [service.addresses]})
         assert client.line()["ready"] is True
         client.tell("warm")
         assert client.line() == {"warm": True}
@@ -217,34 +264,18 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_does_not_count_it_and
         assert service.end()["requests"] == 40  # nobody told the service to count from nought
 
 
-def test_end_of_file_instead_of_go_ends_a_client_without_a_result(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
+@pytest.mark.parametrize("word", ["", "go"])
+def test_end_of_file_ends_a_client_without_a_result(
+    runtime: AnyRuntime, listener: socket.socket, short_folder: Path, word: str
 ) -> None:
-    with a_client(runtime, listener, short_folder) as (client, _):
-        status, said, complaints = client.end()
-    assert status != 0
-    assert (said, complaints) == (b"", "")
-
-
-def test_end_of_file_ends_a_client_that_waits_for_an_answer(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
-) -> None:
-    with a_client(runtime, listener, short_folder) as (client, _):
-        client.tell("go")
-        with listener.accept()[0] as connection:
+    with a_client(runtime, listener, short_folder) as (client, _), listener.accept()[0] as connection:
+        if word:
+            client.tell(word)
             connection.settimeout(DEADLINE_S)
             assert connection.recv(4096)
-            status, said, _ = client.end()
+        status, said, complaints = client.end()
     assert (status != 0, said) == (True, b"")
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-@pytest.mark.parametrize("number", ["1", "2", "3", "4"])
-def test_a_service_ends_when_its_parent_is_killed(runtime: AnyRuntime, number: str, short_folder: Path) -> None:
-    command = command_or_skip(runtime, find(number), "service")
-    told = json.dumps({**cell(runtime, number), "service_id": 0, "folder": str(short_folder)})
-    check_it_ends_with_its_parent(command, told)
-    assert list(short_folder.iterdir()) == []
+    assert word or not complaints
 
 
 def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
@@ -253,28 +284,66 @@ def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
     address = str(short_folder / "0.0")
     listener.bind(address)
     listener.listen()
-    told = json.dumps({**cell(runtime, "2"), "client_id": 0, "addresses": [[address]]})
+    told = json.dumps({**small_cell(find("2"), runtime).to_json(), "client_id": 0, "addresses": [[address]]})
     check_it_ends_with_its_parent(command_or_skip(runtime, find("2"), "client"), told)
 
 
-@pytest.mark.parametrize("role", ["service", "client"])
-@pytest.mark.parametrize("line", ["this is no JSON", "[1, 2]"])
-def test_a_child_that_is_told_no_cell_says_so_and_fails(any_runtime: Runtime, role: str, line: str) -> None:
-    with Spoken(command_or_skip(any_runtime, find("1"), role)) as child:
-        child.tell(line)
-        status, said, complaints = child.end()
-    assert (status, said) == (1, b"")
-    assert "ValueError" in complaints or "JSONDecodeError" in complaints
+# ---- native clients -------------------------------------------------------------------------------------------------
 
 
-def test_a_role_that_is_none_is_refused_with_those_there_are(any_runtime: Runtime) -> None:
-    with Spoken([*command_or_skip(any_runtime, find("1"), "service")[:-1], "server"]) as child:
-        status, said, complaints = child.end()
-    assert (status, said) == (1, b"")
-    assert "service|client" in complaints
+@contextmanager
+def called(program: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, ScriptedHttp]]:
+    """A client that is ready to call a server that plays *script*."""
+    with ScriptedHttp(script) as server, Spoken(started(program, *CLIENTS[program][0])) as client:
+        client.tell({**told_client([[server.address]]), **more})
+        ready = client.line()
+        assert ready["ready"] is True
+        check_program(ready["runtime"], program, CLIENTS[program][1])
+        yield client, server
 
 
-def test_a_child_that_answers_alone_ends_when_its_parent_is_killed() -> None:
-    runtime = runtime_or_skip("3.14t")
-    told = json.dumps(cell(runtime, "4"))
-    check_it_ends_with_its_parent(command_or_skip(runtime, find("4"), "alone"), told)
+@pytest.mark.parametrize("program", CLIENTS)
+def test_a_native_client_stays_on_its_cpus_and_keeps_its_connections_until_the_end_of_its_input(program: str) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    with called(program, plays(response()), cpus=[cpu]) as (client, server):
+        assert cpus_of(client.process.pid) == {cpu}
+        client.tell("go")
+        assert client.line()["result"]["answered"] == 20
+        assert len(server.peers) == server.connections > 0
+        assert client.end() == (0, b"", "")
+
+
+@pytest.mark.parametrize(
+    ("program", "word"), [("loadgen", "warm"), *((program, word) for program in CLIENTS for word in ("", "go"))]
+)
+def test_end_of_file_ends_a_native_client_without_a_result(program: str, word: str) -> None:
+    came = Event()
+
+    def silent(server: ScriptedHttp, peer: object) -> bytes:
+        came.set()
+        return b""
+
+    method = Method(warmup=Warmup(seconds=DEADLINE_S)).to_json()
+    with called(program, first_right_then(silent) if program != "loadgen" else silent, method=method) as (client, _):
+        if word:
+            client.tell(word)
+            assert came.wait(DEADLINE_S)
+        assert client.end() == (3, b"", "")
+
+
+@pytest.mark.parametrize("program", CLIENTS)
+def test_a_native_client_ends_when_its_parent_is_killed_and_refuses_what_is_no_cell(program: str) -> None:
+    command = started(program, *CLIENTS[program][0])
+    with ScriptedHttp(plays(response())) as server:
+        check_it_ends_with_its_parent(command, json.dumps(told_client([[server.address]])))
+    nowhere: dict[str, list[Any]] = {
+        "loadgen": [
+            {"addresses": []},
+            {"addresses": [["/nowhere/0.0"]]},
+            {"addresses": [["/x"]], "params": {"RATE": "fast"}},
+        ],
+        "http-reqwest": [told_client([[]])],
+        "http-beast": [told_client([["/a/path"]])],
+    }
+    for line in (*NO_CELLS, *nowhere[program]):
+        check_refused(command, line, status=1 if program == "loadgen" else 2)

@@ -1,119 +1,192 @@
-"""The echo servers in Python under every runtime: the same tests as for the native ones, and the child contract."""
+"""The echo servers, in Python and native: their sockets, and what they count. test_wire.py has their echoes."""
 
+import ctypes
 import json
+import os
+import signal
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lab.run.runtimes import Runtime
+from core.processtree import tree
+from core.runtime import NATIVE
 from lab.run.sandbox import Sandbox
-from systems import find
-from tests.conftest import RUNTIMES, runtime_or_skip
+from tests.contract.dialects import noise
+from tests.contract.kinds import NATIVE_ECHO, Kind
 from tests.contract.peers import Peer
-from tests.contract.serving import Serving, command_or_skip, serving, small_cell
-from tests.contract.speaking import Spoken
-from tests.native import test_echo_servers as native
-from tests.native.programs import USAGE
-from tests.native.test_echo_servers import bytes_taken, check_it_echoes, noise, servers_side
+from tests.contract.speaking import DEADLINE_S, Spoken, read_to_end, wait_readable
+from tests.native.programs import USAGE, started
 
-SYSTEMS = ("echo-asyncio", "echo-pool", "echo-uvloop")
-SERVERS = [(system, runtime, "tcp") for system in SYSTEMS for runtime in RUNTIMES]
-SERVERS += [(system, "3.14t", "unix") for system in SYSTEMS]
-
-
-@pytest.fixture(scope="module", params=SERVERS, ids="-".join)
-def server(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[Serving]:
-    """One server of each kind for many tests of this module; at the end it has nothing to complain of."""
-    system, name, transport = request.param
-    with serving(system, runtime_or_skip(name), sandbox, TRANSPORT=transport) as server:
-        yield server
-        server.end()
+IN_PYTHON = ("echo-asyncio", "echo-pool", "echo-uvloop")
+HOSTED = NATIVE_ECHO[1:]  # by services/echo_program.py
+SERVERS = [
+    *(("3.14t", name) for name in IN_PYTHON),
+    ("3.11", "echo-asyncio"),
+    *((NATIVE, name.removesuffix(".jar")) for name in NATIVE_ECHO),
+]
+PIDFD_GETFD = 438  # the same number on all architectures: pidfd_getfd(2)
+COMPILING_NS = 5e9  # what a JVM may spend on compiling what it has run: before, while and after a test looks
 
 
-@pytest.fixture(params=SYSTEMS)
-def system(request: pytest.FixtureRequest) -> str:
-    """Every echo server in turn."""
-    return str(request.param)
+def as_child(program: str) -> Kind:
+    """A native server on a Unix socket."""
+    return Kind(runtime=NATIVE, name=f"{program.removesuffix('.jar')} unix")
 
 
-# The same tests as for the native servers, on the fixtures of this module.
-test_a_message_comes_back_as_it_was = native.test_a_message_comes_back_as_it_was
-test_a_message_in_halves_comes_back_half_by_half = native.test_a_message_in_halves_comes_back_half_by_half
-test_many_messages_sent_at_once_come_back_in_order = native.test_many_messages_sent_at_once_come_back_in_order
-test_a_peer_that_sends_no_more = native.test_a_peer_that_sends_no_more_still_gets_all_of_its_echo_and_then_the_end
-test_peers_that_vanish = native.test_peers_that_vanish_with_an_echo_on_its_way_hold_up_nobody
+every_server = pytest.mark.parametrize(("runtime", "name"), SERVERS)
 
 
-def test_dozens_of_connections_are_served_at_once(server: Serving) -> None:
-    with ExitStack() as held:
-        peers = [held.enter_context(server.peer()) for _ in range(50)]
-        for number, peer in enumerate(peers):
-            peer.send(noise(1000 + number))
-        for number, peer in enumerate(peers):
-            assert native.receive(peer, 1000 + number) == noise(1000 + number)
+def check_it_echoes(peer: Peer, message: bytes) -> None:
+    """Send *message*; it comes back as it was."""
+    peer.send(message)
+    assert peer.take(len(message)) == message
 
 
-def test_a_peer_that_does_not_read_stops_being_read_and_holds_up_nobody(
-    system: str, any_runtime: Runtime, sandbox: Sandbox
+def serving_pid(child_pid: int) -> int:
+    """The process that serves: the program that the child hosts, or the child itself."""
+    return tree(child_pid)[-1]
+
+
+def servers_side(child_pid: int, peer: Peer) -> socket.socket:
+    """The server's own end of *peer*'s connection, taken from the server: pidfd_getfd(2)."""
+    pid = serving_pid(child_pid)
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(pid)
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            if not os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:"):
+                continue
+            taken = libc.syscall(PIDFD_GETFD, pidfd, int(name), 0)
+            if taken < 0:
+                pytest.skip(f"this kernel does not lend descriptors: {os.strerror(ctypes.get_errno())}")
+            sock = socket.socket(fileno=taken)
+            if _is_other_end(sock, peer):
+                return sock
+            sock.close()
+    finally:
+        os.close(pidfd)
+    raise AssertionError("the server has no such connection")
+
+
+def _is_other_end(sock: socket.socket, peer: Peer) -> bool:
+    try:
+        return bool(sock.getpeername() == peer.sock.getsockname())
+    except OSError:
+        return False
+
+
+@every_server
+@pytest.mark.parametrize(
+    ("told", "nodelay"), [({"BUFFER_BYTES": 20_000}, True), ({"NODELAY": True}, True), ({"NODELAY": False}, False)]
+)
+def test_the_sockets_are_as_the_cell_says_and_without_delay_where_it_says_nothing(
+    runtime: str, name: str, told: dict[str, Any], nodelay: bool, sandbox: Sandbox
 ) -> None:
-    with serving(system, any_runtime, sandbox, TRANSPORT="tcp") as server, ExitStack() as held:
-        greedy, peer = held.enter_context(server.peer(deadline_s=0.5)), held.enter_context(server.peer())
-        assert bytes_taken(greedy, 256 << 20) < 64 << 20  # the buffers of the kernel, both ways
-        check_it_echoes(peer, noise(1000))
-
-
-@pytest.mark.parametrize("nodelay", [True, False])
-def test_tcp_nodelay_of_a_connection_is_what_the_cell_says(
-    system: str, nodelay: bool, any_runtime: Runtime, sandbox: Sandbox
-) -> None:
-    with serving(system, any_runtime, sandbox, TRANSPORT="tcp", NODELAY=nodelay) as server, server.peer() as peer:
-        check_it_echoes(peer, b"hello")
+    kind = Kind(runtime=runtime, name=f"{name} tcp")
+    with kind.serving(sandbox, **told) as server, server.peer() as peer:
+        check_it_echoes(peer, noise(10_000))
         with servers_side(server.child.process.pid, peer) as taken:
             assert bool(taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)) is nodelay
+            if "BUFFER_BYTES" in told:
+                sizes = [taken.getsockopt(socket.SOL_SOCKET, which) for which in (socket.SO_SNDBUF, socket.SO_RCVBUF)]
+                assert sizes == [40_000, 40_000]  # Linux doubles it: socket(7)
 
 
-def test_tcp_nodelay_is_on_where_nothing_is_said(system: str, any_runtime: Runtime, sandbox: Sandbox) -> None:
-    with serving(system, any_runtime, sandbox, TRANSPORT="tcp") as server, server.peer() as peer:
-        check_it_echoes(peer, b"hello")
-        with servers_side(server.child.process.pid, peer) as taken:
-            assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-
-
-def test_the_buffers_of_a_connection_are_those_of_the_cell(system: str, any_runtime: Runtime, sandbox: Sandbox) -> None:
-    small: dict[str, Any] = {"TRANSPORT": "tcp", "BUFFER_BYTES": 20_000}
-    with serving(system, any_runtime, sandbox, **small) as server, server.peer() as peer:
-        check_it_echoes(peer, noise(100_000))
-        with servers_side(server.child.process.pid, peer) as taken:
-            for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-                assert taken.getsockopt(socket.SOL_SOCKET, option) == 40_000  # Linux doubles it: socket(7)
-
-
-def told(system: str, runtime: Runtime, folder: Path, **params: Any) -> dict[str, Any]:
-    """What the server is told."""
-    return {**small_cell(find(system), runtime, **params).to_json(), "service_id": 0, "folder": str(folder)}
-
-
+@every_server
+@pytest.mark.parametrize("transport", ["tcp", "unix"])
 def test_messages_are_counted_by_their_size_from_the_reset_to_the_end(
-    system: str, runtime: Runtime, short_folder: Path
+    runtime: str, name: str, transport: str, short_folder: Path
 ) -> None:
-    with Spoken(command_or_skip(runtime, find(system), "service"), runtime.variables) as child:
-        child.tell(told(system, runtime, short_folder, TRANSPORT="unix", MESSAGE_BYTES=500))
-        (address,) = child.line()["addresses"]
-        with Peer(address) as peer:
+    with Kind(runtime=runtime, name=f"{name} {transport}").spoken(short_folder, MESSAGE_BYTES=500) as child:
+        ready = child.line()
+        assert (ready["ready"], ready["pid"]) == (True, child.process.pid)
+        with Peer(ready["addresses"][0]) as peer:
             check_it_echoes(peer, noise(50_000))
             child.tell("reset")
             assert child.line() == {"reset": True}
             for _ in range(3):
-                check_it_echoes(peer, noise(500))
+                check_it_echoes(peer, noise(1000))
             check_it_echoes(peer, noise(499))
             status, said, complaints = child.end()
     assert (status, complaints) == (0, "")
     result = json.loads(said)["result"]
-    assert (result["requests"], result["echoed_bytes"]) == (3, 1999)
-    assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (runtime.name.gil_enabled,) * 2
-    assert {type(result[name]) for name in USAGE} == {int}
+    assert (result["requests"], result["echoed_bytes"]) == (6, 3499)
+    assert {type(result[key]) for key in USAGE} == {int}
+    assert 0 < result["pss_bytes"] <= result["max_rss_bytes"]
+    assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (runtime == "3.11",) * 2
     assert list(short_folder.iterdir()) == []
+
+
+def cpu_ns(pid: int) -> int:
+    """CPU time of the threads that *pid* has now, user and system together. Source: Linux, sched-stats.rst."""
+    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(file.read_text(encoding="ascii").split()[0]) for file in files)
+
+
+@pytest.mark.parametrize("program", NATIVE_ECHO)
+def test_cpu_time_is_that_of_the_program_since_the_reset_and_not_of_its_host(program: str, short_folder: Path) -> None:
+    with as_child(program).spoken(short_folder) as child, Peer(child.line()["addresses"][0]) as peer:
+        pid, message = serving_pid(child.process.pid), noise(100 * 1024)
+        for _ in range(300):
+            check_it_echoes(peer, message)
+        child.tell("reset")
+        assert child.line() == {"reset": True}
+        start_ns = cpu_ns(pid)
+        for _ in range(100):
+            check_it_echoes(peer, message)
+        used_ns = cpu_ns(pid) - start_ns
+        _, said, _ = child.end()
+    result = json.loads(said)["result"]
+    more_ns = COMPILING_NS if program.endswith(".jar") else 0
+    cpu_time_ns = result["cpu_user_ns"] + result["cpu_system_ns"]
+    assert 0.8 * used_ns - 2e6 <= cpu_time_ns <= 1.2 * used_ns + 2e6 + more_ns
+
+
+@pytest.mark.parametrize("program", NATIVE_ECHO)
+def test_started_by_hand_it_serves_until_it_is_asked_to_end_and_removes_its_socket(
+    program: str, short_folder: Path
+) -> None:
+    path = short_folder / "by-hand"
+    with Spoken(started(program, "--socket", str(path), "--threads", "2")) as child:
+        says_where = child.process.stderr if program == "echo-tokio" else child.process.stdout
+        assert says_where is not None
+        wait_readable(says_where.fileno())
+        assert str(path) in next(line.decode() for line in says_where if b"listening" in line)
+        with Peer(str(path)) as peer:
+            check_it_echoes(peer, noise(1000))
+        child.process.send_signal(signal.SIGTERM)
+        child.process.wait(DEADLINE_S)
+    assert list(short_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("program", NATIVE_ECHO)
+def test_an_address_that_is_taken_is_named(program: str) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        Spoken(started(program, "--port", str(taken.getsockname()[1]))) as child,
+    ):
+        status, _, complaints = child.end()
+    assert status == 1
+    assert os.strerror(98) in complaints
+
+
+@pytest.mark.parametrize("program", HOSTED)
+def test_it_ends_when_its_host_is_killed(program: str, short_folder: Path) -> None:
+    with as_child(program).spoken(short_folder) as child:
+        child.line()
+        child.process.kill()
+        assert child.process.stderr is not None
+        read_to_end(child.process.stderr.fileno())  # the program has inherited it: its end is the program's
+    assert list(short_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("program", HOSTED)
+def test_a_program_that_dies_fails_its_cell_at_once_with_the_reason(program: str, short_folder: Path) -> None:
+    with as_child(program).spoken(short_folder) as child:
+        child.line()
+        os.kill(serving_pid(child.process.pid), signal.SIGKILL)
+        assert child.process.wait(DEADLINE_S) == 1
+        assert child.process.stderr is not None
+        assert "SIGKILL" in child.process.stderr.read().decode()

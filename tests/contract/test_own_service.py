@@ -1,7 +1,6 @@
 """A user's own service as a real process: measured, checked, watched, and ended with all that it has started."""
 
 import json
-import signal
 import socket
 import subprocess
 import sys
@@ -11,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from config.user_service.plan import user_service_plan
-from core.result import RunFile, load
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.run.measure import Bench, measure
 from lab.run.runtimes import Runtime
 from reports.rows.ran import ran
 from tests.contract.own_services import measured, running, told
-from tests.contract.runs import finished, result_of, runtime_flags, started, wait_for_ends
+from tests.contract.runs import finished, result_of, runtime_flags
 from tests.lab.wheels import write_wheel
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
@@ -197,19 +195,6 @@ def test_a_service_that_already_runs_is_called_where_it_is(
     assert f"Nothing works at {url}: it does not accept a connection. Start it first." in str(gone.reason)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: str(number.name))
-def test_a_runner_that_is_stopped_leaves_no_service(any_runtime: Runtime, folder: Path, number: signal.Signals) -> None:
-    flags = ["--service-command", "{python} family.py {port}", "--request", "GET /items/3", "--duration", "60"]
-    with started([*flags, "--blocks", "1", *runtime_flags(any_runtime), "--out", "run"], folder) as run:
-        run.wait_for("systems client", 2)
-        run.wait_for("family.py", 2)
-        children = run.wait_until_calling()
-        run.signal(number)
-        run.status()
-        wait_for_ends(children)
-        assert run.leaves_nothing()
-
-
 def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, folder: Path, port: int) -> None:
     flags = ["--arm", "gone=http://127.0.0.1:1/", "--blocks", "1", "--duration", "1", "--out", "run", "--quiet"]
     with running(any_runtime, folder, port):
@@ -235,14 +220,3 @@ def test_a_service_that_does_not_start_twice_is_not_waited_for_again(any_runtime
     assert [cell["reason"].get("code") for cell in cells] == ["not_ready"] * 2 + ["not_tried"] * 2
     assert "pid" not in cells[-1]["reason"]["text"]
     assert run.status() == 1
-
-
-def test_a_run_goes_on_with_the_service_that_it_began_with(any_runtime: Runtime, folder: Path) -> None:
-    first = finished([*run_flags(any_runtime, "{python} items.py {port}", 2), "--out", "run"], folder)
-    assert first.complained() == ""
-    saved = load(folder / "run")
-    saved.cells.pop()
-    RunFile(folder / "run").save(saved)
-    again = finished(["--resume", "run", "--quiet", *runtime_flags(any_runtime)[2:]], folder)
-    assert again.complained() == ""
-    assert [(cell["block"], cell["status"]) for cell in result_of(folder / "run")["cells"]] == [(1, "ok"), (2, "ok")]

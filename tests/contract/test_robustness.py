@@ -2,26 +2,36 @@
 
 import os
 import re
-import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from signal import SIGINT, SIGKILL, SIGTERM, Signals
 from typing import Any
 
 import pytest
 
-from config.load import load_plan
 from core.result import load
 from lab.run.runtimes import Runtime
-from tests.contract.peers import CALC, Peer
-from tests.contract.runs import CLIENT, SERVICE, finished, plan_flags, result_of, runtime_flags, started, wait_for_ends
+from tests.contract.dialects import FRAMES
+from tests.contract.peers import Peer
+from tests.contract.runs import (
+    CLIENT,
+    SERVICE,
+    Run,
+    finished,
+    plan_flags,
+    result_of,
+    runtime_flags,
+    started,
+    wait_for_ends,
+)
 
 pytestmark = pytest.mark.skipif(
     not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"
 )
 
-ENDLESS = 10**7
-LONG, SHORT = 50_000, 20  # LONG takes seconds: a test that a busy machine holds up for one is still in its middle
-STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
+ENDLESS = {"NUM_REQUESTS_PER_CLIENT": 10**7}
+ENDED = {SIGINT: 130, SIGTERM: 143, SIGKILL: -9}
 
 
 def serve_flags(runtime: Runtime, number: str = "2", **params: Any) -> list[str]:
@@ -31,115 +41,127 @@ def serve_flags(runtime: Runtime, number: str = "2", **params: Any) -> list[str]
     return ["serve", "--system", number, *runtime_flags(runtime), *flags]
 
 
-def two_cell_plan(folder: Path, runtime: Runtime, first: int, long: int = LONG) -> list[str]:
-    """Arguments of a run with a long cell and a short one; the seed is such that *first* requests come first."""
-    path = folder / "two.yaml"
-    path.write_text(
-        f'blocks: 1\nruntimes: ["{runtime.name}"]\n'
-        f"parameters: {{NUM_API_SERVICES: 1, NUM_CLIENTS: 1, NUM_REQUESTS_PER_CLIENT: [{long}, {SHORT}]}}\n"
-        "rows: [{system: 2}]\n"
-    )
-    plan = load_plan(path)
-    seed = next(seed for seed in range(100) if plan.block(1, seed)[0].cell.num_requests_per_client == first)
-    return ["--plan", str(path), "--seed", str(seed), *runtime_flags(runtime)[2:]]
+def gated_flags(runtime: Runtime, turn: int) -> list[str]:
+    """Of a run with two cells of a service: in the one of that number, from 0, it waits until there is a gate."""
+    flags = ["--service-command", f"{{python}} gated.py {{port}} {turn}", "--request", "/items/3", "--num-clients", "1"]
+    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--warmup", "0", "--blocks", "2", "--quiet"]
+    return [*flags, *sizes, *runtime_flags(runtime)]
 
 
-# ---- a signal to the runner ----------------------------------------------------------------------------------------
+def wait_at_the_gate(run: Run) -> dict[int, str]:
+    """Wait until a request waits at the gate; all children then."""
+    for _ in run.turns("a request at the gate"):
+        if (run.folder / "waiting").exists():
+            return run.children()
+    raise AssertionError("turns do not end")
 
 
-@pytest.mark.parametrize("number", STATUS, ids=lambda number: str(number.name))
-def test_a_runner_that_is_stopped_in_mid_cell_leaves_nothing(
-    any_runtime: Runtime, short_folder: Path, number: signal.Signals
+# ---- strikes: tests/campaign plays many more -------------------------------------------------------------------------
+
+
+def family_flags(runtime: Runtime) -> list[str]:
+    """Of an endless run of a service that leaves its group."""
+    flags = ["--service-command", "{python} family.py {port}", "--request", "GET /items/3", "--duration", "60"]
+    return [*flags, "--blocks", "1", *runtime_flags(runtime)]
+
+
+def many_flags(runtime: Runtime) -> list[str]:
+    """Of a run with a dozen services."""
+    return plan_flags(runtime, **ENDLESS, NUM_API_SERVICES=12)
+
+
+def few_flags(runtime: Runtime) -> list[str]:
+    """Of a run with two services and two clients."""
+    return plan_flags(runtime, **ENDLESS, NUM_API_SERVICES=2, NUM_CLIENTS=2)
+
+
+STRIKES: list[tuple[Callable[[Runtime], list[str]], tuple[str, int] | None, tuple[Signals, ...]]] = [
+    *((few_flags, None, (number,)) for number in ENDED),
+    (few_flags, None, (SIGINT, SIGINT, SIGTERM)),
+    (many_flags, (SERVICE, 1), (SIGINT,)),
+    (many_flags, (SERVICE, 8), (SIGTERM,)),
+    (many_flags, (SERVICE, 8), (SIGKILL,)),
+    (family_flags, ("family.py", 2), (SIGTERM,)),
+    (family_flags, ("family.py", 2), (SIGKILL,)),
+]
+
+
+@pytest.mark.parametrize(("flags", "until", "numbers"), STRIKES)
+def test_a_runner_that_is_struck_in_mid_cell_or_while_its_services_start_leaves_nothing(
+    any_runtime: Runtime,
+    folder: Path,
+    flags: Callable[[Runtime], list[str]],
+    until: tuple[str, int] | None,
+    numbers: tuple[Signals, ...],
 ) -> None:
-    flags = plan_flags(any_runtime, NUM_REQUESTS_PER_CLIENT=ENDLESS, NUM_API_SERVICES=2, NUM_CLIENTS=2)
-    with started([*flags, "--out", "run"], short_folder) as run:
-        children = run.wait_until_calling()
-        assert list(run.temporary.glob("gilscope-*/*/*.0")) != []
-        run.signal(number)
-        assert run.status() == STATUS[number]
+    with started([*flags(any_runtime), "--out", "run"], folder) as run:
+        if until:
+            run.wait_for(*until)
+        children = run.wait_until_calling() if flags is not many_flags else run.children()
+        for number in numbers:
+            run.signal(number)
+        assert run.status() in [ENDED[number] for number in numbers]
         wait_for_ends(children)
         assert run.leaves_nothing()
-    assert load(short_folder / "run").cells == []
-    if number != signal.SIGKILL:
+    assert load(folder / "run").cells == []
+    if SIGKILL not in numbers:
         assert "--resume" in run.complained()
         assert "Traceback" not in run.complained()
 
 
-@pytest.mark.parametrize("number", STATUS, ids=lambda number: str(number.name))
-@pytest.mark.parametrize("services", [1, 8])
-def test_a_runner_that_is_stopped_while_its_services_start_leaves_nothing(
-    any_runtime: Runtime, short_folder: Path, number: signal.Signals, services: int
+@pytest.mark.parametrize(("role", "name"), [(SERVICE, "Service"), (CLIENT, "Client")])
+def test_a_child_that_is_killed_in_mid_cell_fails_its_cell(
+    any_runtime: Runtime, short_folder: Path, role: str, name: str
 ) -> None:
-    flags = plan_flags(any_runtime, NUM_REQUESTS_PER_CLIENT=ENDLESS, NUM_API_SERVICES=12, NUM_CLIENTS=1)
-    with started([*flags, "--out", "run"], short_folder) as run:
-        run.wait_for(SERVICE, services)
-        run.signal(number)
-        assert run.status() == STATUS[number]
-        assert run.leaves_nothing()
-
-
-def test_a_second_signal_does_not_cut_the_cleaning_short(any_runtime: Runtime, short_folder: Path) -> None:
-    flags = plan_flags(any_runtime, NUM_REQUESTS_PER_CLIENT=ENDLESS)
-    with started([*flags, "--out", "run"], short_folder) as run:
-        run.wait_until_calling()
-        for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM):
-            run.signal(number)
-        assert run.status() in (130, 143)
-        assert run.leaves_nothing()
-    assert "Traceback" not in run.complained()
-
-
-# ---- a child that is killed ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("role", [SERVICE, CLIENT])
-def test_a_child_that_is_killed_in_mid_cell_fails_its_cell_and_the_sweep_goes_on(
-    any_runtime: Runtime, short_folder: Path, role: str
-) -> None:
-    arguments = two_cell_plan(short_folder, any_runtime, first=ENDLESS, long=ENDLESS)
-    with started([*arguments, "--out", "run"], short_folder) as run:
-        children = run.wait_until_calling()
-        (victim,) = [pid for pid, line in children.items() if role in line]
-        os.kill(victim, signal.SIGKILL)
+    with started([*plan_flags(any_runtime, **ENDLESS), "--out", "run"], short_folder) as run:
+        (victim,) = [pid for pid, line in run.wait_until_calling().items() if role in line]
+        os.kill(victim, SIGKILL)
         assert run.status() == 1
         assert run.leaves_nothing()
-    failed, good = load(short_folder / "run").cells
-    assert (failed.params["NUM_REQUESTS_PER_CLIENT"], failed.status) == (ENDLESS, "failed")
-    name = "Service" if role == SERVICE else "Client"
-    assert str(failed.reason).startswith(f"{name} 1 of 1 ({any_runtime.name}, pid {victim}) was killed by SIGKILL ")
-    assert str(failed.reason).endswith("It wrote nothing to stderr.")
-    assert (good.status, good.answered) == ("ok", SHORT)
+    (failed,) = load(short_folder / "run").cells
+    assert failed.status == "failed"
+    assert re.match(rf"{name} 1 of 1 \({any_runtime.name}, pid {victim}\) .*SIGKILL", str(failed.reason))
 
 
-# ---- going on ------------------------------------------------------------------------------------------------------
+def test_a_run_goes_on_after_a_service_that_was_killed(any_runtime: Runtime, folder: Path) -> None:
+    with started([*gated_flags(any_runtime, 0), "--out", "run"], folder) as run:
+        os.kill(max(pid for pid, line in wait_at_the_gate(run).items() if "gated.py" in line), SIGKILL)
+        (folder / "gate").touch()
+        assert run.status() == 1
+        assert run.leaves_nothing()
+    failed, good = load(folder / "run").cells
+    assert (failed.block, failed.status, "SIGKILL" in str(failed.reason)) == (1, "failed", True)
+    assert (good.status, good.answered) == ("ok", 10)
 
 
-def test_a_run_that_was_killed_is_whole_as_far_as_it_came_and_goes_on_from_there(
-    any_runtime: Runtime, short_folder: Path
+def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and_is_not_written_over(
+    any_runtime: Runtime, folder: Path
 ) -> None:
-    arguments = two_cell_plan(short_folder, any_runtime, first=SHORT)
-    with started([*arguments, "--out", "run"], short_folder) as run:
-        run.wait_until_calling()
-        run.signal(signal.SIGKILL)
+    flags, resume = gated_flags(any_runtime, 1), ["--resume", "run", *runtime_flags(any_runtime)[2:]]
+    with started([*flags, "--out", "run"], folder) as run:
+        wait_at_the_gate(run)
+        run.signal(SIGKILL)
         run.status()
         assert run.leaves_nothing()
-    before = result_of(short_folder / "run")
-    assert [cell["params"]["NUM_REQUESTS_PER_CLIENT"] for cell in before["cells"]] == [SHORT]
-    resumed = finished(["--resume", "run", *runtime_flags(any_runtime)[2:]], short_folder)
+    before = result_of(folder / "run")
+    assert [cell["block"] for cell in before["cells"]] == [1]
+    (folder / "gate").touch()
+    resumed = finished(resume, folder)
     assert (resumed.status(), resumed.leaves_nothing()) == (0, True)
-    after = result_of(short_folder / "run")
+    after = result_of(folder / "run")
     assert after["cells"][0] == before["cells"][0]
-    assert [(cell["status"], cell["answered"]) for cell in after["cells"]] == [("ok", SHORT), ("ok", LONG)]
-    assert {name: after[name] for name in ("run_id", "started_at", "seed", "plan")} == {
-        name: before[name] for name in ("run_id", "started_at", "seed", "plan")
-    }
-    again = finished(["--resume", "run", *runtime_flags(any_runtime)[2:]], short_folder)
-    assert again.status() == 0
-    assert result_of(short_folder / "run")["cells"] == after["cells"]
+    assert [(cell["status"], cell["answered"]) for cell in after["cells"]] == [("ok", 10)] * 2
+    kept = ("run_id", "started_at", "seed", "plan")
+    assert [after[name] for name in kept] == [before[name] for name in kept]
+    assert finished(resume, folder).status() == 0
+    refused = finished([*flags, "--out", "run"], folder)
+    assert refused.status() == 2
+    assert "--resume" in refused.complained()
+    assert result_of(folder / "run") == after
 
 
 def test_two_runs_at_once_do_not_collide(any_runtime: Runtime, short_folder: Path) -> None:
-    flags = plan_flags(any_runtime, NUM_REQUESTS_PER_CLIENT=2000, NUM_MULTI_SOCKET=2)
+    flags = plan_flags(any_runtime, NUM_REQUESTS_PER_CLIENT=500, NUM_MULTI_SOCKET=2)
     flags[flags.index("--system") + 1] = "4"
     (short_folder / "a").mkdir()
     (short_folder / "b").mkdir()
@@ -152,18 +174,7 @@ def test_two_runs_at_once_do_not_collide(any_runtime: Runtime, short_folder: Pat
         assert one.leaves_nothing()
     for run in (one, other):
         (cell,) = result_of(run.folder / "run")["cells"]
-        assert (cell["status"], cell["answered"]) == ("ok", 2000)
-
-
-def test_a_folder_that_holds_a_run_is_not_written_over(any_runtime: Runtime, short_folder: Path) -> None:
-    flags = [*plan_flags(any_runtime), "--out", "run"]
-    assert finished(flags, short_folder).status() == 0
-    before = (short_folder / "run" / "result.json").read_bytes()
-    again = finished(flags, short_folder)
-    assert again.status() == 2
-    assert "holds a run already" in again.complained()
-    assert "--resume" in again.complained()
-    assert (short_folder / "run" / "result.json").read_bytes() == before
+        assert (cell["status"], cell["answered"]) == ("ok", 500)
 
 
 # ---- refusals ------------------------------------------------------------------------------------------------------
@@ -175,11 +186,10 @@ def test_a_plan_that_needs_more_files_than_the_hard_limit_is_refused_with_both_n
     flags = [*plan_flags(any_runtime, NUM_API_SERVICES=200, NUM_CLIENTS=200), "--out", "run"]
     run = finished(flags, short_folder, files=300)
     assert (run.status(), run.leaves_nothing()) == (2, True)
-    numbers = re.search(r"needs (\d+) open files.* limit here is (\d+)", run.complained())
-    assert numbers is not None, run.complained()
-    assert int(numbers[1]) >= 3 * 400
-    assert int(numbers[2]) == 300
     assert run.complained().startswith("error: ")
+    numbers = [int(number) for number in re.findall(r"\d+", run.complained())]
+    assert 300 in numbers
+    assert max(numbers) >= 3 * 400
     assert run.said() == ""
 
 
@@ -190,23 +200,15 @@ def test_a_soft_limit_on_open_files_is_raised_and_the_plan_runs(any_runtime: Run
     assert run.status() == 0, run.complained()
 
 
-def test_a_required_runtime_that_is_missing_is_an_error_with_the_command_that_installs_it(
-    any_runtime: Runtime, short_folder: Path
-) -> None:
-    run = finished([*plan_flags(any_runtime), "--require", "3.99t", "--out", "run"], short_folder)
-    assert (run.status(), run.said()) == (2, "")
-    assert run.complained() == "error: Runtime 3.99t was not found. Install it with: uv python install 3.99t\n"
-    assert not (short_folder / "run").exists()
-
-
-def test_a_missing_runtime_is_one_line_and_the_run_goes_on_with_the_rest(
-    any_runtime: Runtime, short_folder: Path
-) -> None:
+def test_a_missing_runtime_ends_a_run_that_requires_it_and_no_other(any_runtime: Runtime, short_folder: Path) -> None:
     flags = plan_flags(any_runtime)
+    run = finished([*flags, "--require", "3.99t", "--out", "run"], short_folder)
+    assert (run.status(), run.said(), run.complained().count("\n")) == (2, "", 1)
+    assert not (short_folder / "run").exists()
     flags[flags.index("--runtime") + 1] += ",3.99t"
     run = finished([*flags, "--out", "run"], short_folder)
     assert run.status() == 0
-    assert "Runtime 3.99t was not found. Install it with: uv python install 3.99t" in run.complained().splitlines()
+    assert any(line.endswith("uv python install 3.99t") for line in run.complained().splitlines())
     result = result_of(short_folder / "run")
     assert [cell["runtime"] for cell in result["cells"]] == [str(any_runtime.name)]
     assert list(result["missing"]) == ["3.99t"]
@@ -217,18 +219,18 @@ def test_a_temporary_folder_that_is_too_long_for_sockets_is_refused(any_runtime:
     deep.mkdir()
     run = finished([*plan_flags(any_runtime), "--out", "run"], deep)
     assert (run.status(), run.leaves_nothing()) == (2, True)
-    assert "set TMPDIR to a shorter one" in run.complained()
+    assert "TMPDIR" in run.complained()
 
 
 # ---- serve ---------------------------------------------------------------------------------------------------------
 
 
-def first_answers(addresses: list[str]) -> list[str]:
+def first_answers(addresses: list[str]) -> list[tuple[int, str]]:
     """What each address answers."""
     answers = []
     for address in addresses:
         with Peer(address) as peer:
-            answers.append(peer.ask(CALC)["msg"])
+            answers.append(FRAMES.ask(peer, FRAMES.calc))
     return answers
 
 
@@ -240,21 +242,21 @@ def test_serve_prints_one_address_a_line_and_stops_at_end_of_input(
     with started(flags, short_folder, stdin=subprocess.PIPE) as run:
         addresses = run.lines(6)
         assert len(set(addresses)) == 6
-        assert first_answers(addresses) == ["7"] * 6
+        assert first_answers(addresses) == [(200, "7")] * 6
         assert run.process.stdin is not None
         run.process.stdin.close()
         assert (run.status(), run.complained()) == (0, "")
         assert run.leaves_nothing()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda one: str(one.name))
+@pytest.mark.parametrize(("number", "status"), [(SIGINT, 0), (SIGTERM, 0), (SIGKILL, -9)])
 def test_serve_stops_at_a_signal_and_leaves_nothing(
-    any_runtime: Runtime, short_folder: Path, number: signal.Signals
+    any_runtime: Runtime, short_folder: Path, number: Signals, status: int
 ) -> None:
     with started(serve_flags(any_runtime), short_folder, stdin=subprocess.PIPE) as run:
-        assert first_answers(run.lines(1)) == ["7"]
+        assert first_answers(run.lines(1)) == [(200, "7")]
         run.signal(number)
-        assert run.status() == {signal.SIGINT: 0, signal.SIGTERM: 0, signal.SIGKILL: -9}[number]
+        assert run.status() == status
         assert (run.leaves_nothing(), run.complained()) == (True, "")
 
 
@@ -275,13 +277,13 @@ def test_serve_says_which_service_was_killed(any_runtime: Runtime, short_folder:
     with started(serve_flags(any_runtime), short_folder, stdin=subprocess.PIPE) as run:
         run.lines(1)
         (victim,) = run.wait_for(SERVICE)
-        os.kill(victim, signal.SIGKILL)
+        os.kill(victim, SIGKILL)
         assert run.status() == 1
-        assert f"Service 1 of 1 ({any_runtime.name}, pid {victim}) was killed by SIGKILL" in run.complained()
+        assert re.search(rf"Service 1 of 1 \({any_runtime.name}, pid {victim}\) .*SIGKILL", run.complained())
         assert run.leaves_nothing()
 
 
 def test_serve_wants_exactly_one_cell(any_runtime: Runtime, short_folder: Path) -> None:
     run = finished(serve_flags(any_runtime, "4", NUM_MULTI_SOCKET="1,5"), short_folder)
     assert (run.status(), run.said()) == (2, "")
-    assert "these flags make 2" in run.complained()
+    assert " 2" in run.complained()

@@ -10,6 +10,7 @@ from core.result import CellResult
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from reports.rows.ran import ran
+from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured
 from tests.contract.packages import not_installed
 
@@ -37,7 +38,6 @@ async def over_asgi(scope, receive, send):
     await send({"type": "http.response.body", "body": BODY})
 """
 EVERY = [(name, interface) for name, one in SERVERS.items() for interface in one.interfaces]
-UNDER_ALL = [("gunicorn", WSGI), ("uvicorn", ASGI)]  # one of each kind; uvicorn's extras are compiled
 FORKING = [pair for pair in EVERY if "{workers}" in SERVERS[pair[0]].command]
 
 
@@ -66,20 +66,22 @@ def check_all_is_well(result: CellResult, runtime: Runtime) -> None:
     assert all(one["gil_enabled_end"] is runtime.name.gil_enabled for one in result.services)
 
 
-@pytest.mark.parametrize(("server", "interface"), [pair for pair in EVERY if pair not in UNDER_ALL])
-def test_the_command_of_each_server_serves_the_application(
-    any_runtime: Runtime, folder: Path, bench: Bench, server: str, interface: str
+@pytest.mark.parametrize(
+    ("server", "interface", "name"),
+    [
+        *((*pair, "3.14t") for pair in EVERY),
+        ("gunicorn", WSGI, "3.11"),
+        ("uvicorn", ASGI, "3.14"),  # its extras are compiled
+        ("uvicorn", ASGI, "3.14t+gil"),
+    ],
+)
+def test_each_server_serves_the_application_and_leaves_the_gil_as_it_is(
+    folder: Path, bench: Bench, server: str, interface: str, name: str
 ) -> None:
-    result = served(folder, bench, any_runtime, server, interface)
-    check_all_is_well(result, any_runtime)
+    runtime = runtime_or_skip(name)
+    result = served(folder, bench, runtime, server, interface)
+    check_all_is_well(result, runtime)
     assert result.connect == {} or result.connect["count"] <= 2  # connections are kept
-
-
-@pytest.mark.parametrize(("server", "interface"), UNDER_ALL)
-def test_a_server_serves_under_every_runtime_and_leaves_its_gil_as_it_is(
-    runtime: Runtime, folder: Path, bench: Bench, server: str, interface: str
-) -> None:
-    check_all_is_well(served(folder, bench, runtime, server, interface), runtime)
 
 
 @pytest.mark.parametrize(("server", "interface"), FORKING)

@@ -17,6 +17,7 @@ from lab.native.programs import BUILDS, why_cargo_cannot
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.run.children import READY, Children
 from lab.run.sandbox import Sandbox
+from tests.contract.dialects import FRAMES, Dialect
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import Serving
 
@@ -80,7 +81,7 @@ def told_service(folder: str | Path, params: Mapping[str, Any], *, system: str =
 
 @contextmanager
 def native_serving(
-    command: list[str], sandbox: Sandbox, params: Mapping[str, Any], *, system: str = ""
+    command: list[str], sandbox: Sandbox, params: Mapping[str, Any], *, system: str = "", dialect: Dialect = FRAMES
 ) -> Iterator[Serving]:
     """A native service that listens; killed at the end of the block."""
     folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
@@ -88,4 +89,4 @@ def native_serving(
         child = children.start(verbatim("Service 1 of 1"), RUNTIME, command)
         child.tell(told_service(folder, params, system=system))
         (ready,) = children.hear_all([child], READY, verbatim("before it was ready"), DEADLINE_S)
-        yield Serving(children, child, ready["addresses"])
+        yield Serving(children, child, ready["addresses"], dialect)

@@ -1,9 +1,8 @@
-"""The native HTTP clients, http-beast and http-reqwest: what they count and time, against servers good and bad."""
+"""What http-beast and http-reqwest count and time. tests/contract/test_http_clients.py has the bad servers."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
-from threading import Event
 from typing import Any
 
 import pytest
@@ -11,14 +10,7 @@ import pytest
 from core.histogram import Histogram, bucket_of
 from lab.run.sandbox import Sandbox
 from tests.clients.scripted_http import (
-    HALF,
-    Script,
     ScriptedHttp,
-    barrier,
-    drip,
-    first_right_then,
-    half_then_close,
-    resetting,
     response,
     says,
 )
@@ -26,11 +18,8 @@ from tests.contract.speaking import Spoken
 from tests.native.loadgen_peers import nobody_listens
 from tests.native.programs import USAGE, native_serving, program_or_skip
 
-IMPATIENT = {"http-beast": ("--timeout-ms", "300"), "http-reqwest": ("--timeout", "0.3")}
-WORKERS = 10
 
-
-@pytest.fixture(params=IMPATIENT)
+@pytest.fixture(params=["http-beast", "http-reqwest"])
 def program(request: pytest.FixtureRequest) -> str:
     """Every client in turn."""
     return str(request.param)
@@ -71,42 +60,9 @@ def counts(result: dict[str, Any]) -> tuple[int, int, int, dict[str, int]]:
     return result["requests"], result["answered"], result["wrong"], result["errors"]
 
 
-BAD_SERVERS: dict[str, tuple[Script, tuple[int, int, dict[str, int]]]] = {
-    "right": (says(response()), (3, 0, {})),
-    "answers 500": (says(response("500 Internal Server Error")), (3, 0, {"500": 3})),
-    "answers too little": (says(response(body=b"Hello")), (3, 3, {})),
-    "closes": (says(None), (0, 0, {"closed": 3})),
-    "resets": (resetting, (0, 0, {"reset": 3})),
-    "sends half a body and closes": (half_then_close, (0, 0, {"closed": 3})),
-    "sends half a body and waits": (says(HALF), (0, 0, {"timeout": 3})),
-    "never answers": (says(b""), (0, 0, {"timeout": 3})),
-    "is no HTTP server": (says(b"220 mail.example ESMTP\r\n"), (0, 0, {"garbled": 3})),
-}
-
-
-@pytest.mark.parametrize("name", BAD_SERVERS)
-def test_every_request_to_a_bad_server_is_counted_by_its_cause(program: str, name: str) -> None:
-    script, (answered, wrong, errors) = BAD_SERVERS[name]
-    flags = IMPATIENT[program] if "timeout" in errors else ()  # who answers may take its time
-    with ScriptedHttp(script) as server:
-        result = result_of(program, told([server.address], 3, 1), *flags)
-    assert counts(result) == (3, answered, wrong, errors)
-    assert result["latency"]["count"] == answered
-
-
 def test_an_answer_that_comes_twice_is_extra() -> None:
     with ScriptedHttp(says(response() * 2)) as server:
         assert counts(result_of("http-beast", told([server.address], 3, 1))) == (3, 0, 0, {"extra": 3})
-
-
-def test_a_server_that_drips_its_answer_is_a_timeout_too(program: str) -> None:
-    ended = Event()
-    with ScriptedHttp(drip(0.05, ended)) as server:
-        try:
-            result = result_of(program, told([server.address], 1, 1), *IMPATIENT[program])
-        finally:
-            ended.set()
-    assert counts(result) == (1, 0, 0, {"timeout": 1})
 
 
 def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(program: str) -> None:
@@ -130,12 +86,6 @@ def test_a_connection_after_an_error_is_counted_by_no_connect(program: str) -> N
         assert server.connections == 2
     assert counts(result) == (3, 2, 0, {"closed": 1})
     assert result["connect"]["count"] == 1
-
-
-def test_all_requests_are_in_the_server_at_once(program: str) -> None:
-    with ScriptedHttp(first_right_then(barrier(WORKERS))) as server:
-        result = result_of(program, told([server.address], WORKERS, WORKERS))
-    assert counts(result) == (WORKERS, WORKERS, 0, {})
 
 
 @pytest.mark.parametrize(
@@ -178,10 +128,10 @@ def test_a_warm_up_is_answered_by_each_worker_and_not_counted(program: str, shar
 
 def test_with_a_duration_it_asks_until_the_time_is_over(program: str) -> None:
     with ScriptedHttp(says(response())) as server:
-        result = result_of(program, told([server.address], 1, 2, method=method(duration_s=1.0)))
+        result = result_of(program, told([server.address], 1, 2, method=method(duration_s=0.3)))
         assert server.requests == 2 + result["requests"]
     assert result["answered"] == result["requests"] > 2
-    assert result["completion_ns"] >= 990_000_000  # the time begins at go, before the workers
+    assert result["completion_ns"] >= 290_000_000  # the time begins at go, before the workers
 
 
 @pytest.mark.parametrize(
@@ -207,16 +157,3 @@ def test_its_result_is_consistent_in_itself(program: str, transport: str, sandbo
     filled = sorted(int(bucket) for bucket in latency["histogram"]["counts"])
     assert (filled[0], filled[-1]) == (bucket_of(latency["min_ns"]), bucket_of(latency["max_ns"]))
     assert Histogram.from_json(latency).quantile(1.0) == latency["max_ns"]
-
-
-@pytest.mark.parametrize(
-    ("addresses", "complaint"),
-    [([["/a/path"]], "it must be host:port"), ([[]], "a service has no address; each needs one")],
-)
-def test_an_address_that_cannot_be_is_refused(addresses: list[list[str]], complaint: str) -> None:
-    program = "http-beast" if addresses[0] else "http-reqwest"  # the other knows Unix sockets
-    with Spoken([program_or_skip(program)]) as child:
-        child.tell({**told([], 1, 1), "addresses": addresses})
-        status, said, complaints = child.end()
-    assert (status, said) == (2, b"")
-    assert complaint in complaints

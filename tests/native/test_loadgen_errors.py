@@ -7,6 +7,7 @@ import pytest
 
 from tests.native.loadgen_peers import (
     HELLO,
+    Read,
     Script,
     Scripted,
     counted,
@@ -41,24 +42,83 @@ def folder(request: pytest.FixtureRequest, short_folder: Path) -> Path | None:
     return short_folder if request.param == "unix" else None
 
 
-RIGHT: dict[str, Script] = {
-    "at once": says(HELLO),
-    "in halves": in_parts(HELLO[:30], HELLO[30:], gap_s=0.002),
-    "head and body": in_parts(HELLO[:-5], HELLO[-5:], gap_s=0.002),
-    "byte by byte": bytewise(HELLO),
-    "chunked": says(CHUNKED),
-    "chunked, byte by byte": bytewise(CHUNKED),
-    "until closed": says(UNTIL_CLOSED, keep=False),
-    "after 100 Continue": says(b"HTTP/1.1 100 Continue\r\n\r\n" + HELLO),
+def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """After the first answer they are a byte longer."""
+    connection.sendall(HELLO if server.requests == 1 else HELLO.replace(b": 5", b": 6") + b"!")
+    return True
+
+
+def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """The bytes as they came, in halves."""
+    connection.sendall(request[:50])
+    connection.sendall(request[50:])
+    return True
+
+
+def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """As many bytes, the last two exchanged."""
+    connection.sendall(request[:98] + request[99:] + request[98:99])
+    return True
+
+
+HTTP = {"wrong": 0, "errors": {}, "answered": 20, "body_bytes": 100}
+FINE = {"wrong": 0, "errors": {}, "answered": 20}
+# What becomes of 20 requests on one connection: ten faults in a row are enough.
+HTTP_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
+    "at once": (says(HELLO), HTTP),
+    "in halves": (in_parts(HELLO[:30], HELLO[30:], gap_s=0.002), HTTP),
+    "head and body": (in_parts(HELLO[:-5], HELLO[-5:], gap_s=0.002), HTTP),
+    "byte by byte": (bytewise(HELLO), HTTP),
+    "chunked": (says(CHUNKED), HTTP),
+    "chunked, byte by byte": (bytewise(CHUNKED), HTTP),
+    "until closed": (says(UNTIL_CLOSED, keep=False), HTTP),
+    "after 100 Continue": (says(b"HTTP/1.1 100 Continue\r\n\r\n" + HELLO), HTTP),
+    "another status": (says(REFUSED), {"answered": 20, "errors": {"503": 20}, "given_up": 0}),
+    "another length": (growing, {"answered": 20, "wrong": 19, "errors": {}}),
+    "no HTTP": (says(b"what?\r\n\r\n"), {"answered": 0, "errors": {"garbled": 10}, "given_up": 1}),
+    "twice": (says(HELLO * 2), {"answered": 0, "errors": {"extra": 10}, "given_up": 1}),
+    "half, then closed": (says(HELLO[:-2], keep=False), {"answered": 0, "errors": {"closed": 10}}),
+    "closed": (says(b"", keep=False), {"answered": 0, "errors": {"closed": 10}, "given_up": 1}),
+    "reset": (reset, {"answered": 0, "errors": {"reset": 10}, "given_up": 1}),
+    "silent": (silent, {"answered": 0, "errors": {"timeout": 10}, "given_up": 1}),
+}
+FRAMED_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
+    "right": (says(counted(200, "50")), {**FINE, "calc_ns": 100}),
+    "byte by byte": (bytewise(counted(200, "50")), FINE),
+    "wrong": (says(counted(200, "51")), {**FINE, "wrong": 20}),
+    "refused": (says(counted(500, "")), {**FINE, "errors": {"500": 20}}),
+    "no JSON": (says(b"\x00\x00\x00\x04\xff{]["), {"answered": 20, "errors": {"garbled": 20}}),
+    "twice": (says(counted(200, "50") * 2), {"answered": 0, "errors": {"extra": 10}}),
+    "oversize": (says(b"\x40\x00\x00\x00x"), {"answered": 0, "errors": {"garbled": 10}}),
+    "half, then closed": (says(counted(200, "50")[:9], keep=False), {"answered": 0, "errors": {"closed": 10}}),
+}
+ECHO_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
+    "right": (echo, {**FINE, "received_bytes": 2000, "sent_bytes": 2000}),
+    "of other bytes": (shifted, {**FINE, "wrong": 20}),
+    "of more": (says(bytes(101)), {"answered": 0, "errors": {"extra": 10}}),
+}
+PROTOCOLS: dict[str, tuple[Read, tuple[str | int, ...], dict[str, tuple[Script, dict[str, object]]]]] = {
+    "http": (read_http, (), HTTP_ANSWERS),
+    "framed": (read_frame, CALC, FRAMED_ANSWERS),
+    "echo": (read_message, ECHO, ECHO_ANSWERS),
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_an_answer_is_right_however_it_comes(name: str, folder: Path | None) -> None:
-    with scripted(RIGHT[name], read_http, folder) as server:
-        report = reported("-c", 2, "-n", 20, server.url, status=0)
-    assert (report["answered"], report["wrong"], report["errors"]) == (20, 0, {})
-    assert (report["body_bytes"], report["latency"]["count"], server.requests) == (100, 20, 20)
+@pytest.mark.parametrize(
+    ("protocol", "name"), [(protocol, name) for protocol, (_, _, answers) in PROTOCOLS.items() for name in answers]
+)
+def test_every_answer_is_counted_by_what_it_is(protocol: str, name: str, folder: Path | None) -> None:
+    read, flags, answers = PROTOCOLS[protocol]
+    script, expected = answers[name]
+    status = 0 if expected["errors"] == {} and not expected["wrong"] else 1
+    if folder and script is reset:
+        expected = {**expected, "errors": {"closed": 10}}  # a Unix socket knows no reset
+    patience = ("--timeout", "50ms") if script is silent else ()
+    with scripted(script, read, folder) as server:
+        target = server.url if protocol == "http" else server.address
+        report = reported(*flags, "-n", 20, *patience, target, status=status)
+    assert {key: report[key] for key in expected} == expected
+    assert report.get("latency", {"count": 0})["count"] == report["answered"]
 
 
 def test_a_late_answer_is_waited_for_and_timed(folder: Path | None) -> None:
@@ -66,41 +126,6 @@ def test_a_late_answer_is_waited_for_and_timed(folder: Path | None) -> None:
         report = reported("-n", 5, server.url, status=0)
     assert report["answered"] == 5
     assert 30_000_000 <= report["latency"]["min_ns"] < report["latency"]["max_ns"] < 10_000_000_000
-
-
-HTTP_FAULTS: dict[str, tuple[Script, dict[str, object]]] = {
-    "another status": (says(REFUSED), {"answered": 20, "errors": {"503": 20}, "given_up": 0}),
-    "no HTTP": (says(b"what?\r\n\r\n"), {"answered": 0, "errors": {"garbled": 10}, "given_up": 1}),
-    "twice": (says(HELLO * 2), {"answered": 0, "errors": {"extra": 10}, "given_up": 1}),
-    "half, then closed": (says(HELLO[:-2], keep=False), {"answered": 0, "errors": {"closed": 10}}),
-    "closed": (says(b"", keep=False), {"answered": 0, "errors": {"closed": 10}, "given_up": 1}),
-    "reset": (reset, {"answered": 0, "errors": {"reset": 10}, "given_up": 1}),
-}
-
-
-@pytest.mark.parametrize("name", HTTP_FAULTS)
-def test_a_fault_is_counted_by_its_code_and_ten_in_a_row_are_enough(name: str) -> None:
-    script, expected = HTTP_FAULTS[name]
-    with scripted(script, read_http) as server:
-        report = reported("-n", 20, server.url, status=1)
-    assert {key: report[key] for key in expected} == expected
-
-
-def test_no_answer_at_all_is_a_timeout(folder: Path | None) -> None:
-    with scripted(silent, read_http, folder) as server:
-        report = reported("-n", 20, "--timeout", "50ms", server.url, status=1)
-    assert (report["answered"], report["errors"], report["given_up"]) == (0, {"timeout": 10}, 1)
-    assert report["wall_ns"] < 5_000_000_000
-
-
-def test_an_answer_of_another_length_than_the_first_is_wrong() -> None:
-    def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        connection.sendall(HELLO if server.requests == 1 else HELLO.replace(b": 5", b": 6") + b"!")
-        return True
-
-    with scripted(growing, read_http) as server:
-        report = reported("-n", 5, server.url, status=1)
-    assert (report["answered"], report["wrong"], report["errors"]) == (5, 4, {})
 
 
 def test_status_and_length_can_be_told() -> None:
@@ -189,62 +214,15 @@ def test_the_wall_time_of_a_duration_goes_on_while_a_server_hangs() -> None:
         return True
 
     with scripted(hanging, read_http) as server:
-        report = reported("-d", "2s", "--timeout", "800ms", server.url, status=1)
+        report = reported("-d", "500ms", "--timeout", "200ms", server.url, status=1)
     assert (report["answered"], report["given_up"]) == (50, 0)
     assert report["unanswered"] == report["errors"]["timeout"] >= 2
-    assert 2.0e9 <= report["wall_ns"] < 6e9  # no request is begun once time is over
+    assert 0.5e9 <= report["wall_ns"] < 6e9  # no request is begun once time is over
     assert report["requests_per_s"] == pytest.approx(50 / report["wall_ns"] * 1e9)
-
-
-FRAMED_FAULTS: dict[str, tuple[Script, dict[str, object]]] = {
-    "right": (says(counted(200, "50")), {"answered": 20, "wrong": 0, "errors": {}, "calc_ns": 100}),
-    "byte by byte": (bytewise(counted(200, "50")), {"answered": 20, "wrong": 0, "errors": {}}),
-    "wrong": (says(counted(200, "51")), {"answered": 20, "wrong": 20, "errors": {}}),
-    "refused": (says(counted(500, "")), {"answered": 20, "wrong": 0, "errors": {"500": 20}}),
-    "no JSON": (says(b"\x00\x00\x00\x04\xff{]["), {"answered": 20, "errors": {"garbled": 20}}),
-    "twice": (says(counted(200, "50") * 2), {"answered": 0, "errors": {"extra": 10}}),
-    "oversize": (says(b"\x40\x00\x00\x00x"), {"answered": 0, "errors": {"garbled": 10}}),
-    "half, then closed": (says(counted(200, "50")[:9], keep=False), {"answered": 0, "errors": {"closed": 10}}),
-}
-
-
-@pytest.mark.parametrize("name", FRAMED_FAULTS)
-def test_frames_are_judged_as_the_python_client_judges_them(name: str, folder: Path | None) -> None:
-    script, expected = FRAMED_FAULTS[name]
-    status = 0 if expected.get("errors") == {} and not expected.get("wrong") else 1
-    with scripted(script, read_frame, folder) as server:
-        report = reported(*CALC, "-n", 20, server.address, status=status)
-    assert {key: report[key] for key in expected} == expected
-
-
-def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """The bytes as they came, in halves."""
-    connection.sendall(request[:50])
-    connection.sendall(request[50:])
-    return True
-
-
-def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """As many bytes, the last two exchanged."""
-    connection.sendall(request[:98] + request[99:] + request[98:99])
-    return True
-
-
-def test_an_echo_is_right_when_all_its_bytes_are(folder: Path | None) -> None:
-    with scripted(echo, read_message, folder) as server:
-        report = reported(*ECHO, "-n", 20, "-c", 3, server.address, status=0)
-    assert (report["answered"], report["received_bytes"], report["sent_bytes"]) == (20, 2000, 2000)
-
-
-def test_an_echo_of_other_bytes_is_wrong_and_one_of_more_is_extra() -> None:
-    with scripted(shifted, read_message) as server:
-        assert reported(*ECHO, "-n", 5, server.address, status=1)["wrong"] == 5
-    with scripted(says(bytes(101)), read_message) as server:
-        assert reported(*ECHO, "-n", 5, server.address, status=1)["errors"] == {"extra": 5}
 
 
 def test_where_nothing_listens_it_says_so() -> None:
     with nobody_listens() as address:
         done = loadgen("-n", 1, f"http://{address}/a")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"cannot connect to {address}: Connection refused" in done.stderr
+    assert address in done.stderr

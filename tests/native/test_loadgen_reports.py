@@ -172,34 +172,36 @@ def test_a_signal_ends_a_run_with_the_report_of_what_there_is(number: signal.Sig
     assert " 100% " in said
 
 
-WRONG_FLAGS = [
-    (["http://127.0.0.1:1/"], "give --requests 10000 or --duration 10s"),
-    (["-n", "1"], "the target is missing"),
-    (["-n", "0", "http://127.0.0.1:1/"], "a whole number of at least 1"),
-    (["-n", "1", "-d", "1s", "http://127.0.0.1:1/"], "cannot be used with"),
-    (["-n", "1", "--rate", "x", "http://127.0.0.1:1/"], "requests per second"),
-    (["-n", "1", "-H", "x", "http://127.0.0.1:1/"], "it must be `Name: value`"),
-    (["-n", "1", "--protocol", "smoke", "http://127.0.0.1:1/"], "http, framed, echo"),
-    (["-n", "1", "-m", "get", "http://127.0.0.1:1/"], "one of GET, HEAD, POST"),
-    (["-n", "1", "-m", "GET /x HTTP/1.1\r\nX:", "http://127.0.0.1:1/"], "one of GET, HEAD, POST"),
-    (["-n", "1", "-t", "0", "http://127.0.0.1:1/"], "a whole number from 1 to 1000"),
-    (["-n", "1", "--protocol", "framed", "--payload-bytes", "3000000000", "/x"], "from 0 to 16776192"),
-    (["-n", "1", "--protocol", "echo", "-m", "POST", "127.0.0.1:1"], "--method has no effect here"),
-    (["--report", "child", "-c", "5"], "--connections has no effect here"),
-]
+HERE = "http://127.0.0.1:1/"
+# Each with what its complaint names.
+WRONG_FLAGS: dict[tuple[str, ...], str] = {
+    (HERE,): "--requests",
+    ("-n", "1"): "target",
+    ("-n", "0", HERE): "--requests",
+    ("-n", "1", "-d", "1s", HERE): "--duration",
+    ("-n", "1", "--rate", "x", HERE): "--rate",
+    ("-n", "1", "-H", "x", HERE): "--header",
+    ("-n", "1", "--protocol", "smoke", HERE): "http, framed, echo",
+    ("-n", "1", "-m", "get", HERE): "GET, HEAD, POST",
+    ("-n", "1", "-m", "GET /x HTTP/1.1\r\nX:", HERE): "GET, HEAD, POST",
+    ("-n", "1", "-t", "0", HERE): "1 to 1000",
+    ("-n", "1", "--protocol", "framed", "--payload-bytes", "3000000000", "/x"): "16776192",
+    ("-n", "1", "--protocol", "echo", "-m", "POST", "127.0.0.1:1"): "--method",
+    ("--report", "child", "-c", "5"): "--connections",
+}
 
 
-@pytest.mark.parametrize(("flags", "remedy"), WRONG_FLAGS)
-def test_a_flag_that_cannot_be_is_refused_with_what_can(flags: list[str], remedy: str) -> None:
+@pytest.mark.parametrize("flags", WRONG_FLAGS)
+def test_a_flag_that_cannot_be_is_refused_by_name(flags: tuple[str, ...]) -> None:
     done = loadgen(*flags)
     assert (done.returncode, done.stdout) == (2, "")
-    assert remedy in done.stderr
+    assert WRONG_FLAGS[flags] in done.stderr
 
 
 def test_a_target_that_is_none_is_refused_with_what_is() -> None:
     done = loadgen("-n", 1, "ftp://x")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "it must be http://host:port/path or unix:/path.sock:/path" in done.stderr
+    assert {"http://host:port/path", "unix:/path.sock:/path"} <= set(done.stderr.split())
 
 
 def test_the_buffers_are_told_as_the_kernel_made_them() -> None:

@@ -19,7 +19,6 @@ from tests.clients.scripted_http import (
     HALF,
     Script,
     ScriptedHttp,
-    barrier,
     drip,
     first_right_then,
     half_then_close,
@@ -168,12 +167,6 @@ def test_a_connection_that_was_closed_is_opened_again(client: Started) -> None:
             counted = workers.run()
         assert server.connections == 2
     assert (counted["answered"], counted["errors"]) == (2, {"closed": 1})
-
-
-def test_all_requests_are_in_the_server_at_once(client: Started) -> None:
-    with ScriptedHttp(first_right_then(barrier(10))) as server, client(server, cell(10, connections=10)) as workers:
-        counted = workers.run()
-    assert (counted["answered"], counted["errors"]) == (10, {})
 
 
 def test_an_answer_that_drips_in_is_a_timeout_although_no_single_wait_is(

@@ -1,0 +1,198 @@
+"""Every service against good and bad peers: each answer is right, and none of them may hold a worker.
+
+Every service here has one worker thread, unless its kind says otherwise: a held one shows, as nobody else is answered.
+"""
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from multiprocessing.connection import Client
+
+import pytest
+
+from core.runtime import NATIVE
+from lab.run.sandbox import Sandbox
+from tests.contract.dialects import LIMIT_BYTES, RAW
+from tests.contract.kinds import FRAMED, KINDS, Kind
+from tests.contract.peers import CALC, Peer, framed, request
+from tests.contract.serving import Serving
+
+CUTS = (0, 1, 3, 4, 24, -1)
+MOST_BYTES = 64 * 2**20  # that a service and the kernel take for a peer that does not read its answers
+RESET = b"\1\0\0\0\0\0\0\0"  # close() sends a reset in place of an end: SO_LINGER, socket(7)
+WHOLE = [kind for kind in KINDS if not kind[1].startswith("echo")]  # answer when they have the whole request
+LARGE = [("3.11", "1 unix"), ("3.14t", "2 tcp"), ("3.14t", "4 unix"), (NATIVE, "2 tcp"), (NATIVE, "1 unix")]
+
+
+@pytest.fixture(scope="module")
+def service(kind: Kind, sandbox: Sandbox) -> Iterator[Serving]:
+    """One service of each kind for many tests of this module; at the end it has nothing to complain of."""
+    with kind.serving(sandbox) as service:
+        yield service
+        service.end()
+
+
+def drain(peer: Peer) -> None:
+    """Until the service closes."""
+    with suppress(ConnectionResetError):
+        while peer.sock.recv(1 << 20):
+            pass
+
+
+def test_every_request_is_answered_as_the_table_says_and_the_connection_stays_open(
+    service: Serving, kind: Kind
+) -> None:
+    requests = [*service.dialect.table, service.dialect.calc]
+    if kind.keeps:
+        with service.peer() as peer:
+            heard = [service.dialect.ask(peer, one) for one in requests]
+    else:
+        heard = []
+        for one in requests:
+            with service.peer() as peer:
+                heard.append(service.dialect.ask(peer, one))
+                assert peer.is_closed()
+    wanted = [*service.dialect.table.values(), (200, service.dialect.msg)]
+    wrong = [(one[:100], got) for one, got, due in zip(requests, heard, wanted, strict=True) if got != due]
+    assert wrong == []
+
+
+def test_what_cannot_be_a_request_is_refused_and_its_connection_closed(service: Serving, kind: Kind) -> None:
+    for sent, code in service.dialect.closing.items():
+        with service.peer() as peer:
+            with suppress(BrokenPipeError, ConnectionResetError):  # the service need not take in all of it
+                peer.send(sent)
+            if code:
+                assert service.dialect.read(peer, sent)[0] == code, sent[:100]
+                assert peer.is_closed(), sent[:100]
+            else:
+                drain(peer)
+        service.check_it_answers(kind.prompt_s)
+
+
+def test_a_peer_that_stops_or_goes_away_in_the_middle_holds_up_nobody(service: Serving, kind: Kind) -> None:
+    calc = service.dialect.calc
+    for cut in CUTS:
+        with service.peer() as slow:
+            slow.send(calc[:cut])
+            service.check_it_answers(kind.prompt_s)
+            slow.send(calc[cut:])
+            assert service.dialect.read(slow, calc) == (200, service.dialect.msg)
+        for sent in (calc[:cut], calc):
+            with service.peer() as gone:
+                gone.send(sent)
+    service.check_it_answers(kind.prompt_s)
+
+
+def test_a_peer_that_sends_byte_by_byte_is_answered_and_so_are_the_others_meanwhile(
+    service: Serving, kind: Kind
+) -> None:
+    with service.peer() as slow:
+        for place, byte in enumerate(service.dialect.calc):
+            slow.send(bytes([byte]))
+            if place % 8 == 0:
+                service.check_it_answers(kind.prompt_s)
+        assert service.dialect.read(slow, service.dialect.calc) == (200, service.dialect.msg)
+
+
+def test_hundreds_of_silent_connections_and_of_half_requests_hold_up_nobody(service: Serving, kind: Kind) -> None:
+    with ExitStack() as silent:
+        for number in range(kind.crowd):
+            silent.enter_context(service.peer()).send(service.dialect.calc[: number % 25])
+        service.check_it_answers(kind.prompt_s)
+    service.check_it_answers(kind.prompt_s)
+
+
+@pytest.mark.parametrize("kind", WHOLE, ids="-".join, indirect=True)
+def test_peers_that_do_not_read_their_large_answers_hold_up_nobody(service: Serving, kind: Kind) -> None:
+    asked = service.dialect.echo("x" * 6_000_000)
+    with ExitStack() as rude:
+        peers = [rude.enter_context(service.peer(receive_buffer_bytes=4096)) for _ in range(3)]
+        for peer in peers:
+            peer.send(asked)
+        service.check_it_answers(kind.prompt_s)
+        assert service.dialect.read(peers[0], asked) == (200, "x" * 6_000_000)
+    service.check_it_answers(kind.prompt_s)
+
+
+def test_a_peer_that_sends_much_and_reads_nothing_is_not_read_any_more_and_holds_up_nobody(
+    service: Serving, kind: Kind
+) -> None:
+    much = service.dialect.echo("x" * 1000) * 1000
+    taken_bytes = 0
+    with service.peer(deadline_s=0.1, receive_buffer_bytes=4096) as rude:
+        with suppress(TimeoutError, BrokenPipeError, ConnectionResetError):
+            while taken_bytes < MOST_BYTES:
+                taken_bytes += rude.sock.send(much[taken_bytes % len(much) :])
+        assert taken_bytes < MOST_BYTES
+        service.check_it_answers(kind.prompt_s)
+    service.check_it_answers(kind.prompt_s)
+
+
+def test_peers_that_vanish_with_an_answer_on_its_way_hold_up_nobody(service: Serving, kind: Kind) -> None:
+    for _ in range(20):
+        with service.peer() as gone:
+            if gone.sock.family == socket.AF_INET:
+                gone.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            gone.send(service.dialect.echo("x" * 50_000))
+    service.check_it_answers(kind.prompt_s)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind[1] != "3"], ids="-".join, indirect=True)
+def test_a_peer_that_ends_its_side_still_gets_its_answer(service: Serving) -> None:
+    asked = service.dialect.echo("x" * 100_000)
+    with service.peer() as peer:
+        peer.send(asked)
+        peer.sock.shutdown(socket.SHUT_WR)
+        assert service.dialect.read(peer, asked) == (200, "x" * 100_000)
+        assert peer.is_closed()
+
+
+def test_requests_that_arrive_together_are_answered_in_order(service: Serving, kind: Kind) -> None:
+    asked = [service.dialect.echo(str(number)) for number in range(500)]
+    with service.peer() as peer:
+        peer.send(b"".join(asked))
+        wanted = 500 if kind.keeps else 1
+        heard = [service.dialect.read(peer, one) for one in asked[:wanted]]
+        assert heard == [(200, str(number)) for number in range(wanted)]
+        if kind.keeps:
+            assert service.dialect.ask(peer, service.dialect.calc) == (200, service.dialect.msg)
+        else:
+            assert peer.is_closed()
+
+
+@pytest.mark.parametrize("kind", FRAMED, ids="-".join, indirect=True)
+def test_a_good_frame_before_a_bad_length_is_answered_first(service: Serving, kind: Kind) -> None:
+    with service.peer() as peer:
+        good = bytes.fromhex("0000003b") + b'{"method": "POST", "url": "/calc", "params": {"target": 7}}'
+        assert service.dialect.ask(peer, good + b"\xff\xff\xff\xffmore") == (200, "7")
+        if kind.keeps:
+            assert peer.answer()["code"] == 413
+        assert peer.is_closed()
+
+
+@pytest.mark.parametrize("kind", LARGE, ids="-".join, indirect=True)
+def test_a_frame_just_below_the_limit_is_answered(service: Serving) -> None:
+    bare = len(request("/calc", target=7, filler=""))
+    assert service.ask(framed(request("/calc", target=7, filler="x" * (LIMIT_BYTES - bare)))) == (200, "7")
+
+
+@pytest.mark.parametrize("kind", FRAMED, ids="-".join, indirect=True)
+def test_multiprocessing_connection_talks_to_the_service(service: Serving, kind: Kind) -> None:
+    host, _, port = service.addresses[0].rpartition(":")
+    for body, msg in {CALC: "7", request("/", msg="x" * 100_000): "x" * 100_000}.items():
+        with Client((host, int(port)) if host else service.addresses[0]) as connection:
+            connection.send_bytes(body)
+            assert connection.poll(kind.prompt_s)
+            assert json.loads(connection.recv_bytes())["msg"] == msg
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind[1].startswith("echo")], ids="-".join, indirect=True)
+def test_a_crowd_of_connections_is_echoed_at_once(service: Serving, kind: Kind) -> None:
+    sent = [RAW.echo(f"{number:04d}" * (250 + number)) for number in range(kind.crowd)]
+    with ExitStack() as held:
+        peers = [held.enter_context(service.peer()) for _ in sent]
+        for peer, message in zip(peers, sent, strict=True):
+            peer.send(message)
+        assert [peer.take(len(message)) for peer, message in zip(peers, sent, strict=True)] == sent
