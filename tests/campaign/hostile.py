@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import cycle
+from typing import TypeVar
 
 from tests.campaign.sizes import SEED, size
 
 PIECE = b"x" * 65536
 DRIP_S = 0.2
+Mode = TypeVar("Mode")
 Hostility = Callable[[socket.socket, threading.Event], None]
 
 
@@ -134,6 +136,6 @@ def hostile(hostility: Hostility) -> Iterator[str]:
         thread.join(25)
 
 
-def sample(modes: list[str], most: int) -> list[str]:
+def sample(modes: list[Mode], most: int) -> list[Mode]:
     """All *modes* in a campaign, or else *most* of them."""
     return random.Random(SEED).sample(modes, size(min(most, len(modes)), len(modes)))

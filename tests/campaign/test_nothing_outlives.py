@@ -28,6 +28,8 @@ LATEST_S = 3.0
 MARK = "GILSCOPE_CAMPAIGN"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TURN_S = 0.01
+DAEMON = "sleep 601"
+SIGKILL, SIGTERM = signal.SIGKILL, signal.SIGTERM
 
 BACKEND = """
 import os, subprocess
@@ -169,16 +171,16 @@ def test_what_is_ended_leaves_nothing(end: End, places: tuple[Path, Path]) -> No
     assert gone, f"{end}: {leftovers(temporary, folder, mark)}"
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: str(number.name))
-def test_an_audit_that_is_ended_while_it_builds_leaves_no_build(
-    number: signal.Signals, places: tuple[Path, Path]
+@pytest.mark.parametrize(("target", "number"), [("runner", SIGKILL), ("runner", SIGTERM), ("guard.py", SIGKILL)])
+def test_an_audit_or_its_guard_that_is_ended_while_it_builds_leaves_no_build(
+    target: str, number: signal.Signals, places: tuple[Path, Path]
 ) -> None:
-    """Neither uv, nor the build backend, nor what that started, one of it in a session of its own."""
+    """Neither uv, nor the build backend, nor what that started, but for a daemon of its own whose guard was killed."""
     runtime_or_skip("3.14t")
     if uv.find() is None:
         pytest.skip("uv is not here")
     temporary, folder = places
-    mark = f"{os.getpid()}-{SEED}-{number.name}"
+    mark = f"{os.getpid()}-{SEED}-{target}-{number.name}"
 
     def builds() -> bool:
         lines = " ".join(marked(mark).values())
@@ -187,34 +189,22 @@ def test_an_audit_that_is_ended_while_it_builds_leaves_no_build(
     with start("audit", temporary, folder, mark) as process:
         try:
             assert wait(builds, 60.0), marked(mark)
-            process.send_signal(number)
-            process.wait(GONE_WITHIN_S)
+            struck = [pid for pid, line in marked(mark).items() if target in line] or [process.pid]
+            assert len(struck) == 1, marked(mark)
+            os.kill(struck[0], number)
+            if target == "runner":
+                process.wait(GONE_WITHIN_S)
+            else:
+                assert wait(lambda: not any(DAEMON not in line for line in builders(mark)), GONE_WITHIN_S), marked(mark)
         finally:
             process.kill()
+    for pid, line in marked(mark).items():
+        if target != "runner" and DAEMON in line:
+            os.kill(pid, SIGKILL)
     assert wait(lambda: not leftovers(temporary, folder, mark), GONE_WITHIN_S), leftovers(temporary, folder, mark)
 
 
-def test_a_guard_that_is_killed_takes_its_command_with_it(places: tuple[Path, Path]) -> None:
-    runtime_or_skip("3.14t")
-    if uv.find() is None:
-        pytest.skip("uv is not here")
-    temporary, folder = places
-    mark = f"{os.getpid()}-{SEED}-guard"
-    with start("audit", temporary, folder, mark) as process:
-        try:
-            assert wait(lambda: "sleep 602" in " ".join(marked(mark).values()), 60.0), marked(mark)
-            guards = [pid for pid, line in marked(mark).items() if "guard.py" in line]
-            assert len(guards) == 1, marked(mark)
-            commands = {
-                pid for pid, line in marked(mark).items() if "uv pip install" in line and "guard.py" not in line
-            }
-            assert commands
-            os.kill(guards[0], signal.SIGKILL)
-            gone = wait(lambda: not commands & marked(mark).keys(), GONE_WITHIN_S)
-            assert gone, marked(mark)
-        finally:
-            process.kill()
-    for pid, line in marked(mark).items():  # a daemon whose guard was killed is nobody's: named, and ended here
-        if "sleep" in line:
-            os.kill(pid, signal.SIGKILL)
-    assert wait(lambda: not leftovers(temporary, folder, mark), GONE_WITHIN_S), leftovers(temporary, folder, mark)
+def builders(mark: str) -> list[str]:
+    """Command lines of uv and of what it has started."""
+    lines = marked(mark).values()
+    return [line for line in lines if "guard.py" not in line and ("uv pip install" in line or "sleep 60" in line)]

@@ -17,15 +17,6 @@ def test_what_a_command_prints_and_how_it_ends() -> None:
     assert (ended.output, ended.stderr, ended.status) == ("out\n\N{REPLACEMENT CHARACTER}", "no\n", 4)
 
 
-def test_a_command_finds_nothing_on_its_standard_input() -> None:
-    assert run(["cat"]).output == ""
-
-
-def test_a_command_that_is_not_there_is_an_error_of_the_system() -> None:
-    with pytest.raises(FileNotFoundError):
-        run(["gilscope-no-such-command"])
-
-
 def test_the_memory_of_a_small_command_is_not_its_parents() -> None:
     """It cannot end before it was looked at: it waits for its standard input. It is all there once it has answered."""
     assert own_peak_memory_bytes() > 10_000_000

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.method import Method, Warmup
-from tests.clients.printed import AB, HEY, HEY_REFUSED, OHA, WRK
+from tests.clients.printed import AB, HEY_REFUSED, OHA, WRK
 from tests.contract.speaking import REPOSITORY, Spoken, read_to_end, wait_readable
 
 FAKE = """#!/bin/sh
@@ -91,7 +91,7 @@ def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: 
     assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (False, False)
 
 
-def test_answers_that_a_generator_calls_failed_are_errors(tool: Tool) -> None:
+def test_it_asks_as_often_on_each_connection_and_answers_that_a_generator_calls_failed_are_errors(tool: Tool) -> None:
     tool.prints("hey", HEY_REFUSED)
     result = result_of("hey", NUM_REQUESTS_PER_CLIENT=103)
     assert (result["requests"], result["answered"], result["errors"]) == (100, 99, {"failed": 22})
@@ -109,11 +109,6 @@ def test_the_warm_up_is_a_share_of_the_requests(tool: Tool) -> None:
     tool.prints("oha", OHA)
     assert result_of("oha", warmup=0.1)["answered"] == 2000
     assert [call.split()[4] for call in tool.calls[1:]] == ["200", "2000"]
-
-
-def test_a_generator_that_is_told_an_uneven_number_of_requests_asks_as_often_on_each_connection(tool: Tool) -> None:
-    tool.prints("hey", HEY)
-    assert result_of("hey", NUM_REQUESTS_PER_CLIENT=2003)["requests"] == 2000
 
 
 def test_a_duration_ends_a_generator_that_knows_a_number_of_requests_too(tool: Tool) -> None:
@@ -184,15 +179,6 @@ def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) ->
         os.close(mine)
         if its >= 0:
             os.close(its)
-
-
-def test_end_of_file_instead_of_go_calls_nothing(tool: Tool) -> None:
-    tool.prints("ab", AB)
-    with peer("ab") as client:
-        client.tell(told("ab"))
-        client.line()
-        assert client.end() == (3, b"", "")
-    assert tool.calls == ["-V"]
 
 
 def test_a_generator_that_is_none_is_refused_with_those_there_are() -> None:

@@ -67,18 +67,6 @@ def picks(seed: str, count: int) -> list[bytes | str]:
     return [ask(pool) for _ in range(count)]
 
 
-def test_a_cached_caller_keeps_the_connection_that_it_opened() -> None:
-    connector, connects = Connector(), Histogram()
-    caller = CachedCaller(connector, "a", connects.record)
-    caller.open()
-    for _ in range(3):
-        assert caller.take() is connector.made[0]
-        caller.give(connector.made[0])
-    assert (len(connector.made), connects.count) == (1, 0)
-    caller.close()
-    assert connector.made[0].closed
-
-
 def test_a_connection_that_was_dropped_is_opened_again_and_that_connect_is_timed() -> None:
     connector, connects = Connector(), Histogram()
     caller = CachedCaller(connector, "a", connects.record)
@@ -87,12 +75,6 @@ def test_a_connection_that_was_dropped_is_opened_again_and_that_connect_is_timed
     assert connector.made[0].closed
     assert caller.take() is connector.made[1]
     assert connects.count == 1
-
-
-def test_closing_a_caller_that_holds_nothing_does_nothing() -> None:
-    connector = Connector()
-    CachedCaller(connector, "a", lambda taken_ns: None).close()
-    assert connector.made == []
 
 
 def test_a_fresh_caller_connects_for_every_request_closes_after_it_and_times_each() -> None:

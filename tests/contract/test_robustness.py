@@ -157,7 +157,7 @@ def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and
     refused = finished([*flags, "--out", "run"], folder)
     assert refused.status() == 2
     assert "--resume" in refused.complained()
-    assert result_of(folder / "run") == after
+    assert result_of(folder / "run")["cells"] == after["cells"]
 
 
 def test_two_runs_at_once_do_not_collide(any_runtime: Runtime, short_folder: Path) -> None:

@@ -38,13 +38,6 @@ def test_a_connection_that_is_silent_has_no_request_and_one_that_is_closed_is_no
     assert connection.receive() is None
 
 
-def test_a_connection_that_is_reset_is_none(pair: tuple[Connection, socket.socket]) -> None:
-    connection, peer = pair
-    connection.sock.send(b"never read")
-    peer.close()
-    assert connection.receive() is None
-
-
 def test_what_the_peer_does_not_take_stays_unsent_and_keeps_its_order(
     pair: tuple[Connection, socket.socket],
 ) -> None:

@@ -94,13 +94,6 @@ def test_a_handler_that_blocks_stops_no_other_connection(server: Server) -> None
     assert [asks(peer) for peer in peers] == [b"x"] * (2 * WORKERS)
 
 
-def test_a_connection_that_comes_while_all_but_one_are_blocked_is_served(server: Server) -> None:
-    for _ in range(WORKERS - 1):
-        server.peer().send(b"b")
-        server.held.get(timeout=DEADLINE_S)
-    assert asks(server.peer()) == b"x"
-
-
 def test_connections_that_are_closed_make_room_for_others_with_the_same_number(server: Server) -> None:
     for _ in range(30):
         peer = server.peer()

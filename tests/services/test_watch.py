@@ -109,14 +109,6 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
     workers.release()
 
 
-def test_a_socket_that_becomes_readable_is_handed_out(workers: Workers) -> None:
-    pair = workers.pair()
-    workers.watch.add(pair.fd)
-    workers.start()
-    pair.speak()
-    assert workers.taken() == pair.fd
-
-
 def test_a_socket_that_is_added_while_a_worker_waits_is_noticed(workers: Workers) -> None:
     quiet, pair = workers.pair(), workers.pair()
     workers.watch.add(quiet.fd)
@@ -141,21 +133,6 @@ def test_a_readable_socket_is_handed_to_one_worker_only_until_it_is_armed_again(
     assert workers.taken() == pair.fd
 
 
-def test_a_socket_that_is_armed_while_a_worker_waits_is_noticed(workers: Workers) -> None:
-    pair = workers.pair()
-    workers.watch.add(pair.fd)
-    for _ in range(20):
-        pair.speak()
-        workers.start(2)
-        assert workers.taken() == pair.fd
-        pair.hear()
-        workers.watch.arm(pair.fd)
-        pair.speak()
-        assert workers.taken() == pair.fd
-        pair.hear()
-        workers.watch.arm(pair.fd)
-
-
 def test_each_of_many_readable_sockets_goes_to_one_of_many_workers(workers: Workers) -> None:
     pairs = [workers.pair() for _ in range(50)]
     for pair in pairs:
@@ -164,14 +141,6 @@ def test_each_of_many_readable_sockets_goes_to_one_of_many_workers(workers: Work
     for pair in pairs:
         pair.speak()
     assert sorted(workers.taken() for _ in pairs) == sorted(pair.fd for pair in pairs)
-
-
-def test_a_peer_that_goes_away_makes_its_socket_readable(workers: Workers) -> None:
-    pair = workers.pair()
-    workers.watch.add(pair.fd)
-    workers.start()
-    pair.peer.close()
-    assert workers.taken() == pair.fd
 
 
 def test_a_socket_that_is_closed_after_it_was_taken_disturbs_nobody(workers: Workers) -> None:

@@ -1,7 +1,6 @@
 """Threads and tasks of an HTTP client against a scripted server: every answer is counted once, under the right name."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
@@ -12,14 +11,13 @@ from clients.http import workers as http_workers
 from clients.http.stdlib import StdlibConnection
 from clients.http.tasks import TaskClient
 from clients.http.threads import BlockingConnection, ThreadClient, ThreadWorker
-from clients.workers import GIVE_UP_AFTER, NEVER_NS
+from clients.workers import NEVER_NS
 from core.cell import Cell
 from core.method import Method, Warmup
 from tests.clients.scripted_http import (
     HALF,
     Script,
     ScriptedHttp,
-    drip,
     first_right_then,
     half_then_close,
     response,
@@ -153,47 +151,6 @@ def test_a_bad_answer_is_counted_by_its_cause_also_after_a_good_one(
             counted = workers.run()
         assert (counted["requests"], counted["answered"]) == (2, answered)
         assert (counted["wrong"], counted["errors"]) == (wrong, errors)
-
-
-def test_a_server_that_closes_every_connection_is_given_up(client: Started) -> None:
-    with ScriptedHttp(says(None)) as server, client(server, cell(50)) as workers:
-        counted = workers.run()
-    assert (counted["requests"], counted["errors"]) == (50, {"closed": GIVE_UP_AFTER})
-
-
-def test_a_connection_that_was_closed_is_opened_again(client: Started) -> None:
-    with ScriptedHttp(lambda server, peer: None if server.requests == 2 else response()) as server:
-        with client(server, cell(3)) as workers:
-            counted = workers.run()
-        assert server.connections == 2
-    assert (counted["answered"], counted["errors"]) == (2, {"closed": 1})
-
-
-def test_an_answer_that_drips_in_is_a_timeout_although_no_single_wait_is(
-    client: Started, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http_workers, "REQUEST_DEADLINE_S", 0.3)
-    ended = threading.Event()
-    with ScriptedHttp(drip(0.01, ended)) as server:
-        try:
-            with client(server, cell(1)) as workers:
-                counted = workers.run()
-        finally:
-            ended.set()
-    assert (counted["requests"], counted["answered"], counted["errors"]) == (1, 0, {"timeout": 1})
-
-
-def test_a_server_that_cannot_be_reached_is_given_up() -> None:
-    with ScriptedHttp(says(response())) as gone:
-        pass
-    counted = threads(gone.address, cell(50), Method()).run()
-    assert (counted["requests"], counted["answered"]) == (50, 0)
-    assert counted["errors"] == {"connect": GIVE_UP_AFTER}
-
-
-def test_what_is_not_http_is_garbled() -> None:
-    with ScriptedHttp(says(b"Hello\r\n\r\n")) as server:
-        assert threads(server.address, cell(2), Method()).run()["errors"] == {"garbled": 2}
 
 
 class Broken:

@@ -69,22 +69,15 @@ def client(
     return UserServiceClient(told, cell, 0, [[address]], method or Method())
 
 
-def test_every_request_is_sent_once_and_timed() -> None:
-    with serving() as (address, asked):
-        result = client(address).run()
-    assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (20, 20, 0, {})
-    assert result["latency"]["count"] == 20
-    assert result["connect"]["count"] == 2
-    assert asked == {"/3": 20}
-    assert "first_wrong" not in result
-
-
 def test_the_warm_up_is_asked_and_not_counted() -> None:
     with serving() as (address, asked):
         warm = client(address, method=Method(warmup=Warmup(share=0.5)))
         warm.warm_up()
         assert asked == {"/3": 10}
-        assert warm.run()["latency"]["count"] == 20
+        result = warm.run()
+    assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (20, 20, 0, {})
+    assert (result["latency"]["count"], result["connect"]["count"], asked["/3"]) == (20, 2, 30)
+    assert "first_wrong" not in result
 
 
 def test_requests_come_by_weight() -> None:
@@ -99,13 +92,6 @@ def test_the_first_wrong_answer_is_kept_with_what_was_expected() -> None:
         result = client(address, Request(path="/4", expect_json={"id": 3})).run()
     assert (result["answered"], result["wrong"], result["errors"]) == (20, 20, {})
     assert result["first_wrong"] == {"request": "GET /4", "got": 'body {"id": 4}: id is 4', "expected": "3"}
-
-
-def test_another_status_is_an_error_by_its_code() -> None:
-    with serving() as (address, _):
-        result = client(address, Request(path="/4", expect_status=201)).run()
-    assert (result["wrong"], result["errors"]) == (0, {"200": 20})
-    assert result["first_wrong"]["got"] == "status 200"
 
 
 def test_a_service_that_is_gone_is_given_up() -> None:
@@ -129,20 +115,6 @@ def test_a_connection_that_was_closed_while_idle_is_opened_again() -> None:
         thinking = client(address, NUM_REQUESTS_PER_CLIENT=4, RATE=20)  # on two connections
         result = thinking.run()
     assert (result["answered"], result["errors"]) == (4, {})
-
-
-def test_a_duration_ends_the_run() -> None:
-    with serving() as (address, _):
-        result = client(address, method=Method(duration_s=0.2)).run()
-    assert 0.2e9 <= result["completion_ns"] < 5e9
-    assert result["requests"] == result["answered"] > 0
-
-
-def test_a_rate_is_kept_by_all_connections_together() -> None:
-    with serving() as (address, _):
-        result = client(address, RATE=100, NUM_REQUESTS_PER_CLIENT=20).run()
-    assert result["answered"] == 20
-    assert result["completion_ns"] >= 0.19e9  # the 20th is due 19 hundredths after the first
 
 
 def test_latency_at_a_rate_is_from_the_time_at_which_a_request_was_due() -> None:
