@@ -179,7 +179,7 @@ def _halves(service: Serving) -> None:
     with ExitStack() as silent:
         for _ in range(4):
             _ignored(silent.enter_context(service.peer()), framed(b"x" * 8_000_000)[:-1])
-        assert _answers(service) == "7"
+        service.check_it_answers(PROMPT_S)
 
 
 def _silent(service: Serving) -> None:
@@ -252,18 +252,8 @@ def _rss_bytes(pid: int) -> int:
     return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) * 1024
 
 
-def _answers(service: Serving) -> str:
-    """What a new client is told, by frames or by HTTP."""
-    with service.peer(deadline_s=PROMPT_S) as peer:
-        if service.addresses[0].startswith("/"):
-            return str(peer.ask(CALC)["msg"])
-        body = b'{"target": 7}'
-        peer.send(HTTP_HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        return str(peer.response()[1]["msg"])
-
-
 def test_hostile_clients_cost_a_service_neither_memory_nor_other_clients(service: Serving) -> None:
-    assert _answers(service) == "7"
+    service.check_it_answers(PROMPT_S)
     pid = service.child.process.pid
     base = _rss_bytes(pid)
     for mode in sample(list(CLIENTS), 10):
@@ -272,6 +262,6 @@ def test_hostile_clients_cost_a_service_neither_memory_nor_other_clients(service
         thread.start()
         thread.join(WAIT_S)
         assert not thread.is_alive(), mode
-        assert _answers(service) == "7", mode
+        service.check_it_answers(PROMPT_S)
         assert _rss_bytes(pid) - base <= MORE_BYTES, (mode, _rss_bytes(pid) - base)
         print(f"{mode}: {monotonic() - start:.1f} s, {(_rss_bytes(pid) - base) >> 20} MiB more")

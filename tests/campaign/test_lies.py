@@ -29,7 +29,6 @@ from tests.contract.own_services import measured as measured_own
 from tests.contract.own_services import write_services
 from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.test_systems import patch_children
-from tests.lab.extensions import EXTENSION, extension
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc, SO_REUSEPORT")
 SEEDS = range(SEED, SEED + size(1, 20))
@@ -154,19 +153,6 @@ def duplicate_port(stage: Stage) -> tuple[CellResult, str]:
     return result, r"Another process listens at 127\.0\.0\.1:\d+, too"
 
 
-def gil_turned_on(stage: Stage) -> tuple[CellResult, str]:
-    """A child imports what does not say that it needs no GIL: before it is ready, or then."""
-    runtime = runtime_or_skip("3.14t")
-    (stage.folder / "held_lie.so").write_bytes(extension(runtime.interpreter, stage.folder, "held_lie", EXTENSION))
-    role, late = stage.chance.choice(["service", "client"]), stage.chance.random() < 0.5
-    load = f"import sys; sys.path.append({str(stage.folder)!r}); import held_lie\n"
-    if late:
-        load = f"import core.child\nsay = core.child._say\ndef late(line):\n say(line)\n {load}core.child._say = late"
-    patch_children(stage.patch, role, load)
-    when = "at the end" if late else "when ready and at the end"
-    return stage.cell(runtime), rf"the GIL of {role.title()} 1 of \d .*was on {when}: .*held_lie"
-
-
 def package_swapped(stage: Stage) -> tuple[CellResult, str]:
     """Something is installed, edited or removed in the environment while a cell is measured."""
     runtime, system = runtime_or_skip("3.14"), find("3")
@@ -233,7 +219,6 @@ def latency_doubled(stage: Stage) -> tuple[CellResult, str]:
 
 LIES: tuple[Callable[[Stage], tuple[CellResult, str]], ...] = (
     duplicate_port,
-    gil_turned_on,
     package_swapped,
     answer_dropped,
     latency_doubled,
