@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from lab.run.runtimes import Runtime
 from tests.conftest import found
 from tests.docs.pages import outside_system
 
+FEW = tuple(name for name in ("3.11", "3.14t") if name in found())
 SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50")
 
 
@@ -39,28 +39,19 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def measured(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Such a folder with a small run of it and of system 2 under every runtime that is here, in `run`."""
+    """Such a folder with a small run of it and of system 2 under two runtimes, in `run`."""
     folder = tmp_path_factory.mktemp("measured")
     (folder / "my_system.py").write_text(outside_system())
-    flags = ("--system", "2,my_system.py", "--runtime", ",".join(found()), *SIZE, "--blocks", "1", "--out", "run")
+    flags = ("--system", "2,my_system.py", "--runtime", ",".join(FEW), *SIZE, "--blocks", "1", "--out", "run")
     done = gilscope(folder, *flags, "--quiet")
     assert done.returncode == 0, done.stderr
     return folder
 
 
-@pytest.fixture
-def file(measured: Path) -> Iterator[Path]:
-    """The file of that run, which is as it was after the test."""
-    path = measured / "my_system.py"
-    text = path.read_text()
-    yield path
-    path.write_text(text)
-
-
-def test_it_is_measured_under_every_runtime_and_keeps_a_short_name(measured: Path) -> None:
+def test_it_is_measured_under_each_runtime_and_keeps_a_short_name(measured: Path) -> None:
     saved = load(measured / "run")
     assert sorted((cell.runtime, cell.system, cell.status, cell.answered) for cell in saved.cells) == sorted(
-        (runtime, system, "ok", 200) for runtime in found() for system in ("2", "my-system")
+        (runtime, system, "ok", 200) for runtime in FEW for system in ("2", "my-system")
     )
     assert all(cell.cell_id.startswith(f"{cell.system}-{cell.runtime}-") for cell in saved.cells)
     assert saved.plan["outside"] == {
@@ -79,27 +70,24 @@ def test_a_run_goes_on_where_it_was_stopped_from_another_folder(measured: Path, 
     assert sorted(cell.cell_id for cell in load(tmp_path / "run").cells) == whole
 
 
-def test_a_saved_run_is_reported_without_the_file_and_does_not_go_on_without_it(measured: Path, file: Path) -> None:
-    file.unlink()
+def test_a_saved_run_is_reported_without_the_file_and_goes_on_with_no_other(measured: Path) -> None:
+    file = measured / "my_system.py"
+    text = file.read_text()
+    file.write_text(text.replace("my-system", "renamed"))
+    for named in ("renamed", ""):
+        done = gilscope(measured, "--resume", "run")
+        assert done.returncode == 2
+        assert str(file) in done.stderr
+        assert named in done.stderr
+        file.unlink(missing_ok=True)
     done = gilscope(measured, "report", "run")
-    assert done.returncode == 0, done.stderr
-    assert "A thread per connection" in done.stdout
-    done = gilscope(measured, "--resume", "run")
-    assert done.returncode == 2
-    assert f"{file} cannot be read: there is no such file" in done.stderr
-
-
-def test_a_run_does_not_go_on_with_a_file_that_declares_another_system(measured: Path, file: Path) -> None:
-    file.write_text(file.read_text().replace("my-system", "renamed"))
-    done = gilscope(measured, "--resume", "run")
-    assert done.returncode == 2
-    assert f"The run measured system my-system; {file} declares renamed now." in done.stderr
+    file.write_text(text)
+    assert (done.returncode, "A thread per connection" in done.stdout) == (0, True), done.stderr
 
 
 def test_its_services_are_served(folder: Path, any_runtime: Runtime) -> None:
-    done = gilscope(
-        folder, "serve", "--system", "my_system.py", "--runtime", str(any_runtime.name), "--num-api-services", "2"
-    )
+    flags = ("--system", "my_system.py", "--runtime", str(any_runtime.name), "--num-api-services", "2")
+    done = gilscope(folder, "serve", *flags)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     assert all(line.startswith("/") for line in done.stdout.splitlines())
@@ -133,19 +121,8 @@ def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(folder: Pat
     file.write_text(
         file.read_text() + "import os, sys\nif sys.argv[1:] == ['service']:\n    raise OSError('not here')\n"
     )
-    done = gilscope(
-        folder,
-        "--system",
-        "2,my_system.py",
-        "--runtime",
-        str(any_runtime.name),
-        *SIZE,
-        "--blocks",
-        "1",
-        "--out",
-        "run",
-        "--quiet",
-    )
+    flags = ("--system", "2,my_system.py", "--runtime", str(any_runtime.name), *SIZE, "--blocks", "1", "--out", "run")
+    done = gilscope(folder, *flags, "--quiet")
     cells = {cell.system: cell for cell in load(folder / "run").cells}
     assert done.returncode == 1
     assert (cells["2"].status, cells["my-system"].status) == ("ok", "failed")

@@ -18,32 +18,21 @@ from lab.run.measure import Bench, measure
 from lab.run.runtimes import Native, Runtime
 from systems import find
 from tests.conftest import runtime_or_skip
+from tests.contract.kinds import SERVICES
 from tests.contract.serving import command_or_skip, prefixed, small_cell
 from tests.lab.extensions import EXTENSION, extension
 from tests.native.programs import USAGE
 
 TWO_CLIENTS = {"NUM_CLIENTS": 2, "NUM_WORKERS_PER_API_SERVICE": 3}
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "1 unix": ("1", {"TRANSPORT": "unix"}),
-    "1 tcp": ("1", {"TRANSPORT": "tcp"}),
-    "2 unix": ("2", {"TRANSPORT": "unix"}),
-    "2 tcp": ("2", {"TRANSPORT": "tcp"}),
+    **{name: variant for name, variant in SERVICES.items() if not name.startswith("echo")},
     "2 fresh unix": ("2", {"REUSE_CLIENT": False}),
     "2 fresh tcp": ("2", {"REUSE_CLIENT": False, "TRANSPORT": "tcp"}),
-    "2 poll": ("2", {"SELECTOR": "poll"}),
     "2 select fresh": ("2", {"SELECTOR": "select", "REUSE_CLIENT": False}),
-    "2 with room for all": ("2", {"NUM_MAX_CONNS": 2}),
-    "3": ("3", {}),
-    "4 unix": ("4", {"TRANSPORT": "unix"}),
-    "4 tcp": ("4", {"TRANSPORT": "tcp"}),
-    "4 one socket": ("4", {"NUM_MULTI_SOCKET": 1}),
-    "4 select": ("4", {"SELECTOR": "select"}),
-    "4 poll": ("4", {"SELECTOR": "poll"}),
-    "4 single": ("4", {"SELECT_MODE": "single"}),
-    "4 single poll tcp": ("4", {"SELECT_MODE": "single", "SELECTOR": "poll", "TRANSPORT": "tcp"}),
-    "4 single select": ("4", {"SELECT_MODE": "single", "SELECTOR": "select"}),
     "2 leader fresh": ("2", {"DISPATCH": "leader", "REUSE_CLIENT": False}),
-    "2 owned": ("2", {"DISPATCH": "owned"}),
+    "2 with room for all": ("2", {"NUM_MAX_CONNS": 2}),
+    "4 one socket": ("4", {"NUM_MULTI_SOCKET": 1}),
+    "4 single poll tcp": ("4", {"SELECT_MODE": "single", "SELECTOR": "poll", "TRANSPORT": "tcp"}),
     "4 leader select": ("4", {"DISPATCH": "leader", "SELECTOR": "select"}),
     "4 auto pinned": ("4", {"DISPATCH": "auto", "CLIENT_BINDING": "pinned"}),
     "4 single pinned": ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned"}),
@@ -53,7 +42,7 @@ CELLS = [
     *(("3.14t", variant) for variant in VARIANTS),
     *(("3.11", variant) for variant in ("1 unix", "2 select fresh", "3")),
     *(("3.14", variant) for variant in ("2 leader fresh", "4 auto pinned", "3")),
-    *(("3.14t+gil", variant) for variant in ("1 tcp", "2 owned", "4 single pinned")),
+    *(("3.14t+gil", variant) for variant in ("1 tcp", "2 owned poll", "4 single pinned")),
     *((NATIVE, variant) for variant in ("1 unix", "1 tcp", "2 unix", "2 tcp", "2 fresh unix", "4 unix", "4 tcp")),
     (NATIVE, "4 single pinned"),
 ]

@@ -1,4 +1,4 @@
-"""What http-beast and http-reqwest count and time. tests/contract/test_http_clients.py has the bad servers."""
+"""What HTTP clients count and time, native ones and Python's threads and tasks. test_http_clients.py: bad servers."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -8,18 +8,25 @@ from typing import Any
 import pytest
 
 from core.histogram import Histogram, bucket_of
+from core.method import Method, Warmup
+from lab.run.runtimes import Native
 from lab.run.sandbox import Sandbox
+from systems import find
 from tests.clients.scripted_http import (
     ScriptedHttp,
     response,
     says,
 )
+from tests.conftest import runtime_or_skip
+from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.speaking import Spoken
 from tests.native.loadgen_peers import nobody_listens
 from tests.native.programs import USAGE, native_serving, program_or_skip
 
+NATIVE = ("http-beast", "http-reqwest")
 
-@pytest.fixture(params=["http-beast", "http-reqwest"])
+
+@pytest.fixture(params=[*NATIVE, "http-stdlib", "http-aiohttp"])
 def program(request: pytest.FixtureRequest) -> str:
     """Every client in turn."""
     return str(request.param)
@@ -28,18 +35,23 @@ def program(request: pytest.FixtureRequest) -> str:
 def told(addresses: Sequence[str], requests: int, workers: int, **more: Any) -> dict[str, Any]:
     """What a client is told: to send so many requests to each of *addresses* with so many workers."""
     params = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": workers}
-    named = {"cell_id": "a-test", "system": "http", "runtime": "native", "params": params}
-    return {**named, "client_id": 0, "addresses": [[address] for address in addresses], "cpus": [], **more}
+    cell = small_cell(find("http-stdlib"), Native(), NUM_API_SERVICES=len(addresses), **params)
+    return {**cell.to_json(), "client_id": 0, "addresses": [[address] for address in addresses], "cpus": [], **more}
 
 
 def method(share: float = 0.0, duration_s: float = 0.0) -> dict[str, Any]:
-    return {"warmup": {"share": share, "seconds": 0.0}, "duration_s": duration_s}
+    return Method(warmup=Warmup(share=share), duration_s=duration_s).to_json()
 
 
 @contextmanager
 def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
     """A client that is ready."""
-    with Spoken([program_or_skip(program), *flags]) as child:
+    if program in NATIVE:
+        command, variables = [program_or_skip(program), *flags], {}
+    else:
+        runtime = runtime_or_skip("3.14")
+        command, variables = command_or_skip(runtime, find(program), "client"), runtime.variables
+    with Spoken(command, variables) as child:
         child.tell(cell)
         ready = child.line()
         assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, child.process.pid, [])
@@ -103,6 +115,7 @@ def test_workers_are_divided_among_the_services_and_a_second_client_goes_on_wher
     assert counts(result) == (4 * services, 4 * services, 0, {})
 
 
+@pytest.mark.parametrize("program", NATIVE)
 def test_the_length_that_is_expected_is_a_flag(program: str) -> None:
     with ScriptedHttp(says(response(body=b"x" * 100_000))) as server:
         result = result_of(program, told([server.address], 2, 1), "--expect-length", "100000")
@@ -135,7 +148,14 @@ def test_with_a_duration_it_asks_until_the_time_is_over(program: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "transport"), [("http-beast", "tcp"), ("http-reqwest", "tcp"), ("http-reqwest", "unix")]
+    ("program", "transport"),
+    [
+        ("http-beast", "tcp"),
+        ("http-reqwest", "tcp"),
+        ("http-reqwest", "unix"),
+        ("http-stdlib", "tcp"),
+        ("http-aiohttp", "tcp"),
+    ],
 )
 def test_its_result_is_consistent_in_itself(program: str, transport: str, sandbox: Sandbox) -> None:
     server = [program_or_skip("axum-server"), "--child"]
@@ -144,7 +164,7 @@ def test_its_result_is_consistent_in_itself(program: str, transport: str, sandbo
         assert service.end()["requests"] == 1000 + 4
     latency, loops, timeline = result["latency"], result["workers_ns"], result["timeline"]
     assert set(result) >= USAGE
-    assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (False, False)
+    assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (program not in NATIVE,) * 2
     assert result["completion_ns"] == result["finished_ns"] - result["started_ns"]
     assert len(loops) == 4
     assert max(loops) <= result["bench_ns"] <= result["completion_ns"]
