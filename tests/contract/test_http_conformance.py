@@ -51,6 +51,7 @@ def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
     else:
         runtime = runtime_or_skip("3.14")
         command, variables = command_or_skip(runtime, find(program), "client"), runtime.variables
+        cell = {**cell, "system": program}
     with Spoken(command, variables) as child:
         child.tell(cell)
         ready = child.line()
@@ -92,6 +93,7 @@ def test_each_worker_keeps_its_connection_and_the_remainder_goes_to_the_first_on
     assert result["connect"]["count"] == 5
 
 
+@pytest.mark.parametrize("program", [*NATIVE, "http-stdlib"])  # aiohttp asks again by itself
 def test_a_connection_after_an_error_is_counted_by_no_connect(program: str) -> None:
     with ScriptedHttp(lambda server, peer: None if server.requests == 2 else response()) as server:
         result = result_of(program, told([server.address], 3, 1))

@@ -8,6 +8,7 @@ from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from reports.rows.pauses import Pauses, pauses
 from reports.rows.summary import rows
+from tests.alone import alone
 from tests.contract.own_services import measured
 from tests.reports.sample import run_of
 
@@ -18,13 +19,14 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 def of_service(folder: Path, bench: Bench, runtime: str, cycles: int) -> Pauses:
     """What a few blocks show of a service that leaves so many cycles with each request."""
     given = {"command": f"{{python}} collecting.py {{port}} {cycles}"}
-    many = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 700}
+    many = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 500}
     cells = [measured(folder, bench, runtime, given, block, **many) for block in BLOCKS]
     assert [(cell.status, str(cell.reason)) for cell in cells] == [("ok", "")] * len(BLOCKS)
     (found,) = pauses(rows(run_of(cells, runtimes=(runtime,))))
     return found
 
 
+@alone
 def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
     any_runtime: Runtime, folder: Path, bench: Bench
 ) -> None:
@@ -35,6 +37,7 @@ def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
     assert found.longest_ns > 1_000_000
 
 
+@alone
 def test_of_a_service_without_garbage_nothing_is_claimed(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
     found = of_service(folder, bench, str(any_runtime.name), cycles=0)
     assert not found.is_finding
