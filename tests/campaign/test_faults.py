@@ -25,7 +25,7 @@ from tests.contract.runs import plan_flags, runtime_flags
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: LD_PRELOAD, and its system calls")
 
-SAMPLE = 2  # of each command, in `make test`
+SAMPLE = 1  # of each command, in `make test`
 BLOCKS = 2
 FAULTS: Mapping[str, int] = {
     "ENOSPC": errno.ENOSPC,

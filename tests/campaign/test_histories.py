@@ -16,7 +16,7 @@ from tests.contract.runs import Run, finished, plan_flags, runtime_flags, starte
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux: pidfd")
 
-HISTORIES = range(SEED, SEED + size(2, 60))
+HISTORIES = range(SEED, SEED + size(1, 60))
 BLOCKS = 3
 
 

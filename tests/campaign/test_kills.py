@@ -26,7 +26,7 @@ from tests.contract.runs import CALLING_SWITCHES, CLIENT, SERVICE, Run, plan_fla
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux: pidfd")
 
-HISTORIES = range(SEED, SEED + size(3, 250))
+HISTORIES = range(SEED, SEED + size(1, 250))
 BLOCKS = 5
 CELL = {"NUM_API_SERVICES": 2, "NUM_REQUESTS_PER_CLIENT": 700, "CALC_TARGET": 0, "NUM_WORKERS_PER_API_SERVICE": 2}
 GONE_WITHIN_S = 10.0

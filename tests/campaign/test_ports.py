@@ -17,7 +17,7 @@ from lab.user_service.command import LOOPBACK, CommandFailed, place_for
 from tests.campaign.sizes import size
 
 SERVICES = 50
-STARTS = size(2, 10)
+STARTS = size(1, 10)
 WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: abstract Unix sockets")
 
