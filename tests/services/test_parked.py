@@ -201,3 +201,19 @@ def test_a_peer_that_has_gone_already_is_let_go(parked: ParkedConnections, pair:
     pair.peer.shutdown(socket.SHUT_RDWR)
     parked.close(pair.connection)
     assert pair.is_closed()
+
+
+def test_a_large_last_answer_arrives_whole(parked: ParkedConnections, pair: Pair) -> None:
+    pair.connection.send(b"x" * 5_000_000)
+    parked.close(pair.connection)
+    assert len(pair.received()) == 5_000_000
+    pair.peer.close()
+    assert pair.is_closed()
+
+
+def test_a_peer_that_goes_away_without_reading_gives_its_connection_back(parked: ParkedConnections, pair: Pair) -> None:
+    pair.connection.send(b"x" * 5_000_000)
+    parked.flush(pair.connection, pair.done)
+    pair.peer.close()
+    pair.wait_until_done()
+    assert pair.connection.receive() is None
