@@ -12,7 +12,7 @@ from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from reports.rows.ran import ran
 from tests.conftest import runtime_or_skip
-from tests.contract.own_services import measured, running, told
+from tests.contract.own_services import measured, running
 from tests.contract.runs import finished, processes_with, result_of, runtime_flags
 from tests.lab.wheels import write_wheel
 
