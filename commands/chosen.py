@@ -10,7 +10,7 @@ from config.flags import plan_from, value_of
 from config.plan import Plan
 from config.plan_options import CLIENTS, INTERPRETER, REQUIRE, RESUME
 from core.errors import BadInput
-from core.messages import AND, SENTENCES, chained, listed, message
+from core.messages import AND, listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT
@@ -121,11 +121,12 @@ def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> d
     releases = [name for name in binaries if RuntimeName.parse(name).patch]
     absent = [name for name in releases if RuntimeName.parse(name).binary not in found]
     if absent:
-        failures = interpreters.install(absent)
+        for line in interpreters.install(absent):
+            output.note(line)
         found = interpreters.find(binaries, given)
         for name in absent:
             if RuntimeName.parse(name).binary not in found:
-                raise BadInput(chained([interpreters.missing(name), *failures], SENTENCES))
+                raise BadInput(interpreters.missing(name))
     for name, interpreter in found.items():
         others = dict.fromkeys(other.label for other in interpreter.alternatives if other.label != interpreter.label)
         if others and name not in releases:
@@ -142,19 +143,19 @@ def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> d
 
 
 def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
-    """Raise BadInput if two names mean the same interpreter with the same GIL and JIT."""
+    """Raise BadInput if two names mean the same release with the same GIL and JIT."""
     seen: dict[Any, str] = {}
     for name, runtime in runtimes.items():
         if isinstance(runtime, Runtime):
-            first = seen.setdefault((runtime.interpreter.executable, runtime.name.suffixes), name)
+            first = seen.setdefault((runtime.interpreter.label, runtime.name.suffixes), name)
             if first != name:
                 raise BadInput(
-                    "Runtimes {first} and {name} are the same interpreter: CPython {label} at {path}. Leave out one of "
-                    "them. To measure one runtime twice, use --aa.",
+                    "Runtimes {first} and {name} are both CPython {label}. Leave out one of them. To measure one "
+                    "runtime twice, use --aa. To compare two builds of one release, measure each in a run of its own "
+                    "and use `compare`.",
                     first=first,
                     name=name,
                     label=runtime.interpreter.label,
-                    path=str(runtime.interpreter.executable),
                 )
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commands.output import Output, output_for
-from config.flags import Parser
+from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for
+from config.flags import Parser, value_of
 from config.options import Option
-from config.plan_options import JSON
+from config.plan_options import JSON, parse_slower
 from core.messages import message
 from lab.run.runs import titles
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from reports.compare.runs import Compared
 
 SUMMARY = message("Compare two saved runs, or pyperf files: is B faster or slower than A?")
-NO_VERDICT = 1
-THRESHOLD_MISSED = 3
-SLOWER = Option("--fail-if-slower SHARE", message("exit with 3 if a cell of B is slower by 5% or more, 1 if unclear"))
+SLOWER = Option(
+    "--fail-if-slower SHARE",
+    message("exit with 3 if a cell of B is slower by 5% or more, 1 if unclear"),
+    parse_slower,
+)
 ANYWAY = Option("--anyway", message("compare although machines, methods or parameters differ"))
 JUNIT = Option("--junit FILE", message("write JUnit XML, a test case for each cell"))
 GITHUB = Option("--github", message("print annotations for GitHub, and add the table to the job's summary"))
@@ -35,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
 
     output = output_for(arguments)
     flags = _flags(arguments, output)
-    share = comparing.parse_share(flags["fail_if_slower"]) if flags["fail_if_slower"] is not None else None
+    share = value_of(SLOWER, flags)
     a, b = flags["run"]
     both = saved_at(Path(a)), saved_at(Path(b))
     compared = comparing.compare_runs(*both, (a, b), anyway=flags["anyway"], share=share)

@@ -15,6 +15,9 @@ from core.messages import Arg, message
 from core.printable import for_terminal
 from core.redact import Redactor
 
+NO_VERDICT = 1  # exit status where --fail-if-slower cannot be decided
+THRESHOLD_MISSED = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class Output:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from config.flags import value_of
+from config.load import load_experiment
 from config.options import parsed
-from config.plan_options import BLOCKS, INTERPRETER, UNTIL
+from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, UNTIL
 from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
@@ -37,15 +38,21 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
         return filled
     _expect_mendable(flags)
     filled["requirements"] = flags["requirements"] or _requirements(flags, note)
-    filled["runtime"] = flags["runtime"] or _runtimes(flags, note)
+    filled["runtime"] = flags["runtime"] or _of_experiment(flags) or _runtimes(flags, note)
     if flags["app"] and not (flags["server"] and flags["interface"]):
         filled |= _served(filled, note)
     if not flags["request"] and not flags["requests"]:
         note(message("Request: GET / (--request names another)"))
-    if BLOCKS.name in flags and not (flags[BLOCKS.name] or flags[UNTIL.name]):
+    if BLOCKS.name in flags and not (flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name]):
         filled[UNTIL.name] = UNTIL_DECIDED
         note(message("Blocks: until there is a verdict, for 3 minutes at most (--blocks or --until say otherwise)"))
     return filled
+
+
+def _of_experiment(flags: Mapping[str, Any]) -> str:
+    """Return the runtimes of the plan that says how to measure; empty without one."""
+    name = flags.get(EXPERIMENT.name)
+    return ",".join(load_experiment(name).runtimes) if name else ""
 
 
 def _expect_mendable(flags: Mapping[str, Any]) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import commands
 from commands import stress
 from commands.chosen import opened, planned, with_present_runtimes, without_absent
-from commands.output import Output, output_for
+from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for
 from commands.project import with_project
-from commands.report import show, write
+from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
 from config.load import load_plan
@@ -62,7 +62,10 @@ SECRET = again.GIVEN_AGAIN  # values that the saved plan has only digests of
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 if every planned cell was measured, every part of the report made and nothing found, else 1."""
+    """Exit status: 0 if every planned cell was measured, every part of the report made and nothing found, else 1.
+
+    3 if the last runtime is slower than the first by more than the plan allows.
+    """
     output = output_for(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
     flags.add_run_flags(parser)
@@ -101,7 +104,45 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
         output.note(
             plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
         )
-    return 1 if run.failed_cells or missing or found or not written.whole else 0
+    slower = _slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
+    return slower or (1 if run.failed_cells or missing or found or not written.whole else 0)
+
+
+def _slower(written: Written, share: float, output: Output) -> int:
+    """Say where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
+    from reports.document.values import ratio, whole_percent
+    from reports.rows.regression import from_first_to_last, regressions
+
+    compared = from_first_to_last(written.view.comparisons)
+    slower, unclear = regressions(compared, share)
+    for one in slower:
+        output.note(
+            message(
+                "{setting}: {numerator} is slower than {denominator} by more than {share}: it serves {ratio}x [{low}, "
+                "{high}] the requests.",
+                setting=written.view.settings.short(one.system, one.params),
+                numerator=one.numerator,
+                denominator=one.denominator,
+                share=whole_percent(share),
+                ratio=ratio(one.ratio or 0.0),
+                low=ratio(one.low or 0.0),
+                high=ratio(one.high or 0.0),
+            )
+        )
+    for one in unclear:
+        output.note(
+            message(
+                "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.",
+                setting=written.view.settings.short(one.system, one.params),
+                numerator=one.numerator,
+                denominator=one.denominator,
+                share=whole_percent(share),
+                why=one.why,
+            )
+        )
+    if slower:
+        return THRESHOLD_MISSED
+    return NO_VERDICT if unclear or not compared else 0
 
 
 def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:

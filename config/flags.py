@@ -178,7 +178,14 @@ def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
 
     cores: of the services' host, where that is not this machine
     """
-    plan = plan_from_service_flags(flags) or _narrowed(_chosen(flags, cores), flags)
+    service = plan_from_service_flags(flags)
+    if service is None:
+        plan = _narrowed(_chosen(flags, cores), flags)
+    elif flags.get("experiment") is None:
+        plan = service
+    else:
+        experiment = load_experiment(flags["experiment"], cores)
+        plan = replace(experiment, rows=service.rows, user_service=service.user_service, view="")
     values = parsed_flags((plan_options.RUNTIMES, *MEASURING, *hosts.OPTIONS), flags)
     return hosts.spread(plan_with(plan, values).with_values(parameter_values(flags)))
 

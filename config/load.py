@@ -24,7 +24,7 @@ from core.system import System
 FOLDER = Path(__file__).parent
 PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
 TOPOLOGY = (WORKERS, THREADS)
-PLAN_FIELDS = ("blocks", "scale", "until", "margin", "judged_steps", "runtimes", "aa", "view")
+PLAN_FIELDS = ("blocks", "scale", "until", "margin", "judged_steps", "fail_if_slower", "runtimes", "aa", "view")
 
 
 def experiments() -> dict[str, Path]:

@@ -25,8 +25,8 @@ from systems import readers
 MOST_CELLS = 100_000
 THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 STORED_AS_IT_IS = (
-    "name", "description", "runtimes", "blocks", "aa", "until", "margin", "judged_steps", "extended", "method", "view",
-    "user_service", "layout"
+    "name", "description", "runtimes", "blocks", "aa", "until", "margin", "judged_steps", "fail_if_slower", "extended",
+    "method", "view", "user_service", "layout"
 )  # fmt: skip
 
 
@@ -72,6 +72,7 @@ class Plan:
     aa: the last runtime, or the first service that already runs, takes part twice, under two names: what differs
         between these is noise.
     margin: what counts as no difference, as a share. judged_steps: those that get a verdict; empty for all.
+    fail_if_slower: how much more time, as a share, the last runtime must take for the run to fail; 0 to never fail.
     extended: whether blocks were added when some had been seen.
     description: what it answers, in one line. view: the report of its own that it has; "" for runtimes side by side.
     user_service: a service of the user's, whose systems are those of the rows.
@@ -90,6 +91,7 @@ class Plan:
     until: Until = Until()  # noqa: RUF009 - frozen
     margin: float = SavedPlan.margin
     judged_steps: tuple[str, ...] = ()
+    fail_if_slower: float = 0.0
     extended: bool = False
     view: str = ""
     user_service: UserService | None = None
@@ -198,6 +200,7 @@ class Plan:
             "until": asdict(self.until),
             "margin": self.margin,
             "judged_steps": list(self.judged_steps),
+            "fail_if_slower": self.fail_if_slower,
             "extended": self.extended,
             "method": self.method.to_json(),
             "view": self.view,

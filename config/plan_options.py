@@ -20,6 +20,7 @@ VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
 LONGEST_SEED = 18
 PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
+MOST_SLOWER = 1_000
 _PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
 _METHOD_FIELDS = {
     "warmup": "warmup",
@@ -64,6 +65,16 @@ def parse_margin(given: Given) -> float:
     if not 0 < share <= MOST_MARGIN:
         raise given.wrong(message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN))
     return share
+
+
+def parse_slower(given: Given) -> float:
+    """From '5%' more time: 0.05. Raises BadInput."""
+    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%", str(given.value).strip())
+    percent = float(match[1]) if match else 0.0
+    if not 0 < percent <= MOST_SLOWER:
+        accepted = message("a share of more time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER)
+        raise given.wrong(accepted)
+    return percent / 100
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
@@ -133,12 +144,16 @@ def _flag(given: Given) -> bool:
     return given.value is True or given.choice(("true", "false")) == "true"
 
 
-CHOICE = applying(
+EXPERIMENT = Option(
+    "--experiment NAME",
+    message("a plan that comes with gilscope; beside --app or --service-command, how it measures"),
+    applies_to=PYTHON,
+)
+CHOICE = (EXPERIMENT, *applying(
     SYSTEMS,
-    Option("--experiment NAME", message("a plan that comes with gilscope")),
     Option("--plan FILE", message("a plan of your own, in YAML")),
     Option("--system N", message("1 to 4, names, FILE.py, several with commas, or all; of a plan, the rows to keep")),
-)
+))  # fmt: skip
 RUNTIMES = Option("--runtime NAMES", message("runtimes; ratios refer to the first"), parse_runtimes, PYTHON, "runtimes")
 REQUIRE = Option("--require NAMES", message("runtimes that must be installed"), parse_runtimes)
 INTERPRETER = Option(
@@ -157,6 +172,12 @@ JUDGED = Option(
     "--judged-steps NAMES",
     message("steps that get a verdict, such as lock,whole; the others are shown without one (default: all steps)"),
     parse_steps,
+    PYTHON,
+)
+FAIL_IF_SLOWER = Option(
+    "--fail-if-slower SHARE",
+    message("exit with 3 if the last runtime is slower than the first by 5% or more, with 1 if that is unclear"),
+    parse_slower,
     PYTHON,
 )
 WARMUP = Option(
@@ -192,7 +213,7 @@ JSON = Option("--json", message("print JSON in place of text"))
 QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
 LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
 
-METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, WARMUP, DURATION, AA, CLIENTS, PIN, NEIGHBOUR)
+METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, FAIL_IF_SLOWER, WARMUP, DURATION, AA, CLIENTS, PIN, NEIGHBOUR)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)

@@ -187,6 +187,7 @@ _PLAN = record(
         "until": record(may={"width": number, "seconds": number, "verdict": flag}),
         "margin": share,
         "judged_steps": array(text),
+        "fail_if_slower": number,
         "extended": flag,
         "method": METHOD,
         "own": nullable(USER_SERVICE),

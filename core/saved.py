@@ -72,6 +72,7 @@ class SavedPlan:
 
     aa: whether an arm took part twice, to show the noise
     margin: what counts as no difference, as a share. judged_steps: those that get a verdict; empty for all
+    fail_if_slower: how much more time, as a share, the last runtime must take for the run to fail; 0 to never fail
     extended: whether blocks were added when some had been seen
     """
 
@@ -86,6 +87,7 @@ class SavedPlan:
     until: Until = Until()
     margin: float = 0.03
     judged_steps: tuple[str, ...] = ()
+    fail_if_slower: float = 0.0
     extended: bool = False
     method: Method = Method()  # noqa: RUF009 - frozen
     user_service: UserService | None = None
@@ -114,6 +116,7 @@ class SavedPlan:
             until=Until(**stored.get("until", {})),
             margin=stored.get("margin", cls.margin),
             judged_steps=tuple(stored.get("judged_steps", ())),
+            fail_if_slower=stored.get("fail_if_slower", 0.0),
             extended=stored.get("extended", False),
             method=Method.from_json(method) if method else Method(),
             user_service=UserService.from_json(service) if service else None,

@@ -119,7 +119,7 @@ def missing(name: str) -> Message:
     others = [one.label for one in _found({runtime.minor}).get(runtime.series, ())] if runtime.patch else []
     if others:
         return message(
-            "Runtime {name} was not found; {others} is installed. Install it with: uv python install {exact}. If it is "
+            "Runtime {name} was not found. Installed: {others}. Install it with: uv python install {exact}. If it is "
             "in a folder that is not on PATH, name it with: --interpreter {exact}=PATH",
             name=name,
             others=listed(others, AND),

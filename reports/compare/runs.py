@@ -1,6 +1,5 @@
 """Two saved runs, cell by cell: is B faster than A? The statistics are those of one run, unpaired."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -16,8 +15,6 @@ from reports.compare.samples import Sample, Saved, of_run
 from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired
 from reports.statistics.verdict import Verdict, judge_runs, slower_beyond
-
-MOST_PERCENT = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,22 +134,9 @@ def _open_why(pair: Pair, verdict: Verdict, fewest: int) -> Message:
 
 def slower_cells(comparisons: Iterable[CellComparison], share: float) -> list[CellComparison]:
     """Those in which B takes more time by *share* (0.05 for 5 %) at least, with the whole interval."""
-    return [one for one in comparisons if slower_beyond(one.verdict, share)]
+    return [one for one in comparisons if slower_beyond(one.verdict.verdict, one.verdict.high, share)]
 
 
 def open_cells(comparisons: Iterable[CellComparison]) -> list[CellComparison]:
     """Those of which a threshold says nothing: a cell of B failed, or no verdict was possible."""
     return [one for one in comparisons if one.open_why]
-
-
-def parse_share(text: str) -> float:
-    """The share that '5%' or '0.5 %' is: 0.05, 0.005. Raises BadInput."""
-    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%", text.strip())
-    percent = float(match[1]) if match else 0.0
-    if not 0 < percent <= MOST_PERCENT:
-        raise BadInput(
-            "--fail-if-slower is {text}; it must be a share of more time, above 0 % and at most {most} %, such as "
-            "5% or 0.5%.",
-            text=text, most=MOST_PERCENT,
-        )  # fmt: skip
-    return percent / 100

@@ -84,7 +84,19 @@ class Stressed:
     lines: tuple[str, ...] = ()
 
 
-Fact: TypeAlias = Cost | Stressed
+@dataclass(frozen=True, kw_only=True)
+class SlowRelease:
+    """A patch release of the free-threaded build that is slower than another runtime, and stops all threads.
+
+    release: such as 3.14.7t; before: the one before it, 3.14.6t
+    """
+
+    release: str
+    than: str
+    before: str
+
+
+Fact: TypeAlias = Cost | Stressed | SlowRelease
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +148,16 @@ def _collects(fact: Collecting) -> bool:
 
 
 RULES = (
+    Rule(
+        name="compare patch releases",
+        about=SlowRelease,
+        holds=lambda fact: True,
+        advice=message(
+            "A patch release of CPython may be the cause, and not free threading: releases differ in what stops all "
+            "threads. Measure the one before it, too."
+        ),
+        source=FUNCTIONS,
+    ),
     Rule(
         name="one for each thread",
         about=LockWait,

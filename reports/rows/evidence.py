@@ -6,8 +6,9 @@ from typing import Any
 
 from core.result import Run
 from core.runtime import RuntimeName
-from reports.rows.advice import Collecting, Cost, Fact, LockWait, SharedCounts, Stops
+from reports.rows.advice import NOTABLE_SHARE, Collecting, Cost, Fact, LockWait, SharedCounts, SlowRelease, Stops
 from reports.rows.bounds import bound, bound_of_lock, row_of
+from reports.rows.comparisons import Comparison
 from reports.rows.pauses import Pauses, pauses
 from reports.rows.summary import Row
 from reports.rows.waits import lines, settings, waits
@@ -26,6 +27,24 @@ def facts(run: Run, groups: Iterable[Sequence[Row]]) -> list[Fact]:
     costs = [*waiting, *((profile, fact, fact.share) for profile in locks for fact in _of_locks(profile))]
     rows = [row for group in groups for row in group]
     return [*collecting, *(_bounded(fact, profile, rows, run, most) for profile, fact, most in costs)]
+
+
+def slow_releases(run: Run, comparisons: Iterable[Comparison], found: Iterable[Fact]) -> list[SlowRelease]:
+    """Return the free-threaded patch releases with a verdict of slower that are *found* to stop all threads.
+
+    Empty where patch releases were compared: that verdict says it.
+    """
+    comparisons = tuple(comparisons)
+    stopped = {fact.runtime for fact in found if isinstance(fact, Stops) and fact.share >= NOTABLE_SHARE}
+    slower = [one for one in comparisons if one.verdict == "slower" and one.numerator in stopped]
+    releases = {}
+    for one in slower:
+        name = RuntimeName.parse(one.numerator)
+        name = name.of_release(str(run.runtimes.get(one.numerator, {}).get("version", "")))
+        if name.free_threaded and name.patch.isdecimal() and int(name.patch):
+            before = replace(name, patch=str(int(name.patch) - 1))
+            releases[name] = SlowRelease(release=str(name), than=one.denominator, before=str(before))
+    return [] if any(one.step == "patch" for one in comparisons) else list(releases.values())
 
 
 def _collecting(each: Pauses, run: Run) -> Collecting:

@@ -5,9 +5,20 @@ from collections.abc import Sequence
 from core.messages import AND, SENTENCES, Message, listed, message, verbatim
 from reports.document.model import ABSENT, Section, Table, estimate, plain_table, words
 from reports.document.values import milliseconds, percent, tenths
-from reports.rows.advice import Advice, Collecting, Cost, Fact, LockWait, SharedCounts, Stops, Stressed, advise
+from reports.rows.advice import (
+    Advice,
+    Collecting,
+    Cost,
+    Fact,
+    LockWait,
+    SharedCounts,
+    SlowRelease,
+    Stops,
+    Stressed,
+    advise,
+)
 from reports.rows.bounds import most
-from reports.rows.evidence import facts
+from reports.rows.evidence import facts, slow_releases
 from reports.rows.stress import CRASH, NOTICE, WRONG
 from reports.view import View
 
@@ -22,7 +33,8 @@ STRESSED = {
 
 def section(view: View) -> Section:
     """A line for each piece; empty where nothing was found."""
-    advice = advise(facts(view.run, view.groups))
+    found = facts(view.run, view.groups)
+    advice = advise([*found, *slow_releases(view.run, view.comparisons, found)])
     little = [piece for piece in advice if piece.is_little]
     useful = [piece for piece in advice if not piece.is_little]
     return Section(
@@ -90,8 +102,8 @@ def _found(piece: Advice) -> Message:
 
 
 def _fact(fact: Fact) -> Message:
-    if isinstance(fact, Stressed):
-        return STRESSED[fact.kind]
+    if not isinstance(fact, Cost):
+        return _without_share(fact)
     share = percent(fact.share)
     if isinstance(fact, Collecting):
         return message(
@@ -116,3 +128,14 @@ def _fact(fact: Fact) -> Message:
         )
     assert isinstance(fact, SharedCounts)
     return message("{runtime}: {share} of CPU time counts references", runtime=fact.runtime, share=share)
+
+
+def _without_share(fact: Stressed | SlowRelease) -> Message:
+    if isinstance(fact, Stressed):
+        return STRESSED[fact.kind]
+    return message(
+        "{release} is slower than {than} and stops all threads; measure --runtime {before},{release}",
+        release=fact.release,
+        than=fact.than,
+        before=fact.before,
+    )

@@ -186,9 +186,9 @@ def _one_sided(below: Sequence[float], above: Sequence[float], seed: int, side: 
     return unpaired_p(below, above, seed=seed) / 2 if side * unpaired_effect(below, above).value > 0 else 1.0
 
 
-def slower_beyond(verdict: Verdict, share: float) -> bool:
-    """Whether the numerator is slower and its whole interval lies beyond *share* more time: 0.05 for 5 %."""
-    return verdict.verdict == "slower" and verdict.high is not None and verdict.high < 1 / (1 + share)
+def slower_beyond(verdict: str, high: float | None, share: float) -> bool:
+    """Return whether the verdict is slower and the upper end of its interval takes *share* more time: 0.05 for 5 %."""
+    return verdict == "slower" and high is not None and high < 1 / (1 + share)
 
 
 def _without(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reports.rows.advice import RULES, Collecting, Fact, LockWait, SharedCounts, Stops, Stressed, advise
+from reports.rows.advice import RULES, Collecting, Fact, LockWait, SharedCounts, SlowRelease, Stops, Stressed, advise
 from tests.docs.pages import DOCS, rows
 
 FREE = "3.14t"
@@ -54,6 +54,7 @@ CASES: list[tuple[Fact, list[str]]] = [
     (stressed("notice", "The global interpreter lock (GIL) has been enabled to load module 'x'"), ["audit"]),
     (stressed("notice", "ValueError: list modified during sort"), []),
     (stressed("hang"), []),
+    (SlowRelease(release="3.14.7t", than="3.14", before="3.14.6t"), ["compare patch releases"]),
 ]
 
 
