@@ -4,7 +4,7 @@ Those with a number stand here, others in the folder that their name begins with
 """
 
 import importlib
-import pkgutil
+import os
 from functools import cache
 from types import ModuleType
 
@@ -43,9 +43,11 @@ def readers(name: str) -> list[str]:
 
 
 def _modules(prefix: str) -> list[str]:
-    found = (one for one in pkgutil.walk_packages(__path__, f"{__name__}.") if not one.ispkg)
-    names = (one.name.removeprefix(f"{__name__}.") for one in found)
-    return [name for name in names if name.replace(".", "_").startswith(prefix) and name != "__main__"]
+    """Return the modules whose names begin with *prefix*. To import pkgutil would cost every child 4 ms of CPU time."""
+    folder = __path__[0]
+    paths = (f"{path}/{file}" for path, _, files in os.walk(folder) for file in files if file.endswith(".py"))
+    names = (path.removeprefix(f"{folder}/").removesuffix(".py").replace("/", ".") for path in paths)
+    return [name for name in names if name.replace(".", "_").startswith(prefix) and not name.endswith("__")]
 
 
 def _system(name: str) -> System:

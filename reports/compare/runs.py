@@ -134,7 +134,7 @@ def _open_why(pair: Pair, verdict: Verdict, fewest: int) -> Message:
 
 def slower_cells(comparisons: Iterable[CellComparison], share: float) -> list[CellComparison]:
     """Those in which B takes more time by *share* (0.05 for 5 %) at least, with the whole interval."""
-    return [one for one in comparisons if slower_beyond(one.verdict.verdict, one.verdict.high, share)]
+    return [one for one in comparisons if slower_beyond(one.verdict, share)]
 
 
 def open_cells(comparisons: Iterable[CellComparison]) -> list[CellComparison]:

@@ -18,7 +18,7 @@ def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[C
 
     One without a verdict is decided where its interval excludes so large a difference.
     """
-    slower = [one for one in comparisons if slower_beyond(one.verdict, one.high, share)]
+    slower = [one for one in comparisons if slower_beyond(one, share)]
     unclear = [
         one
         for one in comparisons

@@ -59,7 +59,7 @@ def answer(view: View) -> list[Message | Table]:
     else:
         body = [*(gains(view) or _over_all(view)), *_systems(compared, settings, view)]
         lines = _against(compared, view)
-    lines += [*_cautions(compared, view), *_missing(view), _next(compared, view)]
+    lines += [*_cautions(compared, view), *_missing(view), *_next(compared, view)]
     return [*_warnings(view), *body, labelled(lines)]
 
 
@@ -304,14 +304,16 @@ def _missing(view: View) -> list[tuple[Message, Message]]:
     return lines
 
 
-def _next(compared: Sequence[Comparison], view: View) -> tuple[Message, Message]:
+def _next(compared: Sequence[Comparison], view: View) -> list[tuple[Message, Message]]:
     """Return the command that decides what is open, or else one that finds the cause of the largest difference."""
     undecided = [one for one in compared if one.verdict == "inconclusive" and one.blocks_needed]
     needed = [more for one in undecided if (more := (one.blocks_needed or 0) - one.blocks) <= MOST_DOZENS]
     if needed:
         command = more_blocks_command(view.run, max(needed))
-        return message("Next"), message("To decide what is open: {command}", command=command)
+        return [(message("Next"), message("To decide what is open: {command}", command=command))]
+    if any(profile.get("kind") == "locks" for profile in view.run.profiles):
+        return []
     most = max(compared, key=lambda one: abs(log(one.ratio)) if one.ratio else 0.0)
     chosen = f" --system {most.system}" if len({one.system for one in compared}) > 1 else ""
     command = f"{command_line(view.run, '--profile')}{chosen} --profile locks"
-    return message("Next"), message("To find the cause: {command}", command=command)
+    return [(message("Next"), message("To find the cause: {command}", command=command))]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, isinf, log1p
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -186,9 +186,19 @@ def _one_sided(below: Sequence[float], above: Sequence[float], seed: int, side: 
     return unpaired_p(below, above, seed=seed) / 2 if side * unpaired_effect(below, above).value > 0 else 1.0
 
 
-def slower_beyond(verdict: str, high: float | None, share: float) -> bool:
-    """Return whether the verdict is slower and the upper end of its interval takes *share* more time: 0.05 for 5 %."""
-    return verdict == "slower" and high is not None and high < 1 / (1 + share)
+class Judged(Protocol):
+    """What has a verdict and the upper end of its interval: a Verdict, or a comparison."""
+
+    @property
+    def verdict(self) -> str: ...
+
+    @property
+    def high(self) -> float | None: ...
+
+
+def slower_beyond(judged: Judged, share: float) -> bool:
+    """Return whether the numerator is slower and its whole interval lies beyond *share* more time: 0.05 for 5 %."""
+    return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)
 
 
 def _without(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.compare import NO_VERDICT, THRESHOLD_MISSED
 from commands.compare import main as compare
+from commands.output import NO_VERDICT, THRESHOLD_MISSED
 from tests.commands.saved import saved
 
 

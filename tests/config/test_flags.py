@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from config.flags import Parser, add_plan_flags, plan_from, systems_help, value_of
+from config.flags import Parser, add_plan_flags, add_run_flags, plan_from, systems_help, value_of
+from config.load import load_experiment
 from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, REQUIRE
 from core.cell import PARAMETERS, Cell, Parameter
@@ -203,3 +204,20 @@ def test_help_lists_every_parameter_with_what_it_takes_and_every_system() -> Non
         assert str(one.accepted) in text
     for system in built_in():
         assert str(system.title) in systems_help()
+
+
+def test_an_experiment_beside_an_application_says_how_it_is_measured() -> None:
+    flags = ("--app", "shop:app", "--server", "gunicorn", "--experiment", "patch-regression")
+    parser = Parser("test", message("a test"))
+    add_run_flags(parser)
+    plan = plan_from(parser.parse([*flags, "--fail-if-slower", "12.5%", "--runtime", "3.14.5t,3.14.6t"]))
+    assert list(plan.systems) == ["own"]
+    assert plan.fail_if_slower == 0.125
+    assert plan.runtimes == ("3.14.5t", "3.14.6t")
+    assert plan.blocks == load_experiment("patch-regression").blocks
+    assert Plan.from_json(plan.to_json()).fail_if_slower == 0.125
+
+
+@pytest.mark.parametrize("text", ["", "5", "0.05", "0%", "-5%", "1001%", "five%", "5%%", "nan%", "1e1%", "٥%"])
+def test_a_threshold_is_a_percentage_of_more_time(text: str) -> None:
+    assert f"--fail-if-slower is {text}; it must be" in complaint("--system", "2", f"--fail-if-slower={text}")

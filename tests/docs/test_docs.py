@@ -12,7 +12,7 @@ import pytest
 
 import commands as command_line
 import systems
-from commands.compare import THRESHOLD_MISSED
+from commands.output import THRESHOLD_MISSED
 from config import flags, hosts
 from config.load import experiments, load_plan
 from config.options import flag_table, key_table

@@ -13,7 +13,7 @@ from core.languages import ENGLISH
 from core.messages import Message
 from core.method import Method, Warmup
 from core.result import CellResult, Run
-from reports.compare.runs import CellComparison, Compared, compare_runs, parse_share, slower_cells
+from reports.compare.runs import CellComparison, Compared, compare_runs, slower_cells
 from reports.compare.section import document, time_text
 from reports.render.console import terminal
 from reports.render.markdown import markdown
@@ -224,17 +224,6 @@ def test_a_run_that_is_not_whole_is_bad_input(spoil: Callable[[Run], object]) ->
     spoil(bad)
     with pytest.raises(BadInput, match="is incomplete"):
         compare_runs(good, bad, NAMES)
-
-
-@pytest.mark.parametrize(("text", "share"), [("5%", 0.05), ("0.5 %", 0.005), (" 12.25% ", 0.1225), ("1000%", 10)])
-def test_a_share_is_a_percentage(text: str, share: float) -> None:
-    assert parse_share(text) == pytest.approx(share)
-
-
-@pytest.mark.parametrize("text", ["", "5", "0.05", "0%", "-5%", "1001%", "five%", "5%%", "nan%", "1e1%", "٥%"])
-def test_any_other_share_is_bad_input(text: str) -> None:
-    with pytest.raises(BadInput, match="it must be a share of more time"):
-        parse_share(text)
 
 
 @pytest.mark.parametrize(
