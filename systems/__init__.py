@@ -44,9 +44,13 @@ def readers(name: str) -> list[str]:
 
 def _modules(prefix: str) -> list[str]:
     """Return the modules whose names begin with *prefix*. To import pkgutil would cost every child 4 ms of CPU time."""
-    folder = __path__[0]
-    paths = (f"{path}/{file}" for path, _, files in os.walk(folder) for file in files if file.endswith(".py"))
-    names = (path.removeprefix(f"{folder}/").removesuffix(".py").replace("/", ".") for path in paths)
+    names = (
+        f"{path.removeprefix(folder)}/{file.removesuffix('.py')}".strip("/").replace("/", ".")
+        for folder in __path__
+        for path, _, files in os.walk(folder)
+        for file in files
+        if file.endswith(".py")
+    )
     return [name for name in names if name.replace(".", "_").startswith(prefix) and not name.endswith("__")]
 
 

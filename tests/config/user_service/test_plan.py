@@ -183,7 +183,7 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
         (["--service-command", "{python} {port} {threads}", "--topology", "2"], "topology is 2"),
         ([*COMMAND, "--topology", "0x1"], "NUM_API_SERVICES is 0"),
         ([*COMMAND, "--system", "2"], "--system does not apply to a command; leave it out"),
-        ([*COMMAND, "--experiment", "quick"], "--experiment does not apply to a command"),
+        ([*COMMAND, "--plan", "mine.yaml"], "--plan does not apply to a command"),
         ([*COMMAND, "--name", "pool"], "is a name of gilscope's own"),
         ([*COMMAND, "--name", "a b"], "name is a b; it must be a name of letters"),
         ([*COMMAND, "--requirements", "none.txt"], "No such file"),
