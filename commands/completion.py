@@ -21,6 +21,7 @@ from core.languages import LANGUAGES
 from core.messages import message
 from core.program import PROGRAM
 from core.runtime import NATIVE
+from lab.python import interpreters
 
 SUMMARY = message("Print what makes a shell complete commands and flags: bash, zsh, fish, tcsh or powershell.")
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
@@ -53,14 +54,21 @@ def _for_a_run(parser: Parser) -> None:
     _for_a_command(parser)
 
 
+def _runtimes(prefix: str, **_: Any) -> list[str]:
+    """Return names of runtimes, with the patch releases that are installed where *prefix* has come to one."""
+    releases = [one.label for one in interpreters.all_found()] if prefix.count(".") > 1 else []
+    return [*RUNTIMES, *releases]
+
+
 def _for_a_command(parser: Parser) -> None:
     values: dict[str, Any] = {
         "--experiment": experiments(),
         "--system": known_names(),
-        "--runtime": RUNTIMES,
+        "--runtime": _runtimes,
         "--lang": LANGUAGES,
     }
     for action in parser._actions:
         for names in (values[flag] for flag in action.option_strings if flag in values):
-            action.completer = argcomplete.ChoicesCompleter(names)  # type: ignore[attr-defined]
+            completer = names if callable(names) else argcomplete.ChoicesCompleter(names)
+            action.completer = completer  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser)

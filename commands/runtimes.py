@@ -53,11 +53,11 @@ def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
     there = [*interpreters.all_found(), *(other for chosen in used for other in chosen.alternatives)]
     others = {other.executable: other for other in there if other.executable not in {one.executable for one in used}}
     if others:
-        yield message("\nAlso installed (choose one with --interpreter NAME=PATH):")
+        yield message("\nAlso installed (choose one with --runtime NAME, or with --interpreter NAME=PATH):")
     for path, other in others.items():
         yield message(
             "  {name} at {path}: {version}, {flags}",
-            name=other.name,
+            name=other.label,
             path=str(path),
             version=other.facts["version"],
             flags=build_flags(other.facts["flags"]) or "-",
