@@ -111,7 +111,7 @@ def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
 
 
 def _remains(disturbance: Message, cell: CellResult) -> bool:
-    return disturbance.code != "other_processes" or not cell.others
+    return disturbance.code not in ("other_processes", "steal") or bool(cell.hosts) or not cell.others
 
 
 def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:

@@ -1,7 +1,11 @@
-"""What other processes on the machine used while clients were timed: how much, in which blocks, and which. Pure."""
+"""What others used of the cores while clients were timed: how much, in which blocks, and which processes. Pure.
+
+Others are processes that do not belong to the run and, on a virtual machine, what its host gave to others (steal).
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.result import CellResult
@@ -9,6 +13,7 @@ from core.result import CellResult
 MOST_SHARE = 0.05  # of the cores, in a block; above it the block is marked
 MOST_MARKED = 1 / 3  # of the blocks; above it the verdict says so
 MOST_NAMED = 3
+STEAL = "steal"  # as top and /proc/stat call what the host of a virtual machine took
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,20 +76,20 @@ class Others:
 
 def others(cells: Iterable[CellResult]) -> Others | None:
     """Return what *cells* say of other processes; None if no cell does."""
-    known = [(cell.block, host, of_one) for cell in cells for host, of_one in cell.others.items()]
+    known = [(cell.block, host, *_with_steal(cell, host)) for cell in cells for host in cell.others]
     if not known:
         return None
     weights: dict[str, float] = {}
     used: dict[str, dict[tuple[str, str], float]] = {"busiest": {}, "neighbours": {}}
     by_block: dict[tuple[int, str], tuple[float, float]] = {}
-    for block, host, of_one in known:
+    for block, host, of_one, share in known:
         weight = of_one["cores"] * of_one["window_ns"]
         weights[host] = weights.get(host, 0) + weight
         so_far, whole = by_block.get((block, host), (0.0, 0.0))
-        by_block[block, host] = so_far + of_one["share"] * weight, whole + weight
+        by_block[block, host] = so_far + share * weight, whole + weight
         for kind, names in used.items():
-            for name, share in of_one[kind].items():
-                names[host, name] = names.get((host, name), 0) + share * weight
+            for name, part in of_one[kind].items():
+                names[host, name] = names.get((host, name), 0) + part * weight
     total = {host: sum(part for (_, there), (part, _) in by_block.items() if there == host) for host in weights}
     return Others(
         share=max(total[host] / weights[host] for host in weights),
@@ -95,6 +100,14 @@ def others(cells: Iterable[CellResult]) -> Others | None:
         busiest=dict([*_shares(used["busiest"], weights).items()][:MOST_NAMED]),
         neighbours=_shares(used["neighbours"], weights),
     )
+
+
+def _with_steal(cell: CellResult, host: str) -> tuple[Mapping[str, Any], float]:
+    """Return what *cell* says of others, and their share with what the machine's own host took, which is named, too."""
+    of_one = cell.others[host]
+    steal = 0.0 if host else (cell.machine or {}).get("steal") or 0.0
+    busiest = {**of_one["busiest"], **({STEAL: steal} if steal else {})}
+    return {**of_one, "busiest": busiest}, of_one["share"] + steal
 
 
 def _shares(used: Mapping[tuple[str, str], float], weights: Mapping[str, float]) -> dict[str, float]:

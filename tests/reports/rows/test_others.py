@@ -41,6 +41,15 @@ def test_shares_are_of_the_time_that_was_timed() -> None:
     assert others([measured(cell_of("2", "3.11"), 1, [10**9])]) is None
 
 
+def test_what_the_host_of_a_virtual_machine_took_counts_as_used_by_others() -> None:
+    """In the first second of four 0.4 by make and 0.2 stolen."""
+    first, second = cells(0.4)
+    seen = others([replace(first, machine={"steal": 0.2}), second])
+    assert seen
+    assert round(seen.share, 6) == 0.15
+    assert {name: round(share, 6) for name, share in seen.busiest.items()} == {"make": 0.1, "steal": 0.05}
+
+
 def test_of_several_hosts_the_busiest_counts() -> None:
     """Host b: 0.4 in 1 s and 0 in 3 s."""
     seen = others(replace(cell, others={"a": IDLE, "b": cell.others[""]}) for cell in cells(0.4))
