@@ -1,6 +1,8 @@
-"""Clients where native ones are planned and not built."""
+"""Runtimes and clients that a run takes, where some are missing."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,10 +10,13 @@ import pytest
 from commands import chosen
 from commands.output import Output
 from config.load import load_experiment
+from core.errors import BadInput
 from core.messages import message
 from core.method import SAME
 from core.runtime import NATIVE
 from lab.native import programs
+from lab.python import uv
+from tests.lab.python.fake_pythons import fake_python
 
 FLAGS: Mapping[str, Any] = {"client_runtime": None, "resume": None}
 
@@ -37,3 +42,35 @@ def test_python_clients_call_where_native_ones_are_not_built_and_nobody_insists(
     plan = chosen._with_clients(load_experiment("evidence"), flags, Output())
     assert plan.method.client_runtime == clients
     assert ("build it with: gilscope native" in capsys.readouterr().err) == (clients == SAME)
+
+
+@pytest.mark.parametrize(
+    ("names", "refused"),
+    [
+        ("3.14.6t,3.14.7t", ""),
+        ("3.14.6t,3.14t", ""),
+        ("3.14.6t,3.14.8t", "Runtime 3.14.8t was not found. Installed: 3.14.7t and 3.14.6t."),
+        ("3.14.7t,3.14t", "Runtimes 3.14.7t and 3.14t are both CPython 3.14.7t."),
+    ],
+)
+def test_of_patch_releases_each_must_be_there_and_none_twice(
+    names: str,
+    refused: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for folder, version in (("a", "3.14.6"), ("b", "3.14.7")):
+        fake_python(tmp_path / folder / "python3.14t", version, free_threaded=True)
+    monkeypatch.setattr(uv, "find", lambda: None)
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")
+    plan = replace(load_experiment("default"), runtimes=tuple(names.split(",")))
+    try:
+        found = [*chosen.with_present_runtimes(plan, FLAGS, Output())[0].runtimes]
+        said = ""
+    except BadInput as error:
+        found, said = [], str(error)
+    assert said.startswith(refused) if refused else found == names.split(",")
+    noted = "Runtime 3.14t is 3.14.7t, the newest that is installed. Also installed: 3.14.6t" in capsys.readouterr().err
+    assert noted == ("3.14t" in names.split(","))
