@@ -34,7 +34,7 @@ TURN_S = 0.02
 TAIL_BYTES = 1500
 STARTS = 3
 DEAF, SLOW = "deaf", "slow"  # codes of what a service does not do yet
-_FOREIGN_LOOP = re.compile(r".*(?:attached to a different loop|is bound to a different event loop).*")
+_FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
 _PR_SET_CHILD_SUBREAPER = 36
 _PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here, not in a new process before it runs its program
 
@@ -189,8 +189,8 @@ class ServiceCommand:
 
     def says_foreign_loop(self) -> str:
         """The line of its output that says that what belongs to one event loop was used in another; "" without one."""
-        match = _FOREIGN_LOOP.search(self._output.kept().decode(errors="replace"))
-        return match[0].strip() if match else ""
+        lines = self._output.kept().decode(errors="replace").splitlines()
+        return next((line.strip() for line in lines if _FOREIGN_LOOP.search(line)), "")
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
         """Ask it to end (SIGTERM), and end it with all its descendants (SIGKILL) if it has not after *deadline_s*."""

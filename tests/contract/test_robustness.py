@@ -100,7 +100,8 @@ def test_a_runner_that_is_struck_in_mid_cell_or_while_its_services_start_leaves_
         children = run.wait_until_calling() if flags is not many_flags else run.children()
         for number in numbers:
             run.signal(number)
-        assert run.status() in [ENDED[number] for number in numbers]
+        late = [-number for number in numbers[1:]]  # this process was at its end, where Python handles no signal
+        assert run.status() in [*(ENDED[number] for number in numbers), *late]
         wait_for_ends(children)
         assert run.leaves_nothing()
     assert load(folder / "run").cells == []
