@@ -87,7 +87,8 @@ def is_of(one: Comparison, cell: CellResult, arm: str) -> bool:
     return (cell.system, cell.params, cell.arm, cell.status) == (one.system, one.params, arm, "ok")
 
 
-@pytest.mark.parametrize("lang", sorted({*LANGUAGES} - {"en"}))  # in English: test_write.py, test_page.py
+@pytest.mark.parametrize("saved", [path for path in SAVED if path.name.startswith(("own", "topology"))], indirect=True)
+@pytest.mark.parametrize("lang", sorted({*LANGUAGES} - {"en"}))  # the others are in tests/golden
 def test_every_part_of_the_report_is_made_in_another_language(saved: tuple[Path, dict[str, Any]], lang: str) -> None:
     paths = write_all(View(load(saved[0])), saved[0], language(lang))
     assert {"report.html", "findings.md", "table.md", "table.csv", "cells.csv"} <= {path.name for path in paths}
