@@ -14,7 +14,7 @@ from scipy import signal
 from config.orders import block_order
 from reports.rows.gates import LEAST_TIMED_NS
 from reports.statistics.dependence import ENOUGH, dependence, depends, independence_is_known
-from reports.statistics.scaling import MISFIT, NoFit, UslFit, falls, lack_of_fit, usl_fit
+from reports.statistics.scaling import falls
 from reports.statistics.significance import ALPHA, EXACT_UP_TO, anytime_p, holm, sign_flip_p
 from reports.statistics.stats import Floats, log_ratios, totals, unpaired_effect
 from reports.statistics.verdict import Verdict, judge_family, judge_runs, slower_beyond
@@ -138,29 +138,18 @@ def looking_row(family: int, runs: int, seed: int) -> Sequence[str]:
 
 
 def plateau_row(name: str, cores: float, runs: int, seed: int) -> Sequence[str]:
-    """Sweeps of 1 to 32 clients under four runtimes, that rise to *cores* and stay there, in 12 blocks, sd 3 %.
+    """Runs with any fall claimed, of sweeps that rise to *cores* and stay there: 1 to 32 clients under four runtimes.
 
-    Runs with any fall claimed, with any peak by the law as well; and sweeps of which the law is refused.
+    In 12 blocks, sd 3 %.
     """
-    rng, counts = np.random.default_rng([seed, 5]), np.zeros(3)
+    rng, falling = np.random.default_rng([seed, 5]), 0
     for _ in range(runs):
         sweeps = {
             arm: {n: dict(enumerate(min(n, cores) * np.exp(rng.normal(0, 0.03, 12)))) for n in (1, 2, 4, 8, 16, 32)}
             for arm in range(4)
         }
-        falling, fitted = falls(sweeps), {arm: law_of(blocks) for arm, blocks in sweeps.items()}
-        peaks = [arm for arm in falling if (law := fitted[arm]) is not None and law.peak]
-        counts += bool(falling), bool(peaks), sum(law is None for law in fitted.values()) / len(fitted)
-    return name, *map(percent, counts / runs)
-
-
-def law_of(blocks: Mapping[int, Mapping[int, float]]) -> UslFit | None:
-    """Through the medians, as reports have it; None where it misses them."""
-    try:
-        misses = lack_of_fit(blocks, usl_fit, 3) <= MISFIT
-        return None if misses else usl_fit({n: float(np.median([*rates.values()])) for n, rates in blocks.items()})
-    except NoFit:
-        return None
+        falling += bool(falls(sweeps))
+    return name, percent(falling / runs)
 
 
 def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tuple[Floats, Floats]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import argcomplete
+from argcomplete.completers import ChoicesCompleter
 from argcomplete.lexers import split_line
 from argcomplete.shell_integration import shellcode
 
@@ -69,6 +70,6 @@ def _for_a_command(parser: Parser) -> None:
     }
     for action in parser._actions:
         for names in (values[flag] for flag in action.option_strings if flag in values):
-            completer = names if callable(names) else argcomplete.ChoicesCompleter(names)
+            completer = names if callable(names) else ChoicesCompleter(names)
             action.completer = completer  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser)

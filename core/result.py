@@ -116,7 +116,6 @@ class Run:
     cells: list[CellResult] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     profiles: list[dict[str, Any]] = field(default_factory=list)
-    floors: list[dict[str, Any]] = field(default_factory=list)
     fingerprints: dict[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA
 

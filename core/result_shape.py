@@ -300,12 +300,6 @@ PROFILE = record(
 )
 
 
-FLOOR = record(
-    {"runtime": text, "calc_target": COUNT, "payload_bytes": COUNT},
-    {"answers": whole(1), "rounds_ns": array(whole(1)), "reason": sentence},
-)
-
-
 def moment(value: Any) -> None:
     """A time as datetime.isoformat() writes it; "" for one that has not come."""
     text(value)
@@ -345,7 +339,6 @@ _RUN = record(
         "spent_ns": by_name(COUNT),
         "comparisons": comparisons,
         "profiles": array(PROFILE),
-        "floors": array(FLOOR),
         "fingerprints": FINGERPRINTS,
         "checksum": text,
     },

@@ -13,7 +13,7 @@ from core.runtime import NATIVE
 if TYPE_CHECKING:
     from core.user_service import Command, Target
 
-SERVICE, CLIENT, ALONE = "service", "client", "alone"
+SERVICE, CLIENT = "service", "client"
 SIZES = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT")
 COMMON = (*SIZES, "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 

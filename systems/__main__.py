@@ -1,4 +1,4 @@
-"""A measured child process: `python -m systems service`, `client` or `alone`. See docs/child-contract.md."""
+"""A measured child process: `python -m systems service` or `client`. See docs/child-contract.md."""
 
 import sys
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from core.child import (
 )
 from core.method import Method
 from core.runtime import ready_and_end, states
-from core.system import ALONE, CLIENT, SERVICE, ClientFactory, System, loaded
+from core.system import CLIENT, SERVICE, ClientFactory, System, loaded
 from core.system_file import TOLD, load_system
 from services.listeners import Reach
 from systems import find
@@ -73,21 +73,6 @@ def call() -> None:
     watch.say_result_and_stay({**usage.to_json(), **counted, **ready_and_end(ready, states())})
 
 
-def repeat() -> None:
-    """Wait for `go`, answer the request that clients would send in a loop, print what that took."""
-    from clients.channel import json_message
-    from services.alone import answer_alone
-
-    first_line = read_cell()
-    stay_on(first_line.get("cpus", ()))
-    request, ready = json_message(Cell.from_json(first_line)), states()
-    say_ready([])
-    if next_word() != "go":
-        exit_at_once(STOPPED_EARLY)
-    watch = ParentWatch()
-    watch.say_result_and_stay({**answer_alone(request), **ready_and_end(ready, states())})
-
-
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
     """The system's own client, or else the common loop around its caller; a user's service has one of its own."""
     if "own" in first_line:
@@ -107,7 +92,7 @@ def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
     return load_system(Path(first_line[TOLD])) if TOLD in first_line else find(cell.system)
 
 
-ROLES = {SERVICE: serve, CLIENT: call, ALONE: repeat}
+ROLES = {SERVICE: serve, CLIENT: call}
 
 if __name__ == "__main__":
     if sys.argv[1:] not in [[role] for role in ROLES]:

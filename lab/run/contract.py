@@ -19,7 +19,6 @@ from lab.run.children import RESULT, Child, failed
 from lab.run.inside import Window
 from lab.run.kinds import (
     ADDRESSES,
-    ALONE_KINDS,
     CLIENT_KINDS,
     MORE_CLIENT_KINDS,
     MORE_SERVICE_KINDS,
@@ -103,11 +102,6 @@ def service_results(lines: Sequence[Mapping[str, Any]], services: Sequence[Child
     return [
         _result(line, child, SERVICE_KINDS, MORE_SERVICE_KINDS) for line, child in zip(lines, services, strict=True)
     ]
-
-
-def alone_result(line: Mapping[str, Any], child: Child) -> dict[str, Any]:
-    """What the last line of a child says that answered alone. Raises ChildFailed."""
-    return _result(line, child, ALONE_KINDS, {})
 
 
 def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], windows: Sequence[Window]) -> None:

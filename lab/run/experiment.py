@@ -11,7 +11,6 @@ from core.cell import Cell
 from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.result import NOT_TRIED, CellResult, Run, RunFile
-from lab.run.alone import floors
 from lab.run.fingerprints import Fingerprint, Fingerprints
 from lab.run.measure import NOT_READY, Bench, measure
 from lab.run.profiling import profiles
@@ -47,7 +46,6 @@ def carry_out(
     fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places)
-    run.floors += floors(order.plan, bench, run.floors)
     for block in range(1, order.plan.blocks + 1):
         for entry in order.plan.block(block, run.seed):
             if (entry.arm, entry.cell.cell_id, block) in done:

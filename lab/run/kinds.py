@@ -137,11 +137,3 @@ MORE_SERVICE_KINDS = {
     "connections_by_requests": COUNT_BY_NAME,
     "strangers": COUNT,
 }
-ALONE_KINDS = {
-    "answers": DURATION,
-    "rounds_ns": Kind(
-        type=Annotated[list[Annotated[int, Meta(ge=1, le=LARGEST)]], Meta(min_length=1)],
-        accepted=message("a list of whole numbers, none below 1"),
-    ),
-    **GIL_KINDS,
-}

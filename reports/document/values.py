@@ -98,8 +98,3 @@ def size(value_bytes: float) -> str:
     if abs(value_bytes) < KIB:
         return f"{value_bytes:.0f} B"
     return f"{kib(value_bytes)} KiB" if abs(value_bytes) < MIB else f"{mib(value_bytes)} MiB"
-
-
-def significant(value: float) -> str:
-    """Three significant digits, of a fitted coefficient: 0.0123."""
-    return f"{value:.3g}"

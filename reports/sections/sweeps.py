@@ -1,27 +1,57 @@
-"""Sweeps: completion time, or throughput, against a parameter; a panel for each set of the others."""
+"""Sweeps: completion time, or throughput, against a parameter, and whether throughput falls again at the end."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
+from core.program import PROGRAM
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, number, words
+from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, interval, number, traced, words
+from reports.document.values import ratio
 from reports.render.figures import tip
 from reports.rows.arrangement import value_text
+from reports.rows.falls import Ending, endings
 from reports.rows.measures import Measure, measure
+from reports.rows.series import about
 from reports.rows.summary import Row
 from reports.rows.sweeping import Sweep, sweeps
-from reports.rows.traces import of_rows
+from reports.rows.traces import of_cells, of_rows
 from reports.sections.axes import places_of, swept_axis
 from reports.view import View
 
 PLACE = 60
+WANTED = message("How throughput grows with workers and clients")
+COMMAND = f"{PROGRAM} --experiment scaling"
 
 
 def section(view: View) -> Section:
-    """A figure for each parameter and system."""
+    """A figure for each parameter and system; a sentence on the end of each sweep that is long enough for one."""
     swept = sweeps([row for row in view.rows if row.figures])
-    return Section(key="sweeps", title=message("Sweeps"), figures=tuple(_figure(sweep, view) for sweep in swept))
+    sentences = tuple(map(_ending, endings(view.run)))
+    return Section(
+        key="sweeps",
+        title=message("Sweeps"),
+        sentences=sentences,
+        figures=tuple(_figure(sweep, view) for sweep in swept),
+        terminal=sentences,
+    )
+
+
+def is_measured(view: View) -> bool:
+    """Whether any sweep is long enough to show how throughput grows."""
+    return bool(endings(view.run))
+
+
+def _ending(ending: Ending) -> Message:
+    if ending.fall is None:
+        sentence = message("throughput at {last} is not shown to be below that at any smaller value.", last=ending.last)
+    else:
+        most, verdict = ending.fall
+        share = interval(verdict.ratio or 0.0, verdict.low or 0.0, verdict.high or 0.0, ratio)
+        sentence = message(
+            "throughput falls: at {last} it is {share} of that at {most}.", last=ending.last, share=share, most=most
+        )
+    return traced(about(sentence, ending.name, ending.label, ending.arm), of_cells(ending.cells))
 
 
 def _figure(sweep: Sweep, view: View) -> Figure:

@@ -37,7 +37,7 @@ from reports.compare import comparable
 from reports.rows.comparisons import Comparison
 from reports.rows.gates import LEAST_TIMED_NS, MOST_DISTURBED
 from reports.rows.steps import StepName
-from reports.sections import comparisons, costs, fairness, limit, memory, scaling, topology
+from reports.sections import comparisons, costs, limit, memory, sweeps, topology
 from reports.seed import published as seed
 from reports.statistics.evidence import MARGIN, Word
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
@@ -271,11 +271,10 @@ def named_exits(page: Path) -> list[str]:
 def test_sections_and_columns_of_a_report_are_explained() -> None:
     page, view = DOCS / "evidence.md", View(every_chapter())
     headings = re.findall(r"^## (.*)", page.read_text(), re.MULTILINE)
-    for topic in (fairness, limit, memory, scaling, topology):
+    for topic in (limit, memory, sweeps, topology):
         assert str(topic.section(view).title) in headings
     heads = {str(head) for head, _ in (*costs.TIMES.values(), *costs.MORE.values())}
     assert heads == {*named(page, "Where the time goes")} - {"system", "runtime", *get_args(StepName)}
-    assert [str(head) for _, head, _ in scaling.COEFFICIENTS] == named(page, "Scaling")[4:]
     tables = comparisons.section(view).tables
     shown = {str(column.head).lower() for table in tables for column in table.columns if not column.is_strip}
     assert shown == {*named(page, "Verdicts")} - {*get_args(Word)}

@@ -17,6 +17,7 @@ from reports.terminal.stress import stress_document
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.http_sample import story_run
 from tests.reports.reading import every_chapter, record_with_aa
+from tests.reports.rows import test_falls as falls
 from tests.reports.rows import test_runner_use as hosts
 from tests.reports.rows import test_stress as stress
 from tests.reports.rows.timed_cells import steady
@@ -25,7 +26,6 @@ from tests.reports.sections import test_league as league
 from tests.reports.sections import test_loadgen as loadgen
 from tests.reports.sections import test_locks as locks
 from tests.reports.sections import test_pauses as pauses
-from tests.reports.sections import test_scaling as scaling
 from tests.reports.sections import test_waits as waits
 from tests.reports.several.trio import trio
 from tests.reports.terminal import test_audit as audit
@@ -110,7 +110,7 @@ RUNS: Mapping[str, Callable[[], Run]] = {
     "failed-and-invalid": _failed_and_invalid,
     "again": lambda: replace(record_with_aa(3), cells=[one for one in record_with_aa(3).cells if one.system in "12"]),
     "every-chapter": every_chapter,
-    "sweep": lambda: scaling.swept(blocks=6),
+    "sweep": lambda: falls.swept(blocks=6),
     "own-service-one-block": _own_service,
     "several-hosts": _several_hosts,
     "profiles": _profiles,

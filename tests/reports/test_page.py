@@ -18,7 +18,7 @@ from tests.reports.reading import elements, every_chapter, page_of, record_with_
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 ORDER = [
-    *["verdict", "results", "validity", "comparisons", "waterfall", "factors", "completion", "sweeps", "scaling"],
+    *["verdict", "results", "validity", "comparisons", "waterfall", "factors", "completion", "sweeps"],
     *["latency", "costs", "topology", "memory", "cells", "machine"],
 ]
 

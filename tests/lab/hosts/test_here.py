@@ -19,7 +19,7 @@ from core.system import CLIENT
 from lab.hosts.inside import InsideThere
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
-from lab.run import alone, pauses
+from lab.run import pauses
 from lab.run.measure import Bench, measure
 from lab.run.profiling import PROFILERS
 from lab.run.runtimes import Runtime
@@ -67,11 +67,6 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: Spread) -> 
     assert inside.files("stacks", 1000) == {"stacks-7": content[:1000]}
     inside.remove()
     assert not folder.exists()
-
-
-def test_the_floor_is_that_of_the_services_host(cell: Cell, bench: Bench) -> None:
-    floor = alone._floor(cell, bench)
-    assert min(floor["rounds_ns"]) > 0, floor
 
 
 @pytest.mark.parametrize(("kind", "key"), [("memory", "moments"), ("python", "lines"), ("locks", "watched_ns")])

@@ -1,0 +1,87 @@
+"""Whether throughput falls at the end of sweeps whose throughput is known."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from config.load import load_experiment
+from core.result import Run
+from reports.rows.falls import endings
+from reports.sections.sweeps import section
+from reports.view import View
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served
+
+VALUES = (1, 2, 4, 8, 16, 25)
+
+
+def peaked(n: int, sigma: float = 0.05, kappa: float = 0.01) -> float:
+    """Universal Scalability Law: has its most at sqrt((1 - sigma) / kappa), 9.7."""
+    return 1000 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
+
+
+def swept(
+    rate: Callable[[int], float] = peaked,
+    values: Sequence[int] = VALUES,
+    name: str = "NUM_WORKERS_PER_API_SERVICE",
+    *,
+    services: int = 1,
+    blocks: int = 12,
+) -> Run:
+    fixed = {"NUM_API_SERVICES": services, "NUM_CLIENTS": 25}
+    cells = [
+        served("3.14t", block, rate(n), {**fixed, name: n}, system="4")
+        for n in values
+        for block in range(1, blocks + 1)
+    ]
+    return run_of(cells, name="scaling", runtimes=["3.14t"])
+
+
+def sentences(run: Run) -> list[str]:
+    return [str(sentence) for sentence in section(View(run)).sentences]
+
+
+def test_a_fall_is_told_from_the_value_with_the_most() -> None:
+    """Without noise 8 workers serve 8000 / 1.91 = 4,188/s, and 25 serve 25,000 / 8.2 = 3,049/s: 0.73 of it."""
+    assert sentences(swept()) == [
+        "NUM_WORKERS_PER_API_SERVICE, 3.14t: throughput falls: at 25 it is 0.73 [0.73, 0.73] of that at 8."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sigma", "kappa"),
+    [(0.05, 0), (0.01, -0.0002), (0.05, 0.001)],
+    ids=["grows", "beyond proportion", "a peak beyond the sweep"],
+)
+def test_no_fall_is_claimed_where_throughput_does_not_fall(sigma: float, kappa: float) -> None:
+    (sentence,) = sentences(swept(lambda n: peaked(n, sigma, kappa)))
+    assert sentence.endswith("throughput at 25 is not shown to be below that at any smaller value.")
+
+
+def test_a_fall_takes_enough_blocks_for_the_family() -> None:
+    assert endings(swept(blocks=6))[0].fall is None
+    assert endings(swept(blocks=8))[0].fall is not None
+
+
+def test_throughput_that_only_falls_has_its_most_at_1() -> None:
+    (one,) = endings(swept(lambda n: peaked(n, sigma=0.99, kappa=0.05)))
+    assert one.fall is not None
+    assert one.fall[0] == 1
+
+
+def test_fewer_than_6_values_and_a_topology_say_nothing() -> None:
+    assert endings(swept(values=(1, 5, 10, 15, 20))) == []
+    run = swept(values=(2, 25))
+    run.cells += swept(values=(1,), services=2).cells
+    assert endings(run) == []
+
+
+def test_no_clients_are_no_point_of_a_sweep() -> None:
+    run = swept(values=(0, *VALUES[:5]), name="NUM_CLIENTS", rate=lambda n: peaked(n) if n else 0)
+    assert endings(run) == []
+
+
+def test_the_experiment_sweeps_workers_and_clients_far_enough() -> None:
+    cells = load_experiment("scaling").cells()
+    assert len({cell.num_workers_per_api_service for cell in cells if cell.num_clients == 25}) >= 6
+    assert len({cell.num_clients for cell in cells if cell.num_workers_per_api_service == 25}) >= 6
