@@ -169,12 +169,6 @@ def test_a_child_in_python_that_is_told_no_cell_says_so_and_fails(any_runtime: R
     assert "service|client" in check_refused([*command[:-1], "server"], None, status=1)
 
 
-def test_a_child_that_answers_alone_ends_when_its_parent_is_killed() -> None:
-    runtime = runtime_or_skip("3.14t")
-    told = json.dumps(small_cell(find("4"), runtime).to_json())
-    check_it_ends_with_its_parent(command_or_skip(runtime, find("4"), "alone"), told)
-
-
 # ---- clients that speak frames --------------------------------------------------------------------------------------
 
 
