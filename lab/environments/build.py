@@ -16,5 +16,5 @@ def run(
     It inherits *lock* (lab.locks): should this process be killed, the next builder waits until the command has ended.
     Raises subprocess.TimeoutExpired, and OSError if it does not run.
     """
-    environment = scrubbed_environment() | {"NO_COLOR": "1"}
+    environment = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment() | {"NO_COLOR": "1"}
     return processes.run(command, timeout_s, environment, folder=folder, pass_fds=(lock,))

@@ -184,7 +184,7 @@ def _prune(place: Path) -> None:
 
 
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:
-    """Commands that make the environment; byte code too, or each first import of it would be timed compiling."""
+    """Commands that make the environment. build.run() asks for byte code, or first imports would be timed compiling."""
     python = str(_python(place))
     program = uv.find()
     if program is None:
@@ -192,7 +192,7 @@ def _commands(executable: Path, contents: Contents, place: Path) -> list[list[st
         install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     else:
         make = [str(program), "venv", "--no-project", "--python", str(executable), str(place)]
-        install = [str(program), "pip", "install", "--python", python, "--compile-bytecode"]
+        install = [str(program), "pip", "install", "--python", python]
     commands = [make]
     if contents.requirements_file:
         hashed = ["--require-hashes"] if contents.hashed else []

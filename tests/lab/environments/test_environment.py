@@ -66,6 +66,7 @@ TOOLS = pytest.mark.parametrize(
 def test_a_real_environment_has_the_packages_their_byte_code_and_their_programs_by_bare_name(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
 ) -> None:
+    monkeypatch.delenv("UV_COMPILE_BYTECODE", raising=False)
     if tool == "pip":
         monkeypatch.setattr(uv, "find", lambda: None)
     python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
