@@ -36,7 +36,6 @@ RELEASED = worked("http-beast-released", "3.11", [5] * 10, 5, 500_000)
 RELEASED_FREE = worked("http-beast-released", "3.14t", [6] * 10, 6, 600_000)
 UNDECLARED = worked("http-beast-undeclared", "3.14t", [1.25] * 8, 10)
 NATIVE = worked("http-beast-native", "native", [4] * 10, 4, 400_000)
-AIOHTTP = worked("http-aiohttp", "3.11", [20] * 10, 20, 1_000_000)
 
 
 def story_run() -> Run:

@@ -10,7 +10,6 @@ from core.cell import Value
 from core.messages import verbatim
 from core.method import Method
 from core.result import CellResult, Run, RunFile, load
-from reports.render.html import soft
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import elements, every_chapter, page_of, record_with_aa, with_attribute
@@ -166,7 +165,3 @@ def test_a_run_as_result_json_has_it_gives_the_same_page(tmp_path: Path) -> None
     run = small()
     RunFile(tmp_path).save(run)
     assert page_of(load(tmp_path)) == page_of(run)
-
-
-def test_names_may_break_behind_an_underscore_and_stay_text() -> None:
-    assert soft("NUM_<CLIENTS>") == "NUM_<wbr>&lt;CLIENTS&gt;"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.histogram import Histogram
-from reports.rows.traces import line_id, slug
+from reports.rows.traces import line_id
 from tests.reports.reading import (
     Element,
     elements,
@@ -119,16 +119,6 @@ def test_one_over_all_settings_names_the_denominators_first_and_only_what_passed
     assert [one.partition("-")[0] for one in first] == ["3.14t"] * 11 + ["3.14t_again"] * 11
 
 
-def test_all_that_names_cells_names_cells_that_are_on_the_page(found: Sequence[Element], cells: Cells) -> None:
-    ids = {one.attributes["id"] for one in with_attribute(found, "id")}
-    assert {line_id(cell) for cell in record_with_aa().cells} <= ids
-    for name in ("data-cells", "data-show"):
-        for one in with_attribute(found, name):
-            groups = named_cells(one.attributes[name], cells)
-            assert groups
-            assert all(groups), one.attributes[name]
-
-
 def test_the_numbers_of_the_verdict_are_those_of_the_cells_that_its_clauses_name(
     found: Sequence[Element], cells: Cells
 ) -> None:
@@ -200,7 +190,3 @@ def test_the_line_of_a_cell_has_its_own_figures(found: Sequence[Element]) -> Non
     wall = next(one for one in found[start:] if one.attributes.get("data-figure") == "wall_s")
     assert wall.attributes["data-raw"] == str(cell.wall_ns)
     assert float(wall.text) == pytest.approx(cell.wall_ns / 1e9, abs=6e-4)
-
-
-def test_ids_have_no_blanks() -> None:
-    assert slug("3.14t again") == "3.14t_again"

@@ -16,9 +16,8 @@ from core.result import CellResult, Run
 from reports.compare.runs import CellComparison, Compared, compare_runs, slower_cells
 from reports.compare.section import document, time_text
 from reports.render.console import terminal
-from reports.render.markdown import markdown
 from reports.render.terminal import print_section
-from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
+from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 NAMES = ("before", "after")
@@ -73,14 +72,6 @@ def test_a_comparison_has_the_keys_of_result_json_and_the_runtime() -> None:
     assert (told["denominator"], told["numerator"]) == NAMES
 
 
-def test_slower_cells_are_those_whose_whole_interval_lies_beyond_the_threshold() -> None:
-    a = run(cells(BEFORE_MS, "3.14"), cells(BEFORE_MS, "3.14t"))
-    b = run(cells(ALIKE_MS, "3.14"), cells(SLOWER_MS, "3.14t"))
-    compared = compare_runs(a, b, NAMES, share=0.05)
-    assert [one.sample.arm for one in slower_cells(compared.comparisons, 0.05)] == ["3.14t"]
-    assert slower_cells(compared.comparisons, 0.25) == []
-
-
 def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
     a, b = run(cells(BEFORE_MS)), run(cells([round(time_ms * 1.02) for time_ms in BEFORE_MS]))
     assert only(compare_runs(a, b, NAMES)).verdict.verdict == "equivalent"
@@ -111,12 +102,6 @@ def test_another_machine_or_method_is_refused_unless_told_to(
     assert "before (A) and after (B)" in str(error.value)
     troubles = compare_runs(a, b, NAMES, anyway=True).troubles
     assert texts(troubles) == [f"Compared only because of --anyway: {told}."]
-
-
-def test_a_run_from_before_there_was_a_method_compares_with_one_that_has_none() -> None:
-    a, b = run(cells(BEFORE_MS)), run(cells(ALIKE_MS))
-    del a.plan["method"]
-    assert only(compare_runs(a, b, NAMES)).verdict.verdict == "equivalent"
 
 
 def test_other_interpreters_are_compared_and_named() -> None:
@@ -151,30 +136,6 @@ def test_cells_that_only_one_run_has_are_named() -> None:
     ]
 
 
-def test_blocks_that_are_not_ok_are_not_used_and_named() -> None:
-    good = cells(BEFORE_MS)
-    bad = faulty(cell_of("1", "3.14t", ONE), 11, "failed", "1 answers were wrong")
-    compared = compare_runs(run(good), run([*good, bad]), NAMES)
-    assert only(compared).verdict.ratio == 1
-    (trouble,) = texts(compared.troubles)
-    assert trouble == "Not used of B: system 1 (3.14t): 1 of 11 blocks failed: 1 answers were wrong."
-    assert "A, B: medians of 10 blocks." in texts(compared.notes)
-
-
-def test_a_cell_without_a_good_block_is_invalid() -> None:
-    bad = faulty(cell_of("1", "3.14t", ONE), 1, "invalid", "the GIL was on")
-    one = only(compare_runs(run(cells(BEFORE_MS)), run([bad]), NAMES))
-    assert (one.verdict.verdict, one.verdict.ratio) == ("invalid", None)
-    assert str(one.verdict.why) == "in B 1 of 1 block invalid: the GIL was on"
-    assert slower_cells([one], 0.05) == []
-
-
-def test_a_cell_that_was_timed_for_less_than_2_s_in_all_has_no_verdict() -> None:
-    one = only(compare_runs(run(cells([190] * 10)), run(cells(BEFORE_MS)), NAMES))
-    assert one.verdict.verdict == "invalid"
-    assert "in A it was timed for less than 2 s in all: --blocks 11" in str(one.verdict.why)
-
-
 def test_other_parameters_are_refused_and_otherwise_compared_all_the_same() -> None:
     a = run(cells(BEFORE_MS))
     b = run(cells([2 * time_ms for time_ms in BEFORE_MS], NUM_REQUESTS_PER_CLIENT=2000))
@@ -201,13 +162,6 @@ def test_where_a_duration_was_set_the_time_per_request_counts() -> None:
     one = only(compare_runs(a, b, NAMES))
     assert one.verdict.verdict == "slower"
     assert one.verdict.ratio == pytest.approx(0.95)
-
-
-def test_a_second_arm_of_a_runtime_is_compared_with_itself() -> None:
-    again = [replace(cell, arm="3.14t again") for cell in cells(SLOWER_MS)]
-    compared = compare_runs(run(cells(BEFORE_MS), again), run(again, cells(BEFORE_MS)), NAMES)
-    assert [one.sample.arm for one in compared.comparisons] == ["3.14t", "3.14t again"]
-    assert {one.verdict.verdict for one in compared.comparisons} == {"equivalent"}
 
 
 @pytest.mark.parametrize(
@@ -281,16 +235,6 @@ def test_the_widest_line_fits_into_80_columns(monkeypatch: pytest.MonkeyPatch) -
     text = printed(Compared(names=NAMES, comparisons=(wide,), troubles=(), notes=()), monkeypatch)
     assert "3.14t+gil again 2.002 ms 2.402 ms 0.833 [0.831, 0.836] 0.00012 inconclusive\n" in text
     assert max(len(line) for line in text.splitlines()) <= 80
-
-
-def test_as_markdown_it_has_every_figure_and_says_why() -> None:
-    page = markdown(document(example(), TITLES), ENGLISH)
-    table = page.partition("**System 1: Single socket, no connection cache**")[2]
-    words = [word.strip() for word in table.splitlines()[5].strip("|").split("|")]
-    assert words[:4] == ["3.14t", "2.002 ms", "2.402 ms", "0.833 \\[0.831, 0.836]"]
-    assert words[5] == "slower"
-    assert words[6].startswith("the interval ")
-    assert "B: after" in page
 
 
 def test_the_verdicts_are_those_of_result_json() -> None:

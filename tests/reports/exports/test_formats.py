@@ -6,7 +6,6 @@ import pytest
 
 from core.errors import BadInput
 from core.result import Run
-from reports.exports.csv_sheets import cells_sheet
 from reports.exports.formats import FORMATS
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
@@ -37,11 +36,6 @@ def test_a_format_writes_its_files_into_the_folder(name: str, files: list[str], 
 
 def test_the_formats_are_all_tested() -> None:
     assert list(FORMATS) == ["pyperf", "parquet", "csv", "hgrm", "markdown"]
-
-
-def test_csv_is_that_of_the_runs_folder(run: Run, tmp_path: Path) -> None:
-    FORMATS["csv"](View(run, TITLES), tmp_path)
-    assert (tmp_path / "cells.csv").read_text() == cells_sheet(run)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,15 +1,11 @@
 """HdrHistogram's percentile files: the steps and the layout of its own outputs, from counts that one can check."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
 from core.histogram import Histogram
-from reports.exports.hgrm import distribution, export, steps
-from reports.view import View
-from tests.reports.sample import cell_of, faulty, measured, run_of
+from reports.exports.hgrm import distribution, steps
 
 US = 1000
 # The percentiles of wrk2's README, which HdrHistogram's C port printed for 39 500 requests.
@@ -74,20 +70,3 @@ def test_a_plotter_reads_every_step_but_the_last() -> None:
 def test_an_empty_histogram_has_no_distribution() -> None:
     with pytest.raises(ValueError, match="empty"):
         distribution(Histogram())
-
-
-def test_there_is_a_file_for_each_row_and_a_line_for_each_without_latencies(tmp_path: Path) -> None:
-    sizes = [cell_of("4", "3.14t", {"NUM_MULTI_SOCKET": sockets}) for sockets in (1, 5)]
-    cells = [measured(cell, block, [10**9], [US] * 20) for cell in sizes for block in (1, 2)]
-    done = export(View(run_of([*cells, faulty(cell_of("3", "3.11"), 1, "failed", "died")])), tmp_path / "to")
-    assert sorted(path.name for path in done.paths) == [
-        "4-NUM_MULTI_SOCKET=1-3.14t.hgrm",
-        "4-NUM_MULTI_SOCKET=5-3.14t.hgrm",
-    ]
-    assert "Total count    =           40]" in done.paths[0].read_text()
-    assert "3 3.11 has no latencies" in map(str, done.left_out)
-
-
-def test_a_run_without_latencies_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="has no latencies"):
-        export(View(run_of([faulty(cell_of("1", "3.11"), 1, "failed", "died")])), tmp_path)

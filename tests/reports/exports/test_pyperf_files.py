@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -20,7 +19,7 @@ from reports.compare.pyperf_import import READING, saved_at
 from reports.compare.runs import compare_runs
 from reports.exports.pyperf_files import export
 from reports.view import View
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+from tests.reports.sample import MS, cell_of, measured, run_of
 
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
@@ -73,17 +72,6 @@ def written(content: Any, folder: Path, name: str = "theirs.json") -> Path:
     return path
 
 
-def test_a_run_is_one_file_per_arm_with_a_value_for_each_block(tmp_path: Path) -> None:
-    done = export(View(run({"3.11": TIMES_MS, "3.14t": TIMES_MS[:3]})), tmp_path / "pyperf")
-    paths = done.paths
-    assert [path.relative_to(tmp_path).as_posix() for path in paths] == ["pyperf/3.11.json", "pyperf/3.14t.json"]
-    assert done.left_out == ()
-    (benchmark,) = read(paths[1])["benchmarks"]
-    assert benchmark["metadata"]["name"] == NAME
-    assert [one["values"] for one in benchmark["runs"]] == [[2.001e-3], [2.011e-3], [1.996e-3]]
-    assert [one["metadata"] for one in benchmark["runs"]] == [{"gilscope_block": block} for block in (1, 2, 3)]
-
-
 def test_metadata_says_what_where_and_how(tmp_path: Path) -> None:
     (path,) = exported(run({"3.14t": TIMES_MS}), tmp_path / "one.json")
     told = read(path)["metadata"]
@@ -99,43 +87,6 @@ def test_a_file_name_is_kept_for_one_arm_and_gets_the_arm_for_several(tmp_path: 
     assert exported(run({"3.14t": TIMES_MS}), tmp_path / "out.json") == (tmp_path / "out.json",)
     several = exported(run({"3.14t": TIMES_MS, "3.14t+gil": TIMES_MS}), tmp_path / "out.json")
     assert [path.name for path in several] == ["out-3.14t.json", "out-3.14t+gil.json"]
-
-
-def test_an_arm_with_a_space_in_its_name_has_none_in_its_file(tmp_path: Path) -> None:
-    made = run({"3.14t": TIMES_MS})
-    made.cells += [replace(cell, arm="3.14t again") for cell in made.cells]
-    assert [path.name for path in exported(made, tmp_path)] == ["3.14t.json", "3.14t-again.json"]
-
-
-def test_a_benchmark_is_named_after_what_is_not_at_its_default(tmp_path: Path) -> None:
-    cells = [
-        measured(cell_of("4", "3.14t", {**ONE, "SELECT_MODE": mode, "NUM_CLIENTS": clients}), 1, [2000 * MS])
-        for mode, clients in (("all", 1), ("single", 2))
-    ]
-    (path,) = exported(run_of(cells, runtimes=["3.14t"]), tmp_path)
-    assert [one["metadata"]["name"] for one in read(path)["benchmarks"]] == [
-        "system 4 NUM_API_SERVICES=1",
-        "system 4 NUM_API_SERVICES=1 NUM_CLIENTS=2 SELECT_MODE=single",
-    ]
-
-
-def test_blocks_that_are_not_ok_are_left_out_and_named(tmp_path: Path) -> None:
-    made = run({"3.11": TIMES_MS, "3.14t": TIMES_MS[:2]})
-    made.cells.append(faulty(cell_of("1", "3.14t", ONE), 3, "failed", "it died\nhere"))
-    made.cells.append(faulty(cell_of("2", "3.14t", ONE), 1, "invalid", "the GIL was on"))
-    done = export(View(made), tmp_path)
-    (benchmark,) = read(done.paths[1])["benchmarks"]
-    assert len(benchmark["runs"]) == 2
-    assert benchmark["metadata"]["gilscope_left_out"] == "1 of 3 blocks failed: it died [...] here"
-    assert [str(line) for line in done.left_out] == [
-        f"{NAME} (3.14t): 1 of 3 blocks failed: it died [...] here",
-        "system 2 NUM_API_SERVICES=1 (3.14t): 1 of 1 block invalid: the GIL was on",
-    ]
-
-
-def test_a_run_without_a_good_block_cannot_be_exported(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="has no block that is ok"):
-        exported(run_of([faulty(cell_of("1", "3.14t", ONE), 1, "failed", "it died")]), tmp_path)
 
 
 def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
@@ -263,26 +214,6 @@ def pyperf(*arguments: str | Path) -> str:
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-@needs_pyperf
-def test_pyperf_compares_exported_files(tmp_path: Path) -> None:
-    a, b = exported(run({"3.11": SLOWER_MS, "3.14t": TIMES_MS}), tmp_path)
-    assert pyperf("compare_to", a, b).startswith("Mean +- std dev: [3.11] 2.40 ms +- 0.01 ms -> [3.14t] 2.00 ms")
-    assert "1.20x faster" in pyperf("compare_to", "--table", a, b)
-
-
-@needs_pyperf
-def test_pyperf_compares_exported_files_of_one_block(tmp_path: Path) -> None:
-    a, b = exported(run({"3.11": SLOWER_MS[:1], "3.14t": TIMES_MS[:1]}), tmp_path)
-    assert "[3.11] 2.40 ms -> [3.14t] 2.00 ms: 1.20x faster" in pyperf("compare_to", a, b)
-
-
-@needs_pyperf
-@pytest.mark.parametrize("command", ["show", "stats", "metadata", "dump", "hist"])
-def test_pyperf_shows_an_exported_file(command: str, tmp_path: Path) -> None:
-    (path,) = exported(run({"3.14t": TIMES_MS}), tmp_path)
-    assert pyperf(command, path)
 
 
 @needs_pyperf

@@ -5,14 +5,6 @@ import pytest
 from reports.render.textbars import bar
 
 
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0, ""), (0.5, "████"), (1, "████████"), (0.078125, "▋"), (0.25, "██"), (0.001, "▏"), (7, "████████")],
-)
-def test_a_bar_is_as_long_as_its_share_of_the_width(share: float, text: str) -> None:
-    assert bar(share, 8) == text
-
-
 @pytest.mark.parametrize(("share", "text"), [(0, ""), (0.5, "####"), (1, "########"), (0.001, "#"), (-1, "")])
 def test_without_unicode_it_is_made_of_number_signs(share: float, text: str) -> None:
     assert bar(share, 8, unicode=False) == text

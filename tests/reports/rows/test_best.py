@@ -4,8 +4,7 @@ dispatches."""
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import log
-from statistics import fmean, median
+from statistics import median
 
 import pytest
 
@@ -16,7 +15,6 @@ from reports.rows.comparisons import compare, compare_bests
 from reports.rows.pairs import times_ns
 from reports.rows.summary import Row, rows
 from reports.statistics.stats import log_ratios
-from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
@@ -70,42 +68,6 @@ def test_even_blocks_pick_and_odd_blocks_judge() -> None:
     assert step.ratio == pytest.approx(2.6)
 
 
-def test_a_cell_of_the_judging_half_that_fails_is_not_picked_around() -> None:
-    run = a_run()
-    failing = next(
-        cell
-        for cell in run.cells
-        if cell.params["DISPATCH"] == "owned" and cell.system == "4" and cell.block == 3 and cell.runtime == "3.14t"
-    )
-    failing.__dict__["status"] = "failed"
-    (step,) = compare_bests(run, bests(run, rows(run)))
-    assert step.verdict == "invalid"
-    assert step.settings[1]["params"]["DISPATCH"] == "owned"
-
-
-def test_other_work_has_bests_of_its_own() -> None:
-    run = a_run()
-    run.cells += a_run(CALC_TARGET=0).cells
-    run.plan["rows"] += [
-        {"system": cell.system, "params": cell.params} for cell in a_run(CALC_TARGET=0, blocks=1).cells
-    ]
-    steps = compare_bests(run, bests(run, rows(run)))
-    assert [step.params["CALC_TARGET"] for step in steps] == [1000, 0]
-
-
-@pytest.mark.parametrize("blocks", [1, 4])
-def test_fewer_than_three_judging_blocks_name_no_best(blocks: int) -> None:
-    run = a_run(blocks=blocks)
-    assert bests(run, rows(run)) == []
-
-
-def test_a_service_that_speaks_other_frames_takes_no_part() -> None:
-    run = a_run()
-    for row in run.plan["rows"]:
-        row["framed"] = row["system"] == "2"
-    assert {best.row.system for best in bests(run, rows(run))} == {"2"}
-
-
 def test_no_step_between_runtimes_mixes_dispatches() -> None:
     run = a_run()
     steps = compare(run)
@@ -124,15 +86,6 @@ def test_a_runtime_without_the_other_ones_dispatch_has_no_step_to_it() -> None:
     (step,) = compare_bests(run, bests(run, rows(run)))
     assert step.step == "best"
     assert step.ratio == pytest.approx(1.5)
-
-
-def test_where_dispatches_differ_every_row_that_has_one_names_its_own() -> None:
-    run = a_run(blocks=1)
-    run.cells = [cell for cell in run.cells if cell.system == "4" or cell.params["DISPATCH"] == "any"]
-    run.plan["rows"] = [row for row in run.plan["rows"] if row["system"] == "4" or row["params"]["DISPATCH"] == "any"]
-    view = View(run)
-    names = {str(view.settings.short(row.system, row.params)) for row in view.rows}
-    assert names == {"System 2, DISPATCH any", *(f"System 4, DISPATCH {dispatch}" for dispatch in DISPATCHES)}
 
 
 def drawn(run: Run, measured: Sequence[Row], chance: random.Random) -> list[Row]:
@@ -157,13 +110,3 @@ def rewarded(some: Sequence[Row]) -> float:
     times = [(row.runtime, times_ns({cell.block: cell for cell in row.cells})) for row in some]
     best = [min((mine for arm, mine in times if arm == name), key=lambda by: median(by.values())) for name in RATES]
     return median(log_ratios(*best).values())
-
-
-def test_of_services_that_are_all_alike_picking_one_of_many_is_not_rewarded() -> None:
-    """One of eight under 3.14t, all alike, against one that has no rival under 3.14."""
-    run, chance = a_run(lambda *_: 1000.0, blocks=8), random.Random(16)
-    measured = rows(run)
-    runs = [(judged(run, some), rewarded(some)) for some in (drawn(run, measured, chance) for _ in range(100))]
-    standard_error = 0.1 * (2 * 1.57 / 4 / len(runs)) ** 0.5  # of the mean of medians of 4 differences
-    assert abs(fmean(ours for ours, _ in runs)) < 3 * standard_error
-    assert fmean(naive for _, naive in runs) > 3 * standard_error + log(1.01)

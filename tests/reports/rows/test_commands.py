@@ -3,7 +3,7 @@
 import pytest
 
 from core.result import Run
-from reports.rows.commands import command_line, repeat_command, resume_command
+from reports.rows.commands import resume_command
 from tests.reports.sample import run_of
 
 
@@ -11,19 +11,6 @@ def run_by(*command: str) -> Run:
     run = run_of([])
     run.command = [*command]
     return run
-
-
-@pytest.mark.parametrize(
-    ("command", "repeated"),
-    [
-        (["runner.py", "--out", "a b", "--system", "4"], "python runner.py --system 4 --seed 1"),
-        (["runner.py", "--seed", "7"], "python runner.py --seed 7"),
-        ([], "python runner.py --seed 1"),
-    ],
-)
-def test_a_run_is_repeated_with_its_seed_in_a_new_folder(command: list[str], repeated: str) -> None:
-    assert repeat_command(run_by(*command)) == repeated
-    assert "--out" not in command_line(run_by(*command))
 
 
 @pytest.mark.parametrize(

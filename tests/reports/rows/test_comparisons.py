@@ -10,7 +10,7 @@ from core.result import CellResult, Run
 from reports.rows.comparisons import compare
 from reports.rows.pairs import OVER_ALL
 from tests.reports.rows.timed_cells import BLOCKS, FEWEST_P, compared, only, steady, timed
-from tests.reports.sample import MS, cell_of, facts, measured, run_of
+from tests.reports.sample import MS, cell_of, measured, run_of
 from tests.reports.sweeps import served
 
 
@@ -44,17 +44,6 @@ def test_cells_are_compared_within_their_block() -> None:
     assert one.blocks == 7
 
 
-def test_the_order_of_the_cells_does_not_matter() -> None:
-    cells = [timed("3.11", block, 2000 + block) for block in range(1, 9)] + steady("3.14", 1000)
-    assert compared(cells) == compared(cells[::-1])
-
-
-def test_arms_that_share_no_block_are_inconclusive_and_have_no_figures() -> None:
-    one = only([timed("3.11", 1, 2000), timed("3.14", 2, 2000)])
-    assert (one.verdict, one.ratio, one.p, one.blocks) == ("inconclusive", None, None, 0)
-    assert str(one.why).startswith("no block has both arms")
-
-
 def test_systems_and_settings_are_compared_apart() -> None:
     cells = [
         one
@@ -64,29 +53,6 @@ def test_systems_and_settings_are_compared_apart() -> None:
     found = [one for one in compared(cells) if one.system != OVER_ALL]
     assert [one.params["PAYLOAD_BYTES"] for one in found] == [1, 5]
     assert [one.ratio for one in found] == pytest.approx([4, 2])
-
-
-def test_settings_come_in_the_plans_order() -> None:
-    run = run_of(steady("3.11", 1000, {"PAYLOAD_BYTES": 5}) + steady("3.11", 1000, {"PAYLOAD_BYTES": 1}))
-    run.cells = run.cells[::-1] + [replace(cell, arm="3.14", runtime="3.14") for cell in run.cells]
-    run.plan["runtimes"], run.runtimes = ["3.11", "3.14"], {name: facts(name) for name in ("3.11", "3.14")}
-    assert [one.params.get("PAYLOAD_BYTES") for one in compare(run)] == [5, 1, None]
-
-
-def test_a_setting_has_no_step_between_runtimes_that_it_was_not_planned_under() -> None:
-    python, native = {"NUM_CLIENTS": 1}, {"NUM_CLIENTS": 2}
-    cells = [*steady("3.11", 1000, python), *steady("3.14", 1000, python), *steady("native", 500, native)]
-    run = run_of(cells, runtimes=["native", "3.11", "3.14"])
-    rows = [
-        {"system": cells[0].system, "params": cells[0].params, "runtimes": ["3.11", "3.14"]},
-        {"system": cells[-1].system, "params": cells[-1].params, "runtimes": ["native"]},
-    ]
-    found = compare(replace(run, plan={**run.plan, "rows": rows}))
-    assert [(one.params.get("NUM_CLIENTS"), one.step) for one in found if one.system != OVER_ALL] == [(1, "version")]
-
-
-def test_a_run_of_one_runtime_compares_nothing() -> None:
-    assert compared(steady("3.11", 2000), ["3.11"]) == []
 
 
 def test_four_runtimes_have_three_steps_and_the_whole_whose_ratio_is_their_product() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.result import CellResult
-from reports.rows.costs import Costs, costs_of, median_costs, saturation, what_moved
+from reports.rows.costs import Costs, costs_of, median_costs, saturation
 from tests.reports.sample import MS, cell_of, faulty, measured
 
 CELL = cell_of("2", "3.14t", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 500})
@@ -35,42 +35,11 @@ def result(**more: Any) -> CellResult:
     )
 
 
-def test_costs_are_sums_over_the_processes_of_a_side_per_request() -> None:
-    costs = costs_of(result(calc_ns=24 * MS, waiting={"mean_ns": 150_000}))
-    assert costs == Costs(
-        calc=24.0,
-        waiting=150.0,
-        service_user=20.0,
-        service_system=10.0,
-        service_run_queue=5.0,
-        service_voluntary=1.0,
-        service_involuntary=0.5,
-        service_rss=3_000_000,
-        service_pss=2_000_000,
-        client_user=40.0,
-        client_system=20.0,
-        client_run_queue=10.0,
-        client_voluntary=2.0,
-        client_involuntary=1.0,
-        client_rss=6_000_000,
-        client_pss=4_000_000,
-    )
-
-
 def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
     silent = {name: value for name, value in process().items() if name not in ("run_queue_ns", "pss_bytes")}
     costs = costs_of(result(services=[silent]))
     assert (costs.calc, costs.waiting, costs.service_run_queue, costs.service_pss) == (None, None, None, None)
     assert (costs.service_user, costs.client_run_queue) == (20.0, 10.0)
-
-
-def test_a_side_is_unknown_where_one_of_its_processes_does_not_say() -> None:
-    assert costs_of(result(clients=[process(), {}])).client_user is None
-
-
-def test_an_idle_cell_has_memory_and_nothing_per_request() -> None:
-    costs = costs_of(result(requests=0, answered=0, wall_ns=0, clients=[], latency={}))
-    assert costs == replace(NOTHING, service_rss=3_000_000, service_pss=2_000_000)
 
 
 def test_several_blocks_give_the_median_of_those_that_are_ok() -> None:
@@ -84,34 +53,6 @@ def test_a_block_that_does_not_say_is_left_out_of_that_median_alone() -> None:
     costs = median_costs([result(calc_ns=10 * MS), result(), result(calc_ns=20 * MS)])
     assert costs is not None
     assert (costs.calc, costs.service_user) == (15.0, 20.0)
-
-
-def test_no_ok_cell_has_no_costs() -> None:
-    assert median_costs([]) is None
-    assert median_costs([faulty(CELL, 1, "invalid", "why")]) is None
-
-
-def test_the_two_that_moved_most_are_told_in_either_direction() -> None:
-    before = replace(NOTHING, calc=24.0, waiting=100.0, service_user=50.0, service_system=10.0)
-    after = replace(NOTHING, calc=30.0, waiting=20.0, service_user=90.0, service_system=10.0)
-    assert str(what_moved(before, after)) == (
-        "waiting for a worker 100.0 → 20.0 us and the service's user time 50.0 → 90.0 us"
-    )
-
-
-def test_less_than_half_a_microsecond_has_not_moved() -> None:
-    before, after = replace(NOTHING, calc=24.0, waiting=10.0), replace(NOTHING, calc=24.25, waiting=10.5)
-    assert str(what_moved(before, after)) == "waiting for a worker 10.0 → 10.5 us"
-    assert not what_moved(before, before)
-
-
-def test_what_only_one_side_of_a_comparison_knows_has_not_moved() -> None:
-    assert not what_moved(replace(NOTHING, calc=24.0), NOTHING)
-
-
-def test_switches_and_memory_are_not_taken_for_time() -> None:
-    before = replace(NOTHING, service_voluntary=1.0, service_rss=10.0)
-    assert not what_moved(before, replace(NOTHING, service_voluntary=9.0, service_rss=10**9))
 
 
 # ---- saturation ----------------------------------------------------------------------------------------------------
@@ -131,10 +72,3 @@ def test_saturation_is_cpu_time_over_that_of_the_cores_the_clients_could_use(
 ) -> None:
     cell = result(clients=[process(**one) for one in clients])
     assert saturation(cell, cores) == pytest.approx(share)
-
-
-def test_saturation_is_unknown_where_cell_or_machine_does_not_say() -> None:
-    assert saturation(result(), 0) is None
-    assert saturation(result(clients=[]), 2) is None
-    assert saturation(result(wall_ns=0), 2) is None
-    assert saturation(faulty(CELL, 1, "failed", "why"), 2) is None

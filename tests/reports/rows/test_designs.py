@@ -72,10 +72,3 @@ def test_the_page_the_terminal_and_plan_give_the_same_design(
     RunFile(tmp_path).save(run)
     assert plan_command(["--power", "5%", "--from", str(tmp_path)]) == 0
     assert " ".join(capsys.readouterr().out.split()) == advice.replace("python runner.py ", "")
-
-
-def test_of_cells_without_slices_nothing_is_said() -> None:
-    run = made(within_cells)
-    run.cells = [replace(cell, slices={}) for cell in run.cells]
-    assert scatter(View(run)) == []
-    assert design_of(run, compare(run), 0.05) is None

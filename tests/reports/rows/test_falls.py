@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import pytest
-
 from config.load import load_experiment
 from core.result import Run
 from reports.rows.falls import endings
@@ -48,16 +46,6 @@ def test_a_fall_is_told_from_the_value_with_the_most() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("sigma", "kappa"),
-    [(0.05, 0), (0.01, -0.0002), (0.05, 0.001)],
-    ids=["grows", "beyond proportion", "a peak beyond the sweep"],
-)
-def test_no_fall_is_claimed_where_throughput_does_not_fall(sigma: float, kappa: float) -> None:
-    (sentence,) = sentences(swept(lambda n: peaked(n, sigma, kappa)))
-    assert sentence.endswith("throughput at 25 is not shown to be below that at any smaller value.")
-
-
 def test_a_fall_takes_enough_blocks_for_the_family() -> None:
     assert endings(swept(blocks=6))[0].fall is None
     assert endings(swept(blocks=8))[0].fall is not None
@@ -67,18 +55,6 @@ def test_throughput_that_only_falls_has_its_most_at_1() -> None:
     (one,) = endings(swept(lambda n: peaked(n, sigma=0.99, kappa=0.05)))
     assert one.fall is not None
     assert one.fall[0] == 1
-
-
-def test_fewer_than_6_values_and_a_topology_say_nothing() -> None:
-    assert endings(swept(values=(1, 5, 10, 15, 20))) == []
-    run = swept(values=(2, 25))
-    run.cells += swept(values=(1,), services=2).cells
-    assert endings(run) == []
-
-
-def test_no_clients_are_no_point_of_a_sweep() -> None:
-    run = swept(values=(0, *VALUES[:5]), name="NUM_CLIENTS", rate=lambda n: peaked(n) if n else 0)
-    assert endings(run) == []
 
 
 def test_the_experiment_sweeps_workers_and_clients_far_enough() -> None:

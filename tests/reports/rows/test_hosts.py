@@ -6,7 +6,7 @@ import pytest
 
 from core.result import Run
 from core.system import CLIENT, SERVICE
-from reports.rows.hosts import cores_of, have_cores_of_their_own, host_confounds
+from reports.rows.hosts import cores_of, host_confounds
 from reports.rows.steps import Step
 
 LOCK = Step(name="lock", denominator="3.14t+gil", numerator="3.14t", causes=("lock",))
@@ -53,13 +53,6 @@ def test_across_hosts_each_role_has_the_cores_of_its_hosts() -> None:
     assert cores_of(run(hosts, across("b", "c"), pin_clients=[0]), CLIENT) == 2
     assert cores_of(run(hosts, across("a", "b")), SERVICE, CLIENT) == 4 + 16
     assert cores_of(run({"a": host()}, across("b")), CLIENT) == 0
-
-
-def test_clients_on_other_hosts_have_cores_of_their_own() -> None:
-    assert have_cores_of_their_own(run({}, across("b")))
-    assert not have_cores_of_their_own(run({}, across("a", "b")))
-    assert have_cores_of_their_own(run({}, pin_services=[0], pin_clients=[1]))
-    assert not have_cores_of_their_own(run({}, pin_services=[0], pin_clients=[0, 1]))
 
 
 def test_hosts_that_differ_confound_the_steps_of_what_differs() -> None:

@@ -6,11 +6,9 @@ from dataclasses import replace
 import pytest
 
 from core.result import CellResult
-from reports.rows.http_workers import bench_ratio, client_rows, ratio_text, telling_timelines
-from reports.rows.summary import rows
-from reports.statistics.stats import Estimate
-from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.http_sample import HELD, NATIVE, RELEASED, TITLES, clients_in, only_client, worked
+from reports.rows.http_workers import telling_timelines
+from tests.reports.contestants import blocks_of
+from tests.reports.http_sample import clients_in, only_client, worked
 from tests.reports.sample import MS
 
 
@@ -37,50 +35,12 @@ def test_no_interval_goes_below_what_serialisation_can_be() -> None:
     assert line.serialisation.high == 1.5
 
 
-def test_an_end_far_beyond_the_number_of_workers_is_not_spelt_out() -> None:
-    far = Estimate(value=1.04, low=1.0, high=69040.56, count=8)
-    assert ratio_text(far) == "1.04 [1.00, > 99]"
-
-
 def test_workers_of_several_clients_count_together_and_bench_is_the_longest() -> None:
     (cell,) = blocks_of("http-beast-held", 50, runtime="3.11", latencies_ns=[MS], blocks=[1])
     told = [{"workers_ns": [2 * MS], "bench_ns": 3 * MS}, {"workers_ns": [4 * MS], "bench_ns": 6 * MS}]
     line = only_client([replace(cell, clients=[{**cell.clients[0], **one} for one in told])])
     assert (line.lmean_ns, line.bench_ns) == (3 * MS, 6 * MS)
     assert line.serialisation.value == pytest.approx(2)
-
-
-def test_a_row_whose_clients_tell_no_workers_times_has_no_line() -> None:
-    silent = blocks_of("http-aiohttp", 50, runtime="3.11", latencies_ns=[MS])
-    assert [str(client.client) for client in client_rows(rows(contest_run(HELD, silent)), TITLES)] == [
-        "Python over Beast (GIL held)"
-    ]
-
-
-def test_an_arm_that_takes_part_a_second_time_has_no_line() -> None:
-    again = [replace(cell, arm="3.11 again") for cell in HELD]
-    assert [line.row.runtime for line in clients_in(HELD, again)] == ["3.11"]
-
-
-def test_bench_of_two_rows_is_compared_block_by_block() -> None:
-    """Each block has a factor of its own that is in both: 1, 2 and 4; their ratio is 1.25 in all."""
-
-    def slowed(cells: Sequence[CellResult]) -> list[CellResult]:
-        return [
-            replace(cell, clients=[{**cell.clients[0], "bench_ns": cell.clients[0]["bench_ns"] << number}])
-            for number, cell in enumerate(cells)
-        ]
-
-    native, released = clients_in(slowed(NATIVE), slowed(RELEASED))
-    ratio = bench_ratio(released, native)
-    assert ratio is not None
-    assert ratio_text(ratio) == "1.25 (1.25 - 1.25)"
-
-
-def test_rows_without_a_common_block_have_no_ratio() -> None:
-    late = [replace(cell, block=cell.block + 10) for cell in RELEASED]
-    native, released = clients_in(NATIVE, late)
-    assert bench_ratio(released, native) is None
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,3 @@ def test_what_can_distort_is_said_with_its_bound(distorted: Run, words: str) -> 
     assert use
     (distortion,) = use.distortions
     assert words in str(distortion)
-
-
-def test_cells_that_say_nothing_are_not_judged() -> None:
-    assert runner_use(run_of([measured(cell_of("4", "3.14t"), 1, [1000 * MS])], blocks=1)) is None

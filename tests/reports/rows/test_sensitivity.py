@@ -64,20 +64,7 @@ def test_what_waits_hid_would_be_found_and_the_verdict_stays_what_it_is() -> Non
     assert words(run) == "The verdict would not be the same: faster, not inconclusive."
 
 
-def test_waits_that_explain_nothing_leave_the_verdict_as_it_is() -> None:
-    run = made(CHANCE.permutation(WAITS))
-    assert only(run).adjusted["verdict"] == only(run).verdict == "inconclusive"
-    assert words(run) == "The verdict would be the same: inconclusive."
-
-
 def test_nothing_is_said_of_arms_of_which_one_always_waits_more() -> None:
     run = made(2 + 0.1 * np.abs(WAITS))
     assert "ratio" not in only(run).adjusted
     assert words(run).startswith("One arm waited more in every block")
-
-
-def test_nothing_is_said_where_a_side_does_not_tell_its_waits() -> None:
-    run = made()
-    run.cells[0] = replace(run.cells[0], services=[{**one, "run_queue_ns": 0} for one in run.cells[0].services])
-    assert only(run).adjusted == {}
-    assert not sensitivity(View(run))

@@ -30,13 +30,3 @@ def test_the_median_may_be_better_and_the_tail_worse_where_throughput_is_alike()
     assert found["p50"]["ratio"] == pytest.approx(2, rel=0.01)
     assert found["p99"]["ratio"] == pytest.approx(1 / 3, rel=0.01)
     assert [found[name]["verdict"] for name in ("p50", "p99")] == ["faster", "slower"]
-
-
-def test_tails_are_one_family() -> None:
-    """Two percentiles of one step, 1/128 each before."""
-    assert {one["p"] for one in tails().values()} == {2 * 2.0**-7}
-
-
-def test_there_is_no_p999_of_fewer_than_ten_thousand_requests_in_a_cell() -> None:
-    assert list(tails(9_999)) == ["p50", "p99"]
-    assert list(tails(10_000)) == ["p50", "p99", "p999"]

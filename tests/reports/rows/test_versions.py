@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from core.result import Run
 from reports.rows.summary import Row, rows
-from reports.rows.versions import client_version, service_version
+from reports.rows.versions import service_version
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.sample import cell_of, faulty
 
 LIBUV = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}
 PYTHON = {"version": "3.14.7", "packages": {"requirements/uvloop.txt": {"uvloop": "0.23.0"}}}
@@ -33,21 +32,3 @@ def test_of_a_native_service_it_is_that_of_its_library() -> None:
 def test_of_a_java_service_it_is_the_javas_too() -> None:
     run = served_by({"program": "echo-netty", "version": "1", "java": "17.0.15+6", "packages": {"netty": "4.2.10"}})
     assert service_version(run, row_of(run)) == "netty 4.2.10, Java 17.0.15+6"
-
-
-def test_a_native_service_of_no_library_has_its_own() -> None:
-    run = served_by({"program": "calc-service", "version": "0.1.0"})
-    assert service_version(run, row_of(run)) == "0.1.0"
-
-
-def test_of_a_python_service_it_is_the_interpreters_and_that_of_what_it_is_named_after() -> None:
-    for system, said in (("echo-uvloop", "uvloop 0.23.0, CPython 3.14.7"), ("echo-asyncio", "CPython 3.14.7")):
-        run = replace(contest_run(blocks_of(system, 1000, runtime="3.14")), runtimes={"3.14": PYTHON})
-        assert service_version(run, row_of(run)) == said
-
-
-def test_a_run_that_does_not_say_has_none() -> None:
-    run = contest_run(blocks_of("echo-libuv", 1000))
-    assert (service_version(run, row_of(run)), client_version(row_of(run))) == ("-", "-")
-    failed = contest_run([faulty(cell_of("echo-libuv", "native"), 1, "failed", "it died")])
-    assert (service_version(failed, row_of(failed)), client_version(row_of(failed))) == ("-", "-")

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.messages import Message
 from core.result import Run
-from reports.rows.advice import Collecting, Cost, Fact, LockWait, SharedCounts, Stops
+from reports.rows.advice import Cost, Fact, LockWait
 from reports.rows.evidence import facts
 from reports.sections.advice import section
 from reports.view import View
@@ -54,29 +54,6 @@ def facts_of(made: Run) -> list[Fact]:
     return [replace(fact, bound=None) if isinstance(fact, Cost) else fact for fact in found]
 
 
-def test_a_run_without_profiles_and_collections_has_no_facts_and_no_advice() -> None:
-    assert facts_of(run()) == []
-    assert not section(View(run()))
-    assert section(View(run())).notes == ()
-
-
-def test_collections_are_a_share_of_all_windows() -> None:
-    assert facts_of(run(total_ns=20 * MS)) == [Collecting(runtime="3.14t", share=0.1, longest_ns=6 * MS)]
-
-
-def test_a_profile_of_locks_is_facts_where_it_was_sampled_often_enough() -> None:
-    wait, stops, counts = facts_of(run(profiles=(LOCKS,)))
-    assert wait == LockWait(runtime="3.14t", share=0.3, owner="dict", place="app.py:31 in put", files=("app.py",))
-    assert stops == Stops(
-        runtime="3.14t",
-        per_request=9.0,
-        share=0.4,
-        place="functools.py:56 in update_wrapper",
-        function="update_wrapper",
-    )
-    assert counts == SharedCounts(runtime="3.14t", share=0.05)
-
-
 def test_a_line_that_waits_in_a_profile_by_python_is_a_fact_where_it_is_shown_to_wait() -> None:
     line = {"function": "put", "file": "app.py", "line": 31, "caller": "", "waits": {"lock": [50] * 20}}
     seldom = {**line, "line": 40, "waits": {"lock": [1] + [0] * 19}}
@@ -84,10 +61,6 @@ def test_a_line_that_waits_in_a_profile_by_python_is_a_fact_where_it_is_shown_to
     assert facts_of(run(profiles=(profile,))) == [
         LockWait(runtime="3.14", share=0.5, owner="", place="app.py:31 in put", files=("app.py", ""), under_gil=True)
     ]
-
-
-def test_a_profile_that_failed_is_no_fact() -> None:
-    assert facts_of(run(profiles=({"kind": "locks", "runtime": "3.14t", "sentence": "not profiled"},))) == []
 
 
 def test_the_advice_stands_beside_what_was_found_and_its_page() -> None:

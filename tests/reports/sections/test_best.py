@@ -27,12 +27,6 @@ def test_a_step_names_both_services_and_the_ratio_between_them() -> None:
     )
 
 
-def test_without_enough_blocks_the_sentence_says_why_there_is_no_verdict() -> None:
-    (sentence,) = section(View(a_run(blocks=5))).sentences
-    assert str(sentence).endswith("1.50 (1.50 - 1.50) times what 3.14 does at its best (System 4, DISPATCH leader): "
-    "inconclusive, for 3 blocks cannot give an interval.")  # fmt: skip
-
-
 def test_a_terminal_shows_who_is_best_under_each_runtime() -> None:
     text = printed(a_run())
     assert max(map(len, text.splitlines())) <= 80
@@ -49,10 +43,3 @@ def test_figures_lead_to_the_cells_of_the_two_services() -> None:
     (leader, owned) = [best.row.cells[0].cell_id for best in view.bests]
     assert line[1].cells == f"3.14-{leader} 3.14t-{owned}"
     assert with_attribute(elements(page_of(view)), "data-figure", "of judging blocks")
-
-
-def test_a_run_with_one_service_has_no_such_section() -> None:
-    run = a_run()
-    run.cells = [cell for cell in run.cells if cell.system == "4" and cell.params["DISPATCH"] == "any"]
-    run.plan["rows"] = [row for row in run.plan["rows"] if row["system"] == "4" and row["params"]["DISPATCH"] == "any"]
-    assert not section(View(run))

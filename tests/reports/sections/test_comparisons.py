@@ -1,6 +1,5 @@
 """All comparisons: the plot's lines and scale, the reasons, and the compact table of a terminal."""
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -10,13 +9,11 @@ from core.cell import Value
 from core.languages import ENGLISH
 from core.result import CellResult, Run
 from reports.document.model import Line, Table
-from reports.render.console import terminal
-from reports.render.terminal import print_section
 from reports.rows.comparisons import compare, is_decided, widest
 from reports.sections.comparisons import ratio_scale, section
 from reports.view import View
 from tests.reports.rows.timed_cells import steady
-from tests.reports.sample import MS, run_of, seed_run
+from tests.reports.sample import MS, run_of
 
 
 def two_arms(ms: float = 2000, other_ms: float = 1000, blocks: int = 8) -> Run:
@@ -31,18 +28,6 @@ def texts(line: Line) -> list[str]:
 def tables(run: Run) -> tuple[Table, Table]:
     forest, reasons = section(View(run)).tables
     return forest, reasons
-
-
-def on_paper(run: Run, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What is printed to what is no terminal."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-    out = io.StringIO()
-    print_section(section(View(run)), terminal(out), ENGLISH)
-    return out.getvalue()
-
-
-def in_one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 # ---- the plot and the reasons --------------------------------------------------------------------------------------
@@ -63,32 +48,11 @@ def test_a_line_has_its_interval_drawn_and_written_and_leads_to_its_cells() -> N
     assert lock[0].cells == lock[2].cells != ""
 
 
-def test_those_over_all_settings_come_first() -> None:
-    forest, _ = tables(seed_run(blocks=1))
-    assert str(forest.groups[0].head) == "All settings (geometric mean)"
-    assert len(forest.groups) == 12
-
-
 def test_the_scale_holds_every_ratio_and_is_not_stretched_by_one_wide_interval() -> None:
     (one,) = compare(two_arms())
     scale = ratio_scale([one, replace(one, ratio=1.5, low=0.01, high=90.0)])
     assert scale.low == pytest.approx(1 / 2.5)
     assert scale.high == pytest.approx(2.0 * 2.5, rel=1e-6)
-
-
-def test_confounds_and_notes_stand_beside_the_reason_of_their_verdict() -> None:
-    run = two_arms()
-    run.runtimes["3.14t"]["compiler"] = "Clang 18"
-    _, reasons = tables(run)
-    assert [texts(line) for line in reasons.lines] == [
-        [
-            "System 2",
-            "GIL: 3.14t+gil → 3.14t",
-            "0.008",
-            *("-", "-", "-"),
-            "the interval 2 to 2 excludes 1, and p is 0.0078; confound: compiler GCC 13.2.0 against Clang 18",
-        ]
-    ]
 
 
 # ---- how wide the widest interval is -------------------------------------------------------------------------------

@@ -4,21 +4,15 @@ from typing import Any
 
 import pytest
 
-from config.plan_options import VIEWS
 from core.result import CellResult, Run
 from reports.rows.traces import of_cells
-from reports.sections import topics
-from reports.view import View
 from tests.reports.contestants import (
-    TITLES,
     blocks_of,
     contest_run,
     figures_of,
-    lines_of,
     printed,
     record_of,
     sentences,
-    table_of,
 )
 from tests.reports.sample import cell_of, faulty
 
@@ -51,14 +45,6 @@ def swept() -> Run:
     )
 
 
-def test_every_view_that_a_plan_may_ask_for_has_a_topic_and_other_runs_have_none_of_them() -> None:
-    contests = [topic for topic in topics() if hasattr(topic, "VIEW")]
-    assert {topic.VIEW for topic in contests} == set(VIEWS)
-    for view in ("", "nothing that we know"):
-        run = contest_run(echo("echo-libuv", 1000), view=view)
-        assert not any(topic.section(View(run, TITLES)) for topic in contests)
-
-
 def test_the_answer_is_the_first_the_second_and_the_last_with_the_cells_of_each() -> None:
     run = three()
     (answer,) = record_of(run).answer
@@ -75,27 +61,6 @@ def test_two_are_first_and_second_and_one_is_first() -> None:
     assert str(record_of(two).answer[0]) == f"{LIBUV} is first with 20,000 requests/s, then {UVLOOP} with 10,000."
     one = contest_run(blocks_of("echo-libuv", 20_000))
     assert str(record_of(one).answer[0]) == f"{LIBUV} is first with 20,000 requests/s."
-
-
-def test_several_settings_are_a_table_of_standings() -> None:
-    record = record_of(contest_run(three(MESSAGE_BYTES=1000).cells, three(MESSAGE_BYTES=10_000).cells))
-    assert record.answer == ()
-    (standings,) = record.tables
-    assert [str(group.head) for group in standings.groups] == ["MESSAGE_BYTES 1000", "MESSAGE_BYTES 10000"]
-    assert (
-        lines_of(standings) == [["First", LIBUV, "20,000"], ["Second", NETTY, "15,000"], ["Last", UVLOOP, "10,000"]] * 2
-    )
-
-
-def test_a_line_names_its_own_cells_and_none_of_another_setting() -> None:
-    sizes = [three(MESSAGE_BYTES=size) for size in (1000, 10_000)]
-    run = contest_run(sizes[0].cells, sizes[1].cells)
-    for group, one in zip(table_of(run).groups, sizes, strict=True):
-        assert [line[0].cells for line in group.lines] == [
-            of_cells(one.cells[start : start + 3]) for start in (0, 3, 6)
-        ]
-        assert all(line[0].leads for line in group.lines)
-        assert all(datum.cells in (line[0].cells, "") for line in group.lines for datum in line)
 
 
 def test_each_setting_has_a_panel_with_the_fastest_first_and_a_mark_for_each_block(swept: Run) -> None:
@@ -122,10 +87,6 @@ def test_what_varies_has_a_figure_with_a_line_for_each_contestant(swept: Run) ->
     assert [x for x, _ in first.curves[0].line] == [1, 10, 100]
     assert [y for _, y in first.curves[0].line] == [pytest.approx(9000), pytest.approx(90_000), pytest.approx(900_000)]
     assert (first.across.is_log, first.across.ticks) == (True, ((1, "1"), (10, "10"), (100, "100")))
-
-
-def test_one_setting_has_no_figure_of_what_varies() -> None:
-    assert list(figures_of(contest_run(echo("echo-libuv", 2000), echo("echo-asio", 1000)))) == ["throughput"]
 
 
 def test_a_server_that_failed_has_no_bar_and_a_run_of_failures_no_figures() -> None:

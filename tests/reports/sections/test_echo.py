@@ -5,22 +5,11 @@ import pytest
 from core.histogram import Histogram
 from core.result import CellResult
 from reports.rows.curves import deviation_ns
-from reports.rows.standings import contests
-from reports.rows.summary import rows
-from reports.sections.echo import block
-from tests.reports.contestants import TITLES, blocks_of, contest_run, lines_of, record_of, sentences, table_of
-from tests.reports.sample import MS
+from tests.reports.contestants import blocks_of, contest_run, lines_of, record_of, sentences, table_of
 
 FAST = [100_000, 100_000, 200_000, 200_000]
 LIBUV = blocks_of("echo-libuv", 20_000, latencies_ns=FAST, NUM_CONNECTIONS_PER_CLIENT=3)
 UVLOOP = blocks_of("echo-uvloop", 10_000, runtime="3.14t", latencies_ns=FAST, NUM_CONNECTIONS_PER_CLIENT=3)
-
-
-def test_the_fastest_is_named_with_the_others_shares() -> None:
-    assert sentences(contest_run(LIBUV, UVLOOP)) == [
-        "libuv (C) is first with 20,000 requests/s; uvloop (Python over libuv), 3.14t 0.50 (0.50 - 0.50).",
-        "No row waits 40 ms for an acknowledgement (Nagle against delayed ACK, as in the seed): TCP_NODELAY is on.",
-    ]
 
 
 def echoing(system: str, asleep: float, awake: float) -> list[CellResult]:
@@ -57,14 +46,6 @@ def test_a_run_all_awake_is_ranked_like_any_other() -> None:
     assert sentences(run)[0].startswith("libuv (C) is first with 43,000 requests/s; Netty (Java) 0.81")
 
 
-def test_a_row_of_40_ms_is_named() -> None:
-    slow = blocks_of("echo-asio", 75, latencies_ns=[40 * MS] * 3)
-    run = contest_run(blocks_of("echo-libuv", 20_000, latencies_ns=FAST), slow)
-    assert (
-        sentences(run)[-1] == "Half of the requests took 35 ms or more, as with Nagle against delayed ACK: echo-asio."
-    )
-
-
 def test_a_run_with_nagles_algorithm_says_so() -> None:
     run = contest_run(blocks_of("echo-libuv", 20_000, latencies_ns=FAST, NODELAY=False))
     assert sentences(run)[1].endswith("although TCP_NODELAY is off in some rows.")
@@ -72,32 +53,6 @@ def test_a_run_with_nagles_algorithm_says_so() -> None:
 
 def test_a_run_in_which_all_failed_says_that_nothing_was_measured() -> None:
     assert sentences(contest_run([])) == ["Nothing was measured."]
-
-
-def test_a_row_is_written_in_the_seeds_form_with_the_real_concurrency_beside_it() -> None:
-    """20,000 requests/s of 1,000 B are 19.07 MiB/s; times 0.15 ms they are 3 at once; the deviation is 0.05 ms.
-
-    That is 33.33 %, and 33.37 % from the middles of the buckets.
-    """
-    (contest,) = contests(rows(contest_run(LIBUV)), TITLES)
-    assert block(contest.standings[0]).splitlines() == [
-        "libuv (C), connections: 3, runtime: native",
-        "12 0.98KiB messages in 6 seconds (3 blocks)",
-        "Latency: min 0.100ms; max 0.200ms; mean 0.150ms; std: 0.050ms (33.37%)",
-        (
-            "Latency distribution: 25% under 0.100ms; 50% under 0.100ms; 75% under 0.200ms; 90% under 0.200ms; "
-            "99% under 0.200ms"
-        ),
-        "Requests/sec: 20000.00",
-        "Transfer/sec: 19.07MiB",
-        "Requests/sec x mean latency: 3.00; TCP_NODELAY on; buffers as the kernel has them",
-    ]
-
-
-@pytest.mark.parametrize(("messages", "is_there"), [(33_333, False), (33_334, True)])
-def test_the_last_percentile_needs_ten_messages_above_it(messages: int, is_there: bool) -> None:
-    (contest,) = contests(rows(contest_run(blocks_of("echo-libuv", 9, latencies_ns=[50_000] * messages))), TITLES)
-    assert ("99.99% under 0.050ms" in block(contest.standings[0])) is is_there  # three blocks
 
 
 def test_each_row_has_its_figures_and_its_block_and_the_seeds_figures_are_another_machines() -> None:

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.languages import ENGLISH
 from core.result import CellResult, Run
-from reports.sections import verdict
 from reports.sections.factors import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -50,28 +48,11 @@ def test_factors_of_medians_that_do_not_add_up_multiply_to_the_ratio_all_the_sam
         )
 
 
-def test_a_step_is_a_line_with_both_factors_of_each_side() -> None:
-    (line,) = (line for group in section(View(two_arms())).tables[0].groups for line in group.lines)
-    assert [datum.text(ENGLISH) for datum in line[1:]] == ["1.60 [1.60, 1.60]", "1.25 [1.25, 1.25]"] * 3
-
-
-def test_the_verdict_says_what_it_is_made_of() -> None:
-    made = verdict.section(View(two_arms()))
-    assert str(made.answer[0]).endswith("That is 2.00 x: 1.25 x less CPU per request, 1.60 x more cores.")
-
-
 def test_without_cpu_time_there_are_no_factors() -> None:
     view = View(two_arms(services=[{"service_id": 0, "requests": 100}]))
     assert view.compared
     assert all(comparison.factors == {} for comparison in view.compared)
     assert not section(view)
-
-
-def test_a_factor_that_reads_as_one_is_said_in_words() -> None:
-    run = two_arms()
-    wall_ns = run.cells[0].wall_ns * 4 // 5
-    run.cells = [replace(cell, wall_ns=wall_ns) if cell.runtime == AFTER else cell for cell in run.cells]
-    assert str(verdict.section(View(run)).answer[0]).endswith("1.25 x less CPU per request, as many cores.")
 
 
 BUSY_MS = {
@@ -124,7 +105,3 @@ def test_with_native_clients_on_cores_of_their_own_it_is_measured() -> None:
 def test_a_service_is_said_to_be_able_to_do_at_least_what_it_did() -> None:
     run = with_states(two_arms(), before=2200)  # of 2 s: more than the one core of a GIL
     assert capacity_of(run)["denominator"]["requests_per_s"] == pytest.approx(50)
-
-
-def test_of_a_service_that_leaves_cores_idle_more_is_not_expected() -> None:
-    assert capacity_of(with_states(two_arms(), after=3300)) == {}  # 3.38 of the 3.84 cores that clients left

@@ -19,11 +19,9 @@ from tests.reports.http_sample import (
     HELD_FREE,
     NATIVE,
     RELEASED,
-    RELEASED_FREE,
     TITLES,
     UNDECLARED,
     clients_in,
-    story_run,
     worked,
 )
 from tests.reports.sample import MS
@@ -56,14 +54,6 @@ def held(*latencies_ns: int, **client: Any) -> list[CellResult]:
     return blocks_of("http-beast-held", 50, runtime="3.11", latencies_ns=latencies_ns or [MS], client=told)
 
 
-def test_the_answer_goes_across_held_released_and_undeclared() -> None:
-    settings = by_setting(clients_in(HELD, HELD_FREE, RELEASED, RELEASED_FREE, UNDECLARED))
-    assert str(answer(settings)) == (
-        "Beast (GIL held): serialisation 10.0 under 3.11, 1.0 under 3.14t; released: 1.0 under 3.11, 1.0 under 3.14t; "
-        "a module that does not declare free-threading support turns the GIL back on and is at 8.0 again."
-    )
-
-
 def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
     parallel = worked("http-beast-undeclared", "3.14t", [4] * 10, 5)
     assert str(answer(by_setting(clients_in(HELD, HELD_FREE, parallel)))).endswith(
@@ -81,28 +71,6 @@ def test_the_answer_is_of_the_first_setting_and_says_which() -> None:
 
 def test_without_a_held_build_under_a_gil_there_is_no_answer() -> None:
     assert not answer(by_setting(clients_in(HELD_FREE, RELEASED)))
-
-
-def test_the_story_is_told_by_the_runs_own_figures() -> None:
-    run = story_run()
-    assert sentences(run) == [
-        (
-            "Beast, GIL held through I/O - 3.11: serialisation 10.00 (10.00 - 10.00), 1.0 in flight; "
-            "3.14t: serialisation 1.00 (1.00 - 1.00), 10.0 in flight."
-        ),
-        (
-            "Beast, GIL released through I/O - 3.11: serialisation 1.00 (1.00 - 1.00), 10.0 in flight; "
-            "3.14t: serialisation 1.00 (1.00 - 1.00), 10.0 in flight."
-        ),
-        (
-            "Beast, GIL held, module not declared for free-threading - 3.14t: "
-            "serialisation 8.00 (8.00 - 8.00), 1.0 in flight."
-        ),
-        (
-            "Bench of Beast released over that of native Beast: "
-            "1.25 (1.25 - 1.25) under 3.11, 1.50 (1.50 - 1.50) under 3.14t."
-        ),
-    ]
 
 
 def test_nothing_is_said_of_rows_that_are_not_there() -> None:
@@ -238,44 +206,6 @@ def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
 
 def test_without_timelines_there_is_serialisation_alone() -> None:
     assert list(figures_of(a_run(HELD))) == ["serialisation"]
-
-
-# Language, library, Mean, P99, P999, Max, LMean, Bench. Before the extension released the GIL:
-BEFORE = """
-C++    beast    0.18  0.45  2.56  2.59  17.93  18.46
-Rust   reqwest  0.17  0.33  1.57  1.57  16.65  23.63
-Python requests 3.28 10.04 14.55 15.34 328.27 336.20
-Python beast    0.06  0.09  5.87 11.48   5.64  39.68
-Python aiohttp  0.47  0.63  1.36  1.48  47.45  48.34
-Python reqwest  0.38  1.06  2.15  2.44  37.94  40.20
-"""
-AFTER = """
-C++    beast    0.16 0.27 1.45 1.48  15.77  16.23
-Rust   reqwest  0.14 0.37 0.62 0.64  13.88  18.01
-Python requests 3.07 6.12 7.04 7.95 307.41 314.91
-Python beast    0.15 0.28 0.40 0.53  15.54  16.36
-Python aiohttp  0.47 0.78 1.37 1.50  47.50  48.49
-Python reqwest  0.38 0.90 1.87 2.13  38.35  40.42
-"""
-KINDS = ["sync", "async", "sync", "sync", "async", "async"]  # 001 says it of the first table
-
-
-def typed(text: str) -> list[list[str]]:
-    """The words of each line."""
-    return [line.split() for line in text.strip().splitlines()]
-
-
-def test_the_seeds_figures_with_the_gil_held_are_those_published() -> None:
-    assert [list(line[:-1]) for line in seed.HELD] == typed(BEFORE)
-
-
-def test_the_seeds_figures_with_the_gil_released_are_those_published() -> None:
-    assert [list(line[:-1]) for line in seed.RELEASED] == typed(AFTER)
-
-
-def test_the_seeds_rows_are_threads_or_tasks_as_it_says() -> None:
-    assert [line[-1] for line in seed.HELD] == KINDS
-    assert [line[-1] for line in seed.RELEASED] == KINDS
 
 
 def test_the_seeds_own_finding_can_be_read_from_its_tables() -> None:

@@ -2,11 +2,9 @@
 
 from config.load import load_experiment
 from core.result import CellResult, Run
-from reports.rows.challenges import OURS, challenges
-from reports.rows.standings import Contest, contests
-from reports.rows.summary import rows
+from reports.rows.challenges import OURS
 from reports.statistics.significance import fewest_blocks
-from tests.reports.contestants import lines_of, sentences, table_of
+from tests.reports.contestants import sentences
 from tests.reports.sample import MS, TITLES, cell_of, measured
 
 NAMES = {**TITLES, "alt-socketserver": "socketserver", "alt-waitress": "Waitress"}
@@ -37,19 +35,8 @@ def taken(system: str, runtime: str, block: int, time_ms: int) -> CellResult:
     return measured(cell_of(system, runtime), block, [time_ms * MS])
 
 
-def rankings(run: Run) -> list[Contest]:
-    return contests(rows(run), NAMES, by_runtime=True)
-
-
 def told(run: Run) -> list[str]:
     return sentences(run, NAMES)
-
-
-def test_each_runtime_has_its_ranking_the_one_with_most_requests_first() -> None:
-    found = rankings(a_run(TIMES_MS))
-    assert [str(contest.label) for contest in found] == ["runtime 3.14", "runtime 3.14t"]
-    for contest in found:
-        assert [one.row.system for one in contest.standings] == ["alt-socketserver", "4", "2", "alt-waitress"]
 
 
 def test_an_alternative_that_is_faster_than_the_better_of_ours_is_named() -> None:
@@ -68,13 +55,6 @@ def test_an_interval_above_1_alone_is_not_enough_among_many() -> None:
     assert "none is shown to be faster, though these are ahead: socketserver (1.5" in said
     assert "], p 0.062)." in said
     assert few == "6 blocks cannot show that one of 2 is faster; 7 can: --blocks 7."
-
-
-def test_all_runtimes_are_one_family() -> None:
-    run = a_run(TIMES_MS, blocks=7)
-    found = challenges(rankings(run))
-    assert [len(some) for some in found] == [2, 2]
-    assert {one.p for some in found for one in some} == {4 * 2**-6}  # Holm's first of 4, and none is below it
 
 
 def test_the_league_has_blocks_enough_to_show_that_one_of_its_alternatives_is_faster() -> None:
@@ -103,21 +83,6 @@ def test_without_ours_the_first_is_told() -> None:
     assert told(run) == [
         "runtime 3.14: socketserver serves 7,619,739 requests/s, the most; systems 2 and 4 have no figures."
     ]
-
-
-def test_shares_are_of_system_2_and_of_system_4_and_ours_have_their_numbers() -> None:
-    run = a_run(TIMES_MS)
-    assert [str(group.head) for group in table_of(run, NAMES).groups] == ["runtime 3.14", "runtime 3.14t"]
-    lines = lines_of(table_of(run, NAMES))[4:]
-    assert [line[:2] for line in lines] == [
-        ["socketserver", "1"],
-        ["Multi-socket pool (system 4)", "2"],
-        ["Single socket, connection cache (system 2)", "3"],
-        ["Waitress", "4"],
-    ]
-    first, fourth, second, _ = lines
-    assert [line[column][:4] for line, column in ((second, 3), (fourth, 4))] == ["1.00", "1.00"]
-    assert (first[3][:3], first[4][:3]) == ("1.9", "1.5")
 
 
 def test_what_is_not_there_is_named() -> None:

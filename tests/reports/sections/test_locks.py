@@ -5,7 +5,6 @@ from typing import Any
 from core.result import Run
 from reports.sections.locks import section
 from reports.view import View
-from tests.reports.contestants import lines_of
 from tests.reports.rows.timed_cells import steady
 from tests.reports.sample import run_of
 
@@ -32,19 +31,6 @@ def run_with(*profiles: Any) -> Run:
     run = run_of(steady("3.14t", 1000), runtimes=["3.14t"], blocks=8)
     run.profiles = list(profiles)
     return run
-
-
-def test_sums_are_per_request_and_lines_are_in_the_order_of_their_share() -> None:
-    made = section(View(run_with(PROFILE)))
-    sums, lines = map(lines_of, made.tables)
-    assert sums == [["3.14t", "4", "9.00", "40.0%", "20.0%", "3.1%"]]
-    view = "shop/app.py:31 in view"
-    assert lines == [
-        ["3.14t", "a list", "outside of Python", "-", "50.0%"],
-        ["3.14t", "a stop of all threads", "functools.py:56 in update_wrapper", view, "40.0%"],
-        ["3.14t", "a dict", view, "-", "15.0%"],
-    ]
-    assert [str(line) for line in made.terminal] == ["3.14t, System 4: a request stops all threads 9.0 times."]
 
 
 def test_a_profile_that_was_not_made_says_why_and_one_of_another_kind_is_not_told_here() -> None:

@@ -41,36 +41,6 @@ def both(before: Sequence[int], after: Sequence[int], **more: Any) -> Run:
     return run(*(cell(name, block, count, **more) for name, counts in arms for block, count in enumerate(counts, 1)))
 
 
-def test_an_arm_whose_slow_requests_collections_held_up_is_named_with_the_change_from_the_other() -> None:
-    said = section(View(both([0, 1, 0, 0, 2, 0], [40, 41, 38, 45, 41, 41])))
-    finding, change = map(str, said.sentences)
-    assert finding.startswith("3.14t, System 2: garbage collections held up 41% [")
-    assert finding.endswith(
-        "of the requests slower than p99 for most of their time. They take 10.0% of a process's time; the longest took "
-        "26.00 ms."
-    )
-    assert change.startswith(
-        "3.14 → 3.14t, System 2: the share of slow requests that collections held up changes by +40% [+3"
-    )
-
-
-def test_nothing_is_claimed_where_collections_of_any_worker_are_met_as_often_as_by_chance() -> None:
-    said = section(View(both([16, 18, 17, 16, 17], [19, 17, 18, 16, 19], by_chance=21.0, processes=8)))
-    assert said.sentences == ()
-    assert len(said.tables[0].lines) == 2
-
-
-def test_nothing_is_claimed_of_a_few_requests_or_of_so_few_blocks_that_they_have_no_interval() -> None:
-    assert section(View(both([0] * 5, [90] * 5))).sentences == ()
-    assert section(View(both([0] * 5, [4] * 5, by_chance=0.0))).sentences == ()
-    assert section(View(both([0, 0], [90, 90]))).sentences == ()
-
-
-def test_collections_that_are_always_under_way_are_named_though_chance_would_meet_them_too() -> None:
-    said = section(View(both([0] * 6, [50, 52, 54, 51, 50, 52], by_chance=97.0)))
-    assert [str(sentence).partition(",")[0] for sentence in said.sentences] == ["3.14t", "3.14 → 3.14t"]
-
-
 def test_the_table_has_rate_share_and_longest_of_each_arm() -> None:
     (line, _) = section(View(both([0] * 5, [90] * 5))).tables[0].lines
     values = [datum.value for datum in line[2:]]
@@ -87,11 +57,6 @@ def test_collections_are_listed_where_slow_requests_are_not_known() -> None:
     said = section(View(run(*(replace(each, slow={}) for each in both([0] * 5, [90] * 5).cells))))
     assert said.sentences == ()
     assert [datum.value for datum in said.tables[0].lines[0][2:8]] == [50.0, 0.1, 25 * MS, None, None, None]
-
-
-def test_times_that_were_overwritten_are_said() -> None:
-    notes = section(View(both([0] * 5, [0] * 5, unkept=25))).notes
-    assert "The times of up to 50% of an arm's collections were overwritten" in str(notes[1])
 
 
 def without_a_core(service: Sequence[float], window: float = 0.05) -> list[dict[str, Any]]:

@@ -8,15 +8,12 @@ import pytest
 from rich.console import Console
 
 from core.languages import ENGLISH
-from core.messages import verbatim
 from core.result import Run
-from reports.document.model import Document
 from reports.render.console import terminal
-from reports.render.markdown import markdown
 from reports.render.terminal import print_section
-from reports.sections.results import readings, section, table
+from reports.sections.results import readings, section
 from reports.view import View
-from tests.reports.sample import MS, TITLES, cell_of, facts, faulty, measured, run_of, seed_run
+from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of, seed_run
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 TRACEBACK = (
@@ -132,23 +129,8 @@ def test_columns_says_how_wide_a_pipe_is(monkeypatch: pytest.MonkeyPatch, record
     assert "wall" in printed(record, terminal(io.StringIO()))
 
 
-@pytest.mark.parametrize("width", [40, 50, 60, 70])
-def test_a_narrow_terminal_gets_fewer_columns_and_always_the_median(width: int, record: Run) -> None:
-    text = printed(record, Console(file=io.StringIO(), width=width, highlight=False))
-    assert max(map(len, text.splitlines())) <= width
-    assert "median" in text
-
-
 def test_an_experiment_with_a_view_of_its_own_prints_that_instead(piped: Console) -> None:
     assert printed(small_run(view="echo"), piped) == ""
-
-
-def test_no_color_means_no_colours_on_a_terminal_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm-256color")
-    text = printed(small_run(), Console(file=io.StringIO(), width=80, force_terminal=True))
-    assert "\x1b[31m" not in text
-    assert "\x1b[1m" in text
 
 
 def test_one_runtime_alone_has_no_ratio(piped: Console) -> None:
@@ -162,33 +144,6 @@ def test_titles_with_brackets_are_no_markup(piped: Console) -> None:
     assert "[red]odd[/] title" in printed(run, piped)
 
 
-def test_the_table_in_markdown_has_a_line_per_row_with_the_same_figures_or_the_trouble() -> None:
-    document = Document(name="", title=verbatim("x"), about=(), sections=(section(View(small_run(), TITLES)),))
-    lines = [
-        [cell.strip() for cell in line.split("|")[1:-1]]
-        for line in markdown(document, ENGLISH).splitlines()
-        if "|" in line
-    ]
-    assert lines[3] == ["3.14t", "1.000", "1.000", "1.001", "999", "125", "125", "20.0", "20.0", "2.00", "1"]
-    assert lines[6][1] == "1 of 1 block invalid: the GIL was off at the end"
-
-
-def test_a_row_with_figures_and_failed_blocks_says_so_beside_them() -> None:
-    cell = cell_of("1", "3.11", SMALL)
-    run = run_of([measured(cell, 1, [MS]), faulty(cell, 2, "failed", "why")], blocks=2, runtimes=["3.11"])
-    made = table(View(run))
-    assert str(made.columns[-1].head) == "Status"
-    assert str(made.lines[0][-1].words) == "1 of 2 blocks failed: why"
-    assert made.lines[0][-1].state == "trouble"
-
-
-def test_what_is_not_measured_is_counted() -> None:
-    run = run_of([measured(cell_of("1", "3.11", SMALL), 1, [MS])], blocks=2)
-    assert [str(line) for line in section(View(run)).sentences] == [
-        "3 cells of the plan are not measured; --resume goes on with them."
-    ]
-
-
 def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_not_need() -> None:
     cells = [measured(cell_of("1", name, SMALL), 1, [MS]) for name in ("3.11", "3.14t")]
     run = run_of(cells, blocks=10_000, runtimes=["3.11", "3.14t"])
@@ -198,13 +153,3 @@ def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_n
     assert [str(line) for line in section(View(run)).sentences] == [
         "1 cell of the plan is not measured; --resume goes on with it."
     ]
-
-
-def test_the_notes_say_which_way_the_ratio_goes_and_what_confounds_it() -> None:
-    run = run_of([measured(cell_of("1", name, SMALL), 1, [MS]) for name in ("3.14", "3.14t")], blocks=1)
-    run.plan["runtimes"] = ["3.11", "3.14t", "3.14"]
-    run.runtimes = {"3.14": facts("3.14", shared=True), "3.14t": facts("3.14t")}
-    text = " ".join(map(str, readings(View(run))))
-    assert "requests/s of the row over those under 3.14t, paired by block" in text
-    assert "Method: clients run under the service's runtime." in text
-    assert "shared on against off" in text

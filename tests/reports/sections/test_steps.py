@@ -34,17 +34,6 @@ def texts(line: Line) -> list[str]:
     return [datum.text(ENGLISH) for datum in line if datum.strip is None]
 
 
-def test_speeds_are_products_of_the_steps_and_the_whole_way_as_measured() -> None:
-    """2, 2 / 1.25 = 1.6, and 3.2 without the GIL; the same in both settings."""
-    assert [texts(line) for line in waterfall(*RUNTIMES).lines] == [
-        ["3.11", "", "1.00"],
-        ["version: 3.11 → 3.14", "× 2.00", "2.00"],
-        ["build: 3.14 → 3.14t+gil", "× 0.80", "1.60"],
-        ["GIL: 3.14t+gil → 3.14t", "× 2.00", "3.20"],
-        ["whole: 3.11 → 3.14t", "× 3.20", "3.20"],
-    ]
-
-
 def test_bars_fall_where_a_step_costs_and_the_whole_begins_at_nothing() -> None:
     bars = [line[1].strip.bars[0] for line in waterfall(*RUNTIMES).lines if line[1].strip]
     assert [kind for _, _, kind in bars] == ["fall total", "fall gain", "fall loss", "fall gain", "fall total"]
@@ -63,12 +52,3 @@ def test_a_bar_begins_at_the_speed_of_the_runtime_that_its_step_starts_from() ->
     ]
     bars = [line[1].strip.bars[0] for line in found.lines if line[1].strip]
     assert [start for start, _, _ in bars] == pytest.approx([0, 1, 1, 1.25, 0])
-
-
-def test_settings_in_which_a_step_lacks_its_ratio_are_left_out() -> None:
-    whole = waterfall(*RUNTIMES, leave_out="3.14")
-    assert [texts(line)[-1] for line in whole.lines] == ["1.00", "2.00", "1.60", "3.20", "3.20"]
-
-
-def test_a_system_without_a_ratio_for_each_step_has_no_bars() -> None:
-    assert not table_of(run_of(steady("3.11", 2000), runtimes=["3.11", "3.14"]))

@@ -6,10 +6,8 @@ from dataclasses import replace
 import pytest
 
 from config.load import load_experiment
-from core.method import Method
 from core.result import CellResult, Run
 from reports.document.model import Section
-from reports.rows.topologies import claims
 from reports.sections.topology import section
 from reports.view import View
 from tests.reports.contestants import lines_of
@@ -85,18 +83,6 @@ def test_the_sentence_people_look_for_has_its_ratios_by_hand() -> None:
     assert sentences(topology_run(*measured_cells(RATES))) == [SENTENCE]
 
 
-def test_ratios_are_medians_of_what_is_paired_by_block() -> None:
-    """The machine is half as fast in block 2, for both: the ratio is 1.9 in each block all the same."""
-    slow = {key: rate / 2 for key, rate in RATES.items()}
-    cells = [*measured_cells(RATES, (1, 3)), *measured_cells(slow, (2,))]
-    assert sentences(topology_run(*cells)) == [SENTENCE]
-
-
-def test_fewer_than_three_blocks_have_no_interval() -> None:
-    (sentence,) = sentences(topology_run(*measured_cells(RATES, (1, 2))))
-    assert "is 1.90 times that of 1 process on 3.14 and 0.95 times that of 2 processes on 3.14, with 0.60 t" in sentence
-
-
 @pytest.mark.parametrize(
     ("absent", "end"),
     [
@@ -133,23 +119,10 @@ def test_another_version_is_named_as_what_is_mixed_in() -> None:
     assert sentence.endswith("their memory (another version: this is version and lock together).")
 
 
-def test_the_second_arm_of_an_aa_run_is_in_the_table_and_in_no_claim() -> None:
-    cells = measured_cells(RATES)
-    again = [replace(cell, arm="3.14t again") for cell in cells if cell.runtime == "3.14t"]
-    run = topology_run(*cells, *again)
-    assert {claim.threaded.arm for claim in claims(run)} == {"3.14t"}
-    assert "3.14t again" in {line[0] for line in tables(run)[0]}
-
-
 def test_without_a_default_build_it_says_what_it_takes() -> None:
     run = topology_run(*measured_cells({key: rate for key, rate in RATES.items() if key[0] == "3.14t"}))
     wanted = "a free-threaded runtime and one of the default build, such as 3.14t and 3.14"
     assert sentences(run) == [f"Processes and threads are not compared: that takes {wanted}; measured are 3.14t."]
-
-
-def test_a_run_without_topologies_says_nothing() -> None:
-    run = topology_run(*measured_cells({("3.14t", 1, 2): 1, ("3.14t", 1, 4): 2, ("3.14", 1, 2): 1}))
-    assert not made(run)
 
 
 def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
@@ -182,12 +155,6 @@ def test_all_loads_are_one_family() -> None:
     assert "is not shown to overtake" in sentences(swept([0.8] * 6, [1.2] * 6))[-1]
 
 
-def test_no_crossing_is_shown_by_two_blocks() -> None:
-    assert sentences(swept([0.8] * 2, [1.2] * 2))[-1].startswith(
-        "fewer than 6 blocks cannot show whether 1 process of "
-    )
-
-
 def test_figures_and_tables_have_every_topology_and_the_crossover() -> None:
     run = swept([0.8] * 8, [1.2] * 8)
     topology, crossover = made(run).figures
@@ -204,20 +171,6 @@ def test_figures_and_tables_have_every_topology_and_the_crossover() -> None:
         ["3.14t", "0", "1,600", "2,000", "0.80 [0.80, 0.80]", "2 x 1"],
         ["3.14t", "1", "2,400", "2,000", "1.20 [1.20, 1.20]", "1 x 2"],
     ]
-
-
-def test_the_clients_runtime_is_named() -> None:
-    run = topology_run(*measured_cells(RATES))
-    assert "Clients ran under the service's runtime." in notes(run)
-    run.plan["method"] = Method(client_runtime="3.14").to_json()
-    assert "Clients ran under 3.14." in notes(run)
-
-
-def test_settings_are_compared_apart_and_named() -> None:
-    plain = measured_cells(RATES)
-    other = [replace(cell, params={**cell.params, "REUSE_CLIENT": False}) for cell in measured_cells(RATES)]
-    lines = sentences(topology_run(*plain, *other))
-    assert lines == [f"REUSE_CLIENT {value}, {SENTENCE}" for value in ("true", "false")]
 
 
 def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:

@@ -61,15 +61,6 @@ def said(section: Section) -> list[str]:
     return [str(sentence) for sentence in section.sentences]
 
 
-def test_a_line_that_waits_under_one_runtime_alone_is_told_with_the_difference() -> None:
-    waiting = line_of("Cache.get", "app.py", 31, [20, 24] * 10)
-    (sentence,) = said(made(profile("3.14"), profile("3.14t", waiting)))
-    assert sentence == (
-        "Under 3.14t, 22% of the threads' time at work is spent waiting for a lock at Cache.get (app.py:31); "
-        "under 3.14, 0%. Difference: 22% [21%, 23%]."
-    )
-
-
 def test_a_line_that_waits_alike_under_both_is_told_once() -> None:
     waiting = line_of("ask", "lib.py", 5, [50, 52] * 10, is_library=True, caller="main (app.py:3)")
     (sentence,) = said(made(profile("3.14", waiting), profile("3.14t", waiting)))
@@ -100,11 +91,6 @@ def test_what_was_not_profiled_is_told_with_the_reason() -> None:
     made_section = made({**lacking, "sentence": reason})
     assert said(made_section) == ["3.14t, System 2: not profiled: it failed."]
     assert not made_section.tables
-
-
-def test_a_run_without_such_a_profile_has_no_such_section() -> None:
-    assert not made()
-    assert not made({"system": "2", "runtime": "3.14", "params": {}, "sentence": "the hottest function is f"})
 
 
 def test_the_tables_hold_states_and_lines() -> None:

@@ -24,10 +24,6 @@ def of_runs(*runs: Run) -> tuple[str, list[str], list[str]]:
     return apart(*map(View, runs))
 
 
-def test_another_machine_is_named_with_the_runs_that_have_it() -> None:
-    assert of_trio(0, 1, 2)[1] == ["the CPU: Sample CPU (A, B); Other CPU (C)"]
-
-
 def test_another_method_forbids_it_too() -> None:
     timed = one_run(1, 4000, 2000)
     timed.plan["method"] = Method(duration_s=2).to_json()

@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.languages import ENGLISH
-from reports.render.markdown import markdown
-from reports.terminal.audit import audit_document, summary, verdict
+from reports.terminal.audit import summary
 
 
 def package(name: str, *problems: tuple[str, str], version: str = "1.0") -> dict[str, Any]:
@@ -39,15 +37,3 @@ MIXED = audit(package("fine"), package("old", GIL, LATE), package("gone", ("not 
 )
 def test_the_sentence_names_what_is_not_ready_and_why(audited: dict[str, Any], sentence: str) -> None:
     assert str(summary(audited)).rstrip(".") == sentence.rstrip(".")
-
-
-def test_a_verdict_names_each_kind_once() -> None:
-    assert [str(verdict(package("a", LATE, LATE))), str(verdict(package("a")))] == ["warns", "ok"]
-
-
-def test_the_page_has_a_table_the_reasons_and_the_sentence() -> None:
-    lines = markdown(audit_document(MIXED), ENGLISH).splitlines()
-    assert lines[0] == "# Audit: 3 packages under 3.14t (3.14.7)"
-    assert "| old     | 1.0     | GIL back on, warns |             |           | old      |" in lines
-    assert "- old: DeprecationWarning: use \\| new" in lines
-    assert lines[-1] == "2 of 3 packages are not ready: old (GIL back on, warns), gone (not installable)."
