@@ -16,6 +16,7 @@ from core.result import CellResult, Run
 from reports.compare.runs import CellComparison, Compared, compare_runs, slower_cells
 from reports.compare.section import document, time_text
 from reports.render.console import terminal
+from reports.render.markdown import markdown
 from reports.render.terminal import print_section
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
@@ -241,3 +242,13 @@ def test_the_verdicts_are_those_of_result_json() -> None:
     one = example().comparisons[0]
     told = one.to_json()
     assert {name: told[name] for name in one.verdict.to_json()} == {**one.verdict.to_json(), "why": told["why"]}
+
+
+def test_as_markdown_it_has_every_figure_and_says_why() -> None:
+    page = markdown(document(example(), TITLES), ENGLISH)
+    table = page.partition("**System 1: Single socket, no connection cache**")[2]
+    words = [word.strip() for word in table.splitlines()[5].strip("|").split("|")]
+    assert words[:4] == ["3.14t", "2.002 ms", "2.402 ms", "0.833 \\[0.831, 0.836]"]
+    assert words[5] == "slower"
+    assert words[6].startswith("the interval ")
+    assert "B: after" in page

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.messages import Message
 from core.result import Run
-from reports.rows.advice import Cost, Fact, LockWait
+from reports.rows.advice import Cost, Fact, LockWait, SharedCounts, Stops
 from reports.rows.evidence import facts
 from reports.sections.advice import section
 from reports.view import View
@@ -73,3 +73,20 @@ def test_the_advice_stands_beside_what_was_found_and_its_page() -> None:
         "(https://github.com/python/cpython/blob/3.14/Objects/funcobject.c)"
     )
     assert len(advised.tables[0].lines) == len(sentences) == 5
+
+
+def test_a_profile_of_locks_is_facts_where_it_was_sampled_often_enough() -> None:
+    wait, stops, counts = facts_of(run(profiles=(LOCKS,)))
+    assert wait == LockWait(runtime="3.14t", share=0.3, owner="dict", place="app.py:31 in put", files=("app.py",))
+    assert stops == Stops(
+        runtime="3.14t",
+        per_request=9.0,
+        share=0.4,
+        place="functools.py:56 in update_wrapper",
+        function="update_wrapper",
+    )
+    assert counts == SharedCounts(runtime="3.14t", share=0.05)
+
+
+def test_a_profile_that_failed_is_no_fact() -> None:
+    assert facts_of(run(profiles=({"kind": "locks", "runtime": "3.14t", "sentence": "not profiled"},))) == []
