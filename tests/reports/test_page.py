@@ -2,14 +2,13 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from core.cell import Value
 from core.messages import verbatim
 from core.method import Method
-from core.result import CellResult, Run, RunFile, load
+from core.result import CellResult, Run
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import elements, every_chapter, page_of, record_with_aa, with_attribute
@@ -97,16 +96,6 @@ def test_the_seeds_figures_stand_beside_ours(record: str) -> None:
     assert {"5.5", "14.9", "5.0", "10.3", "16.1", "17.2", "3.03", "5.57", "2.35"} <= set(texts)
 
 
-def test_chinese_has_chinese_headings_and_verdicts() -> None:
-    html = page_of(every_chapter(), "zh")
-    headings = [one.text for one in elements(html) if one.name == "h2"]
-    assert [headings[place] for place in (0, 2, 3)] == ["结论", "有效性", "全部比较"]
-    assert all(re.search(r"[\u4e00-\u9fff]", one) for one in headings)
-    answers = [one.text for one in elements(html) if one.attributes.get("class") == "answer"]
-    assert all(one.endswith("。") for one in answers)
-    assert '<html lang="zh-Hans">' in html
-
-
 def test_what_a_failed_cell_said_is_text_and_no_mark_up() -> None:
     run = small()
     run.cells[0] = replace(
@@ -159,9 +148,3 @@ def idle() -> Run:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_whatever_a_run_holds_there_is_a_page(run: Run, lang: str) -> None:
     assert {"verdict", "validity", "cells", "machine"} <= set(chapters(page_of(run, lang)))
-
-
-def test_a_run_as_result_json_has_it_gives_the_same_page(tmp_path: Path) -> None:
-    run = small()
-    RunFile(tmp_path).save(run)
-    assert page_of(load(tmp_path)) == page_of(run)

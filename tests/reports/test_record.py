@@ -64,17 +64,6 @@ def test_a_record_of_the_seeds_size_has_no_warning(text: str) -> None:
     assert "the seconds cannot be compared" not in text
 
 
-def test_a_quick_run_has_the_rows_it_has_and_says_what_is_not_measured() -> None:
-    values = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2}
-    run = run_of([measured(cell_of("4", "3.11", values), 1, [1234 * MS])], blocks=1, missing={"3.13": "Get it."})
-    text = page(run)
-    assert lines_of(text, "select on all connections")[0][1:4] == ["1.234 s (1.234)", "not measured", "not measured"]
-    assert lines_of(text, "select on single connections")[0][1:4] == ["not measured"] * 3
-    assert "This run has no system 1: not measured." in text
-    assert text.split("\n\n")[2].startswith("A cell here has 4,000 requests")
-    assert "3.13: not measured. Get it." in text
-
-
 def test_a_failed_row_says_why() -> None:
     run = run_of([faulty(cell_of("3", "3.11"), 1, "failed", "no answer")], blocks=1, runtimes=["3.11"])
     assert lines_of(page(run), "Tornado")[0][1] == "1 of 1 block failed: no answer"

@@ -9,9 +9,7 @@ import hashlib
 import io
 import json
 import lzma
-import re
 from dataclasses import asdict
-from html import unescape
 from math import exp, log
 from pathlib import Path
 from statistics import median
@@ -19,15 +17,11 @@ from typing import Any
 
 import pytest
 
-from core.languages import LANGUAGES, language
 from core.result import CellResult, load
 from reports.rows.comparisons import Comparison, compare
 from reports.rows.pairs import OVER_ALL
-from reports.view import View
-from reports.write import write_all
 
 SAVED = sorted(Path(__file__).with_name("saved").glob("*.json.xz"))
-ENGLISH_WORDS = re.compile(r"[A-Za-z]+(?:[ ,]+[a-z]{2,}){3,}")
 LEFT_OUT = {"trouble", "reason", "status", "title", "ratio_to_first_runtime"}
 
 
@@ -77,20 +71,3 @@ def arms(one: Comparison) -> tuple[str, str]:
 
 def is_of(one: Comparison, cell: CellResult, arm: str) -> bool:
     return (cell.system, cell.params, cell.arm, cell.status) == (one.system, one.params, arm, "ok")
-
-
-@pytest.mark.parametrize("saved", [path for path in SAVED if path.name.startswith(("own", "topology"))], indirect=True)
-@pytest.mark.parametrize("lang", sorted({*LANGUAGES} - {"en"}))  # the others are in tests/golden
-def test_every_part_of_the_report_is_made_in_another_language(saved: tuple[Path, dict[str, Any]], lang: str) -> None:
-    paths = write_all(View(load(saved[0])), saved[0], language(lang))
-    assert {"report.html", "findings.md", "table.md", "table.csv", "cells.csv"} <= {path.name for path in paths}
-    assert english_added_to(saved[0]) == set()
-
-
-def english_added_to(folder: Path) -> set[str]:
-    """English sentences of a report that its result.json has not: a plan's own description, say, is in both."""
-    page = re.sub(r"(?s)<(script|style|code|pre)\b.*?</\1>", "", (folder / "report.html").read_text())
-    texts = [re.sub(r"(?s)```.*?```|`[^`]*`", "", path.read_text()) for path in folder.glob("*.md")]
-    texts.append(unescape(re.sub(r"<[^>]*>", "\n", page)))
-    whole = (folder / "result.json").read_text().replace("`", "")
-    return {words[0] for text in texts for words in ENGLISH_WORDS.finditer(text) if words[0] not in whole}

@@ -63,16 +63,6 @@ def test_the_other_way_round_it_is_faster() -> None:
     assert one.verdict.ratio == pytest.approx(1.2, rel=1e-3)
 
 
-def test_a_comparison_has_the_keys_of_result_json_and_the_runtime() -> None:
-    told = only(compare_runs(run(cells(BEFORE_MS)), run(cells(SLOWER_MS)), NAMES)).to_json()
-    assert list(told) == [
-        *("system", "params", "runtime", "arm", "numerator", "denominator", "step"),
-        *("ratio", "low", "high", "p", "verdict", "why", "obstacle", "blocks_needed"),
-    ]
-    assert (told["system"], told["runtime"], told["step"]) == ("1", "3.14t", "other")
-    assert (told["denominator"], told["numerator"]) == NAMES
-
-
 def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
     a, b = run(cells(BEFORE_MS)), run(cells([round(time_ms * 1.02) for time_ms in BEFORE_MS]))
     assert only(compare_runs(a, b, NAMES)).verdict.verdict == "equivalent"
@@ -236,12 +226,6 @@ def test_the_widest_line_fits_into_80_columns(monkeypatch: pytest.MonkeyPatch) -
     text = printed(Compared(names=NAMES, comparisons=(wide,), troubles=(), notes=()), monkeypatch)
     assert "3.14t+gil again 2.002 ms 2.402 ms 0.833 [0.831, 0.836] 0.00012 inconclusive\n" in text
     assert max(len(line) for line in text.splitlines()) <= 80
-
-
-def test_the_verdicts_are_those_of_result_json() -> None:
-    one = example().comparisons[0]
-    told = one.to_json()
-    assert {name: told[name] for name in one.verdict.to_json()} == {**one.verdict.to_json(), "why": told["why"]}
 
 
 def test_as_markdown_it_has_every_figure_and_says_why() -> None:

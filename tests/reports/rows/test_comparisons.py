@@ -66,11 +66,6 @@ def test_four_runtimes_have_three_steps_and_the_whole_whose_ratio_is_their_produ
     }
 
 
-def test_a_comparison_has_the_keys_of_result_json() -> None:
-    keys = ["system", "params", "numerator", "denominator", "step", "ratio", "low", "high", "p", "verdict", "why"]
-    assert [*only(steady("3.11", 2000) + steady("3.14", 2000)).to_json()][: len(keys)] == keys
-
-
 def for_two_seconds(rates: Mapping[str, float]) -> Run:
     run = run_of(
         [served(arm, block, rate, {}) for arm, rate in rates.items() for block in range(1, 9)], runtimes=[*rates]

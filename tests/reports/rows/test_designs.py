@@ -26,11 +26,6 @@ def from_process_to_process(block: int) -> np.ndarray[tuple[int], np.dtype[np.fl
     return np.full(SLICES, np.exp(0.05 * (-1) ** block))
 
 
-def within_cells(block: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Quarters that swing by 10 %, of a mean that does not."""
-    return np.repeat(np.exp([0.1, -0.1, 0.1, -0.1]), SLICES // 4)
-
-
 def made(shape: Shape) -> Run:
     """Two arms whose cells took 1 s; the numerator's answers by time have a *shape*."""
     cells = []
@@ -50,12 +45,6 @@ def test_what_differs_from_block_to_block_is_between_processes() -> None:
     assert noise.between == pytest.approx((0.0025 * 12 / 11) ** 0.5, abs=1e-4)
     assert noise.within == pytest.approx(0, abs=1e-6)
     assert noise.seconds == 1.0
-
-
-def test_what_differs_within_cells_is_not() -> None:
-    noise = typical_noise(compare(made(within_cells)))
-    assert noise
-    assert noise.between == 0
 
 
 def test_the_page_the_terminal_and_plan_give_the_same_design(

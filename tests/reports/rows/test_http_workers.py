@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from core.result import CellResult
-from reports.rows.http_workers import telling_timelines
 from tests.reports.contestants import blocks_of
-from tests.reports.http_sample import clients_in, only_client, worked
+from tests.reports.http_sample import only_client
 from tests.reports.sample import MS
 
 
@@ -41,20 +40,3 @@ def test_workers_of_several_clients_count_together_and_bench_is_the_longest() ->
     line = only_client([replace(cell, clients=[{**cell.clients[0], **one} for one in told])])
     assert (line.lmean_ns, line.bench_ns) == (3 * MS, 6 * MS)
     assert line.serialisation.value == pytest.approx(2)
-
-
-@pytest.mark.parametrize(
-    ("runtimes", "shown"),
-    [
-        (["3.11", "3.14", "3.14t+gil", "3.14t"], [("held", "3.14"), ("released", "3.14"), ("held", "3.14t")]),
-        (["3.13", "3.15", "3.13t", "3.15t"], [("held", "3.15"), ("released", "3.15"), ("held", "3.15t")]),
-        (["3.11"], [("held", "3.11"), ("released", "3.11")]),
-        (["3.14t"], [("held", "3.14t")]),
-        (["3.14t+gil"], []),
-    ],
-)
-def test_timelines_are_chosen_by_the_state_of_the_gil(runtimes: list[str], shown: list[tuple[str, str]]) -> None:
-    cells = [worked(f"http-beast-{kind}", runtime, [1], 1) for kind in ("held", "released") for runtime in runtimes]
-    told = [[replace(cell, clients=[{**cell.clients[0], "timeline": [[[0, 1]]]}]) for cell in some] for some in cells]
-    chosen = telling_timelines(clients_in(*told))
-    assert [(client.row.system.removeprefix("http-beast-"), client.runtime) for client in chosen] == shown

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from core.result import Run
 from reports.rows.runner_use import runner_use
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -28,18 +26,3 @@ def test_a_runner_that_took_no_part_distorts_nothing() -> None:
     assert use
     assert use.distortions == []
     assert str(use.summary).startswith("at most 25.0% of a core and 0.0 kB/s")
-
-
-@pytest.mark.parametrize(
-    ("distorted", "words"),
-    [
-        (run(with_runner=True, cpu_ns=60 * MS), "shares the machine of a, where it used up to 3.0% of a core"),
-        (run(link_bytes=300_000), "carried up to 150 kB/s while clients were timed, which must be at most 100"),
-        (run(late_ns=20 * MS), "up to 2.0% of their window late, which must be at most 1%"),
-    ],
-)
-def test_what_can_distort_is_said_with_its_bound(distorted: Run, words: str) -> None:
-    use = runner_use(distorted)
-    assert use
-    (distortion,) = use.distortions
-    assert words in str(distortion)

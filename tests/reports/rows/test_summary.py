@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from reports.exports.csv_sheets import cells_sheet, rows_sheet
+from reports.exports.csv_sheets import rows_sheet
 from reports.rows.summary import Row, rows
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
@@ -58,25 +58,6 @@ def test_ratio_is_above_one_where_the_row_is_faster_than_the_first_runtime() -> 
         ("2", "3.11", 1.0),
         ("2", "3.14t", pytest.approx(401 / 801)),
     ]
-
-
-def test_the_sheet_of_cells_has_a_line_per_cell_and_block_with_whole_numbers() -> None:
-    cells = [
-        measured(cell_of("1", "3.11", SMALL), 1, [100 * MS, 300 * MS], [7] * 100),
-        faulty(cell_of("2", "3.14t", SMALL), 1, "failed", "two\nlines, and a comma"),
-    ]
-    head, first, second = cells_sheet(run_of(cells)).splitlines()
-    columns = head.split(",")
-    line = dict(zip(columns, first.split(","), strict=True))
-    assert line["completion_median_ns"] == "200000000"
-    assert line["wall_ns"] == "301000000"
-    assert line["latency_p99_ns"] == "7"
-    assert line["latency_p999_ns"] == ""
-    assert line["client_cpu_user_ns"] == "20000000"
-    assert line["service_voluntary_switches"] == "7"
-    assert line["REUSE_CLIENT"] == ""
-    assert '"two lines, and a comma"' in second
-    assert second.count(",") == len(columns)
 
 
 def test_the_sheet_of_rows_has_raw_numbers_and_all_parameters() -> None:

@@ -3,11 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from core.messages import Message
 from core.result import Run
 from reports.rows.advice import Cost, Fact, LockWait, SharedCounts, Stops
 from reports.rows.evidence import facts
-from reports.sections.advice import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 
@@ -61,18 +59,6 @@ def test_a_line_that_waits_in_a_profile_by_python_is_a_fact_where_it_is_shown_to
     assert facts_of(run(profiles=(profile,))) == [
         LockWait(runtime="3.14", share=0.5, owner="", place="app.py:31 in put", files=("app.py", ""), under_gil=True)
     ]
-
-
-def test_the_advice_stands_beside_what_was_found_and_its_page() -> None:
-    advised = section(View(run(total_ns=20 * MS, profiles=(LOCKS,))))
-    sentences = [str(sentence) for sentence in advised.terminal if isinstance(sentence, Message)]
-    assert sentences[1] == (
-        "3.14t: a request stops all threads 9.0 times, most of all at functools.py:56 in update_wrapper. "
-        "functools.wraps sets a function's name, doc and more, and on a free-threaded build most of that stops all "
-        "threads. Make decorated functions and views once, at start-up, rather than for each request. "
-        "(https://github.com/python/cpython/blob/3.14/Objects/funcobject.c)"
-    )
-    assert len(advised.tables[0].lines) == len(sentences) == 5
 
 
 def test_a_profile_of_locks_is_facts_where_it_was_sampled_often_enough() -> None:

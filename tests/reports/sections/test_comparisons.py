@@ -33,21 +33,6 @@ def tables(run: Run) -> tuple[Table, Table]:
 # ---- the plot and the reasons --------------------------------------------------------------------------------------
 
 
-def test_a_line_has_its_interval_drawn_and_written_and_leads_to_its_cells() -> None:
-    run = two_arms()
-    run.cells += steady("3.14t again", 1010)
-    forest, _ = tables(run)
-    lock = forest.lines[1] if "GIL" in str(forest.lines[1][0].words) else forest.lines[0]
-    assert texts(lock) == ["GIL: 3.14t+gil → 3.14t", "2.00 [2.00, 2.00]", "▲ faster"]
-    strip = lock[1].strip
-    assert strip is not None
-    assert strip.dot is not None
-    assert strip.dot[1] == "faster"
-    assert strip.tip == "2.00 [2.00, 2.00]"
-    assert (lock[0].leads, lock[2].figure, lock[3].state) == (True, "ratio", "word faster")
-    assert lock[0].cells == lock[2].cells != ""
-
-
 def test_the_scale_holds_every_ratio_and_is_not_stretched_by_one_wide_interval() -> None:
     (one,) = compare(two_arms())
     scale = ratio_scale([one, replace(one, ratio=1.5, low=0.01, high=90.0)])

@@ -34,18 +34,6 @@ def test_cores_held_awake_stand_beside_the_others_and_who_overtakes_whom_is_name
     assert groups == ["KEEP_AWAKE false", "KEEP_AWAKE true"]
 
 
-def test_one_block_shows_nobody_overtaking() -> None:
-    run = contest_run(echoing("echo-netty", 30_000, 35_000)[::3], echoing("echo-libuv", 24_000, 43_000)[::3])
-    assert sentences(run)[1].endswith("43,000 requests/s; nobody overtakes another.")
-
-
-def test_a_run_all_awake_is_ranked_like_any_other() -> None:
-    run = contest_run(
-        blocks_of("echo-netty", 35_000, KEEP_AWAKE=True), blocks_of("echo-libuv", 43_000, KEEP_AWAKE=True)
-    )
-    assert sentences(run)[0].startswith("libuv (C) is first with 43,000 requests/s; Netty (Java) 0.81")
-
-
 def test_a_run_with_nagles_algorithm_says_so() -> None:
     run = contest_run(blocks_of("echo-libuv", 20_000, latencies_ns=FAST, NODELAY=False))
     assert sentences(run)[1].endswith("although TCP_NODELAY is off in some rows.")
@@ -53,18 +41,6 @@ def test_a_run_with_nagles_algorithm_says_so() -> None:
 
 def test_a_run_in_which_all_failed_says_that_nothing_was_measured() -> None:
     assert sentences(contest_run([])) == ["Nothing was measured."]
-
-
-def test_each_row_has_its_figures_and_its_block_and_the_seeds_figures_are_another_machines() -> None:
-    large = blocks_of("echo-libuv", 5_000, latencies_ns=FAST, NUM_CONNECTIONS_PER_CLIENT=3, MESSAGE_BYTES=10_240)
-    run = contest_run(LIBUV, UVLOOP, large)
-    cells = lines_of(table_of(run))[0]
-    assert (cells[:5], cells[-1]) == (["libuv (C)", "-", "20,000", "19.1", "150"], "1.00 (1.00 - 1.00)")
-    _, blocks, seed = record_of(run).parts
-    assert len(blocks.texts) == 3
-    assert str(seed.title) == "The seed's own figures: another machine's"
-    assert ["python3 + uvloop", "32,773", "33,033", "32,670", "30,765", "15,003"] in lines_of(seed.tables[0])
-    assert "one connection" in str(seed.notes[0])
 
 
 @pytest.mark.parametrize(("values", "expected"), [([100, 200], 50.0), ([7, 7, 7], 0.0), ([0, 0, 0, 200], 86.6025)])

@@ -20,7 +20,6 @@ from tests.reports.http_sample import (
     NATIVE,
     RELEASED,
     TITLES,
-    UNDECLARED,
     clients_in,
     worked,
 )
@@ -61,21 +60,8 @@ def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
     )
 
 
-def test_the_answer_is_of_the_first_setting_and_says_which() -> None:
-    few, many = (worked("http-beast-held", "3.11", [1], 2, NUM_REQUESTS_PER_CLIENT=size) for size in (1000, 10_000))
-    assert (
-        str(answer(by_setting(clients_in(few, many))))
-        == "Beast (GIL held): serialisation 2.0 under 3.11 (NUM_REQUESTS_PER_CLIENT 1000)."
-    )
-
-
 def test_without_a_held_build_under_a_gil_there_is_no_answer() -> None:
     assert not answer(by_setting(clients_in(HELD_FREE, RELEASED)))
-
-
-def test_nothing_is_said_of_rows_that_are_not_there() -> None:
-    run = a_run(RELEASED)
-    assert [line.partition(" - ")[0] for line in sentences(run)] == ["Beast, GIL released through I/O"]
 
 
 def test_each_setting_has_its_story() -> None:
@@ -124,45 +110,6 @@ def test_the_connect_is_the_median_over_the_blocks_and_apart_from_the_requests()
     assert only_line(cells)[MAX] == only_line(HELD)[MAX] == "0.10"
 
 
-@pytest.mark.parametrize(("worker", "kind"), [("thread", "sync"), ("task", "async"), ("", "-")])
-def test_each_row_says_whether_its_workers_are_threads_or_tasks(worker: str, kind: str) -> None:
-    assert only_line(held(worker=worker))[2] == kind
-
-
-def test_what_is_not_there_is_said_with_its_reason() -> None:
-    absent = {("http-aiohttp", "3.14t"): "not built: needs cargo", ("http-beast-held", "3.14t"): "not built: needs c++"}
-    assert sentences(a_run(HELD, absent=absent))[1:] == [
-        "Not measured: Python aiohttp under 3.14t - not built: needs cargo",
-        "Not measured: Python over Beast (GIL held) under 3.14t - not built: needs c++",
-    ]
-
-
-def test_a_run_in_which_all_failed_says_that_nothing_was_measured() -> None:
-    run = a_run([])
-    assert sentences(run) == ["Nothing was measured."]
-    assert (record_of(run).figures, str(record_of(run).parts[0].title)) == (
-        (),
-        "The seed's own figures: an Apple M2's",
-    )
-
-
-def test_runtimes_stand_side_by_side_with_dashes_where_a_client_has_none_and_native_programs_do_not() -> None:
-    side_by_side = record_of(a_run(NATIVE, HELD, HELD_FREE, UNDECLARED), TITLES).tables[1]
-    times = ["Mean", "P99 (ms)", "P999 (ms)", "Max (ms)", "LMean (ms)", "Bench", "serial."]
-    heads = [str(column.head) for column in side_by_side.columns]
-    assert heads == ["client", *(f"{runtime} {one}" for runtime in ("3.11", "3.14t") for one in times)]
-    with_gil = ["0.10", "0.10", "-", "0.10", "1.00", "10.00", "10.00"]
-    assert lines_of(side_by_side) == [
-        ["Python over Beast (GIL held)", *with_gil, "0.40", "0.40", "-", "0.40", "4.00", "4.00", "1.00"],
-        [
-            "Python over Beast (GIL held, undeclared)",
-            *["-"] * 7,
-            *["0.10", "0.10", "-", "0.10", "1.25", "10.00", "8.00"],
-        ],
-    ]
-    assert not record_of(a_run(NATIVE)).tables[1]
-
-
 def with_timeline(cells: Sequence[CellResult]) -> list[CellResult]:
     """Two workers of two requests each, of 0.1 ms."""
     return [replace(cell, clients=[{**cell.clients[0], "timeline": TIMELINE}]) for cell in cells]
@@ -176,17 +123,6 @@ def test_serialisation_has_a_mark_for_each_client_and_runtime_with_its_interval_
     assert [row[0].cells for row in marks.values()] == [of_cells(cells) for cells in (NATIVE, HELD, HELD_FREE)]
     assert len({mark.y for row in marks.values() for mark in row}) == 3
     assert (panel.level, panel.across.is_log) == (1.0, True)
-
-
-def test_serialisation_has_a_panel_for_each_setting_with_one_scale() -> None:
-    few, many = (worked("http-beast-held", "3.11", [1], bench, NUM_REQUESTS_PER_CLIENT=bench) for bench in (3, 20))
-    panels = figures_of(a_run(few, many))["serialisation"].panels
-    assert [str(panel.title) for panel in panels] == ["NUM_REQUESTS_PER_CLIENT 3", "NUM_REQUESTS_PER_CLIENT 20"]
-    assert panels[0].across == panels[1].across
-    assert panels[0].across.low < 1
-    assert 20 < panels[0].across.high < 30
-    (alone,) = figures_of(a_run(worked("http-beast-held", "3.11", [1], 1)))["serialisation"].panels
-    assert alone.across.high == 2
 
 
 def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
@@ -204,20 +140,9 @@ def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
         assert panel.across.high == 0.4
 
 
-def test_without_timelines_there_is_serialisation_alone() -> None:
-    assert list(figures_of(a_run(HELD))) == ["serialisation"]
-
-
 def test_the_seeds_own_finding_can_be_read_from_its_tables() -> None:
     """Bench / LMean of Python over Beast is 39.68 / 5.64 = 7.04 with the GIL held, 16.36 / 15.54 = 1.05 without."""
     held, released = (
         next(line for line in lines if line[:2] == ("Python", "beast")) for lines in (seed.HELD, seed.RELEASED)
     )
     assert [round(float(line[7]) / float(line[6]), 2) for line in (held, released)] == [7.04, 1.05]
-
-
-def test_the_seeds_tables_are_said_to_be_another_machines_and_what_was_wrong_with_them() -> None:
-    (part,) = record_of(a_run(HELD)).parts
-    assert [lines_of(table) for table in part.tables] == [list(map(list, seed.HELD)), list(map(list, seed.RELEASED))]
-    (faults,) = map(str, part.notes)
-    assert all(word in faults for word in ("Apple M2", "one run", "fixed order", "warm-up", "connect", "body"))

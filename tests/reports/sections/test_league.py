@@ -70,22 +70,9 @@ def test_where_ours_are_first_the_sentence_says_so() -> None:
     assert said.endswith("the most of ours; no alternative serves more.")
 
 
-def test_one_block_has_a_ranking_and_shows_nothing() -> None:
-    run = a_run(TIMES_MS, blocks=1, runtimes=("3.14",))
-    said, few = told(run)
-    assert "socketserver (1.59, p 1)." in said
-    assert few.startswith("1 block cannot show")
-
-
 def test_without_ours_the_first_is_told() -> None:
     run = a_run({"alt-socketserver": 50, "alt-waitress": 400}, runtimes=("3.14",))
     # 400,000 requests in 52 and 53 ms, the middle two of six blocks
     assert told(run) == [
         "runtime 3.14: socketserver serves 7,619,739 requests/s, the most; systems 2 and 4 have no figures."
     ]
-
-
-def test_what_is_not_there_is_named() -> None:
-    run = a_run(TIMES_MS, runtimes=("3.14t",))
-    run.plan["absent"] = [{"system": "alt-grpc", "runtime": "3.14t", "reason": "grpcio has no wheel"}]
-    assert told(run)[-1] == "Not measured: alt-grpc under 3.14t - grpcio has no wheel"

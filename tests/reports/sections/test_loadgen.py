@@ -1,6 +1,5 @@
 """The experiment loadgen: ours over each other one, keep-alive said in every row."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,13 +26,6 @@ def run() -> Run:
 
 def lines(*cells: Any, **more: Any) -> list[list[str]]:
     return lines_of(table_of(contest_run(*cells, view="loadgen", **more)))
-
-
-def test_percentiles_of_the_others_are_the_median_over_the_blocks() -> None:
-    said = [{"said": {"percentiles_ms": {"p50": p50, "p99": p99}}} for p50, p99 in ((0.1, 9.0), (0.3, 2.0), (0.2, 4.0))]
-    wrk = [cell for block, one in enumerate(said, 1) for cell in blocks_of("load-wrk", 10, blocks=(block,), client=one)]
-    (line,) = lines([replace(cell, params={**cell.params, **KEPT}) for cell in wrk])
-    assert line[8:] == ["200", "4,000"]
 
 
 def test_a_latency_that_a_generator_rounds_to_nothing_is_below_that_and_one_that_it_does_not_say_is_none() -> None:

@@ -75,14 +75,6 @@ def test_without_proportional_sizes_it_is_the_plain_line() -> None:
     assert services.shared == 0
 
 
-def test_a_sentence_says_what_a_further_client_costs() -> None:
-    (sentence,) = sentences(memory_run())
-    service, client = sentence.split("; ")
-    costs = "4.0 KiB [4.0 KiB, 4.0 KiB] for each further client"
-    assert service == f"3.14: the service takes 18.0 MiB at 0 clients and 10.8 MiB at 200 clients: {costs}"
-    assert client == "a client takes 12.0 MiB [12.0 MiB, 12.0 MiB]."
-
-
 def test_no_growth_is_claimed_where_the_interval_includes_0() -> None:
     rng = np.random.default_rng(2)
     run = memory_run(size=lambda count: 10 * MIB + MIB * rng.standard_normal())
@@ -149,9 +141,3 @@ def test_memory_beyond_that_before_any_client_is_divided_among_connections_that_
         "the load and 192.0 KiB 2 s later, beyond what it took before any client."
     )
     assert said == ([divided] if is_divided else [])
-
-
-def test_runtimes_that_take_about_the_same_are_worth_no_sentence() -> None:
-    run = memory_run((25,))
-    run.profiles = [profile("3.14", 6), profile("3.14t", 6.9)]
-    assert made(run).sentences == ()

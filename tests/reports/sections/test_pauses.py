@@ -47,12 +47,6 @@ def test_the_table_has_rate_share_and_longest_of_each_arm() -> None:
     assert values == [50.0, 0.1, 25 * MS, 0.04, 0.04, 0.0, None, None, None, None]
 
 
-def test_a_run_from_before_collections_were_measured_has_no_such_section() -> None:
-    before = [replace(each, slow={}) for each in both([0] * 5, [90] * 5).cells]
-    plain = [replace(each, services=[{"service_id": 0, "requests": 1}]) for each in before]
-    assert not section(View(run(*plain)))
-
-
 def test_collections_are_listed_where_slow_requests_are_not_known() -> None:
     said = section(View(run(*(replace(each, slow={}) for each in both([0] * 5, [90] * 5).cells))))
     assert said.sentences == ()

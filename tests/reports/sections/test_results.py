@@ -11,7 +11,7 @@ from core.languages import ENGLISH
 from core.result import Run
 from reports.render.console import terminal
 from reports.render.terminal import print_section
-from reports.sections.results import readings, section
+from reports.sections.results import section
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of, seed_run
 
@@ -55,10 +55,6 @@ def small_run(**plan: Any) -> Run:
     return run
 
 
-def test_a_small_run_prints_as_expected(piped: Console) -> None:
-    assert "\n".join(line.rstrip() for line in printed(small_run(), piped).splitlines()) == EXPECTED.strip("\n")
-
-
 EXPECTED = """
           completion s  requests latency us CPU us/request       blocks
   Runtime  median   max    per s    p50 p99 service client ratio     ok
@@ -93,25 +89,6 @@ def bars(text: str) -> list[int]:
     return [line.count("█") for line in text.splitlines() if line.startswith(("  3.11 ", "  3.14t ")) and "█" in line]
 
 
-def test_bars_of_cells_that_were_timed_for_as_long_are_of_requests_per_second(piped: Console) -> None:
-    text = printed(small_run(method={"duration_s": 1.0, "warmup": {}, "client_runtime": "same", **PINS}), piped)
-    less, more = bars(text)
-    assert less < more
-    assert "Bars: requests/s. More is better." in text
-
-
-PINS: dict[str, list[int]] = {"pin_services": [], "pin_clients": []}
-
-
-def test_where_work_differs_between_systems_each_has_a_scale_of_its_own(piped: Console) -> None:
-    other = {**SMALL, "NUM_REQUESTS_PER_CLIENT": 10}
-    cells = [measured(cell_of("1", "3.14t", SMALL), 1, [1000 * MS]), measured(cell_of("2", "3.14t", other), 1, [MS])]
-    run = run_of(cells, runtimes=["3.14t"])
-    first, second = bars(printed(run, piped))
-    assert first == second > 5
-    assert any("compare systems and settings by requests/s" in str(line) for line in readings(View(run)))
-
-
 def test_a_whole_record_fits_80_columns_with_every_runtime_setting_and_bar(piped: Console, record: Run) -> None:
     text = printed(record, piped)
     assert max(map(len, text.splitlines())) <= 80
@@ -131,11 +108,6 @@ def test_columns_says_how_wide_a_pipe_is(monkeypatch: pytest.MonkeyPatch, record
 
 def test_an_experiment_with_a_view_of_its_own_prints_that_instead(piped: Console) -> None:
     assert printed(small_run(view="echo"), piped) == ""
-
-
-def test_one_runtime_alone_has_no_ratio(piped: Console) -> None:
-    run = run_of([measured(cell_of("1", "3.14t", SMALL), 1, [MS])], blocks=1, runtimes=["3.14t"])
-    assert "ratio" not in printed(run, piped).lower()
 
 
 def test_titles_with_brackets_are_no_markup(piped: Console) -> None:

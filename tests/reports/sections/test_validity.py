@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from core.hosts import Host, Layout
-from core.method import Method
 from core.result import CellResult, Run
 from reports.sections.validity import section
 from reports.view import View
@@ -67,21 +66,6 @@ def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) ->
 
 def rests_on(run: Run) -> list[str]:
     return [str(line) for line in section(View(run)).parts[0].sentences]
-
-
-@pytest.mark.parametrize(
-    ("cores", "pins", "advised"),
-    [(4, (), "--pin services=0-2 clients=3 "), (4, (0,), ""), (3, (), "")],
-)
-def test_a_run_that_was_not_pinned_is_told_where_its_cores_would_allow_it(
-    cores: int, pins: tuple[int, ...], advised: str
-) -> None:
-    run = short()
-    run.machine["cores_usable"] = cores
-    run.plan["method"] = Method(pin_services=pins).to_json()
-    advice = [line for line in rests_on(run) if "--pin" in line]
-    assert len(advice) == bool(advised)
-    assert all(advised in line for line in advice)
 
 
 def test_a_run_across_hosts_says_whether_its_runner_took_part_and_another_does_not() -> None:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from core.languages import ENGLISH
 from core.messages import message
 from core.result import Run
@@ -12,7 +10,6 @@ from reports.document.model import Document, Section
 from reports.render.html import page
 from reports.sections.waits import section
 from reports.view import View
-from tests.reports.contestants import lines_of
 from tests.reports.rows.timed_cells import steady
 from tests.reports.sample import run_of
 
@@ -70,14 +67,6 @@ def test_a_line_that_waits_alike_under_both_is_told_once() -> None:
     )
 
 
-@pytest.mark.parametrize("waits", [[0, 1] * 10, [0] * 19 + [60], [2] * 20])
-def test_what_noise_may_be_is_not_told(waits: list[int]) -> None:
-    """A share below 2 %, one that a single moment made, and one of 2 % on the nail."""
-    assert said(made(profile("3.14"), profile("3.14t", line_of("f", "app.py", 1, waits)))) == [
-        "No line is shown to wait for a lock."
-    ]
-
-
 def test_between_versions_a_librarys_function_is_compared_whatever_its_line() -> None:
     before, after = (line_of("acquire", "logging.py", number, [30, 31] * 10, is_library=True) for number in (9, 12))
     profiles = profile("3.14", before), profile("3.14t", after)
@@ -91,12 +80,6 @@ def test_what_was_not_profiled_is_told_with_the_reason() -> None:
     made_section = made({**lacking, "sentence": reason})
     assert said(made_section) == ["3.14t, System 2: not profiled: it failed."]
     assert not made_section.tables
-
-
-def test_the_tables_hold_states_and_lines() -> None:
-    states, lines = made(profile("3.14"), profile("3.14t", line_of("", "", 0, [1] * 20))).tables
-    assert lines_of(states)[1] == ["3.14t", "50%", "10%", "0%", "30%", "10%", "20%", "2,000", "0%"]
-    assert lines_of(lines)[0][1:4] == ["", "over before it was read", ""]
 
 
 def test_the_page_draws_flame_graphs_by_itself_whatever_functions_are_called() -> None:
