@@ -1,7 +1,6 @@
 """Environments: made once, known when ready, never half made."""
 
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,11 +17,12 @@ from lab.environments.environment import EnvironmentFailed, environment, install
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
+from tests.lab.python.fake_pythons import script
 from tests.lab.wheels import write_wheel
 from tests.started import started
 
 HAVE_UV = uv.find() is not None
-FAKE_UV = """#!/bin/sh
+FAKE_UV = """
 echo "$1 $2" >>"$LOG"
 case "$1" in
     venv) for place; do :; done; mkdir -p "$place/bin"; ln -s "$REAL" "$place/bin/python" ;;
@@ -41,9 +41,7 @@ def requirements(tmp_path: Path) -> Path:
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, interpreter: Interpreter) -> Path:
     """Puts a uv in place that only pretends, and notes each call in this file."""
-    fake = tmp_path / "uv"
-    fake.write_text(FAKE_UV)
-    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    fake = script(tmp_path / "uv", FAKE_UV)
     monkeypatch.setattr(uv, "find", lambda: fake)
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     monkeypatch.setenv("REAL", str(interpreter.executable))
