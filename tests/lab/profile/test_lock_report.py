@@ -37,8 +37,8 @@ STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stac
         (  # the type of the object, the line and its caller
             replace(QUIET, waiting_ns=5 * SECOND, waits=DICT),
             (
-                "requests wait for contended locks in 50 % [45 %, 55 %] of their time; 62 % of it for a dict at app.py:31 "
-                "in Cache.put, called at flask/app.py:9 in dispatch"
+                "requests wait for contended locks in 50 % [45 %, 55 %] of their time; 62 % of it for a dict at "
+                "app.py:31 in Cache.put, called at flask/app.py:9 in dispatch"
             ),
         ),
         (

@@ -1,7 +1,5 @@
 """Hits of probes and samples of stacks, joined by hand-made times."""
 
-import pytest
-
 from lab.profile.frames import RawFrame, Stack
 from lab.profile.uprobes import Hit
 from lab.profile.waits import (
@@ -38,23 +36,18 @@ def wait(start_us: int, end_us: int, mutex: int = DICT) -> Span:
     return Span(PID, TID, mutex, start_us * US, end_us * US)
 
 
-@pytest.mark.parametrize(
-    ("hits", "waits"),
-    [
-        # from the call to the return of the outer function
-        ([(LOCK, 0, DICT), (LOCK, 1, DICT), (LOCKED, 50, 0), (LOCKED, 51, 0)], [(0, 51, DICT)]),
-        # a call that finds the mutex free is none
-        ([(LOCK, 0, DICT), (LOCKED, 4, 0)], []),
-        # a return that was lost spoils one wait only
-        ([(LOCK, 0, DICT), (LOCK, 100, 0xBEEF), (LOCKED, 150, 0), (LOCKED, 160, 0)], [(100, 150, 0xBEEF)]),
-        # after a stop whose end was lost
-        ([(STOP, 5, 1), (LOCK, 2_000_000, DICT), (LOCKED, 2_000_100, 0)], [(2_000_000, 2_000_100, DICT)]),
-    ],
-)
-def test_waits_are_between_calls_and_returns(
-    hits: list[tuple[str, int, int]], waits: list[tuple[int, int, int]]
-) -> None:
-    assert timeline(*hits).waits == [wait(*one) for one in waits]
+def test_a_wait_is_from_the_call_to_the_return_of_the_outer_function() -> None:
+    line = timeline((LOCK, 0, DICT), (LOCK, 1, DICT), (LOCKED, 50, 0), (LOCKED, 51, 0))
+    assert line.waits == [wait(0, 51)]
+
+
+def test_a_call_that_finds_the_mutex_free_is_no_wait() -> None:
+    assert timeline((LOCK, 0, DICT), (LOCKED, 4, 0)).waits == []
+
+
+def test_a_return_that_was_lost_spoils_one_wait_only() -> None:
+    line = timeline((LOCK, 0, DICT), (LOCK, 100, 0xBEEF), (LOCKED, 150, 0), (LOCKED, 160, 0))
+    assert line.waits == [wait(100, 150, 0xBEEF)]
 
 
 def test_who_still_waits_at_the_end_has_waited_until_then() -> None:
@@ -69,6 +62,11 @@ def test_a_stop_is_from_its_request_to_the_new_start_and_the_others_stand_for_th
     assert line.stops == [wait(5, 55, 0)]
     assert line.stood_ns == {PID: 15 * US}
     assert line.waits == []  # stops that wait for each other are stops
+
+
+def test_after_a_stop_whose_end_was_lost_waits_count_again() -> None:
+    line = timeline((STOP, 5, 1), (LOCK, 2_000_000, DICT), (LOCKED, 2_000_100, 0))
+    assert line.waits == [wait(2_000_000, 2_000_100)]
 
 
 def test_a_sample_is_of_the_time_at_which_its_reading_began() -> None:
