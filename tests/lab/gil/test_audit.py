@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
+from lab.environments.environment import environment
 from lab.environments.requirements import Requirements
+from lab.gil import switching
 from lab.gil.audit import (
     GIL,
     IMPORT_FAILS,
@@ -22,6 +24,7 @@ from lab.gil.audit import (
     exit_status,
     wanted,
 )
+from lab.gil.imports import Imported
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -189,3 +192,37 @@ def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path, na
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n')
     (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "plain"\nversion = "1.0"\n')
     assert wanted(tmp_path / name).entries == ("plain==1.0",)
+
+
+# ---- which packages of an environment switch the GIL on ------------------------------------------------------------
+
+
+@pytest.fixture
+def python(shelf: Path, free_threaded: Interpreter, tmp_path: Path) -> Path:
+    """Python of an environment with three packages: one switches the GIL on."""
+    wanted = tmp_path / "requirements.txt"
+    wanted.write_text(f"--no-index\n--find-links {shelf}\nholding\nfreed\nplain\n")
+    return environment(free_threaded, wanted, tmp_path / "runtimes", hashed=False)
+
+
+def test_the_package_that_switches_the_gil_on_is_named_with_its_module(python: Path) -> None:
+    assert [str(line) for line in switching.switching(python)] == [
+        "of its packages, importing holding switches the GIL on, by holding._held"
+    ]
+
+
+def test_packages_of_python_alone_are_not_imported(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def fake(python: Path, module: str, folder: Path, timeout_s: float) -> Imported:
+        seen.append(module)
+        return Imported(module=module)
+
+    monkeypatch.setattr(switching, "imported", fake)
+    assert switching.switching(python) == switching.switching(python) == []
+    assert seen == ["freed", "holding"]  # once
+
+
+def test_what_takes_too_long_is_left_out(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(switching, "SWITCHING_BUDGET_S", 0.0)
+    assert switching.switching(python) == []

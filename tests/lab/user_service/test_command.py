@@ -15,20 +15,18 @@ def asked(protocol: str, **request: Any) -> dict[str, Any]:
 
 
 def test_a_port_above_the_last_is_refused() -> None:
-    own = {"command": "{python} {port}", "first_port": 65535}
-    with pytest.raises(CommandFailed, match=r"65536 is not a port \(1-65535\)"):
-        place_for(own, 1, "/tmp")
+    with pytest.raises(CommandFailed, match="65536"):
+        place_for({"command": "{python} {port}", "first_port": 65535}, 1, "/tmp")
 
 
-def test_a_body_that_is_no_object_is_refused_in_frames_alone() -> None:
+def test_a_body_that_is_no_object_is_refused_in_frames_alone_and_one_whose_file_has_gone_is_named(
+    tmp_path: Path,
+) -> None:
     check_requests(asked("http", body="hello"))
     check_requests(asked("framed", body='{"target": 3}'))
-    with pytest.raises(CommandFailed, match="The body of POST / is hello; in a frame it is the params"):
+    with pytest.raises(CommandFailed, match="POST / is hello; in a frame"):
         check_requests(asked("framed", body="hello"))
-
-
-def test_a_body_whose_file_has_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CommandFailed, match=r"The body of POST /, .*/gone\.json: No such file or directory"):
+    with pytest.raises(CommandFailed, match=r"gone\.json: No such file"):
         check_requests(asked("http", body_file=str(tmp_path / "gone.json")))
 
 

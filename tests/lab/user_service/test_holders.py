@@ -2,7 +2,6 @@
 
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import pytest
 
 from lab.user_service import holders
 from lab.user_service.holders import serving
+from tests.started import started
 
 LISTENER = """
 import os, socket, sys
@@ -21,7 +21,7 @@ listener.bind(host if family == "AF_UNIX" else (host, int(port)))
 listener.listen()
 child = os.fork()
 if child:
-    print(child, *([] if family == "AF_UNIX" else [listener.getsockname()[1]]), flush=True)
+    print(child, 0 if family == "AF_UNIX" else listener.getsockname()[1], flush=True)
 sys.stdin.readline()
 """
 pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="sockets are found by /proc")
@@ -30,12 +30,10 @@ pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="sock
 @contextmanager
 def listening(family: str, host: str) -> Iterator[tuple[set[int], str]]:
     """A process that listens, and its child with the same socket: their pids, and the port."""
-    command = [sys.executable, "-c", LISTENER, family, host, "0"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        child, *port = process.stdout.readline().split()
-        yield {process.pid, int(child)}, "".join(port)
-        process.communicate("\n")
+    with started(sys.executable, "-c", LISTENER, family, host, "0") as process:
+        child, port = process.first.split()
+        yield {process.pid, int(child)}, port
+        process.process.communicate("\n")
 
 
 @pytest.mark.parametrize(
