@@ -3,20 +3,11 @@
 import json
 import platform
 import resource
-from collections.abc import Iterator
 
 import pytest
 
 from core.errors import BadInput
 from lab.machine import host
-
-
-@pytest.fixture
-def open_files_limit() -> Iterator[tuple[int, int]]:
-    """The limits of this process, which the test may change and gets back."""
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    yield limits
-    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_the_facts_can_be_written_as_json_and_name_what_a_reader_needs_but_not_the_host(
@@ -58,14 +49,6 @@ def test_a_quota_of_the_control_group_is_given_in_cores(
 ) -> None:
     monkeypatch.setattr(host, "_text", lambda path: text)
     assert host.facts()["cores_quota"] == cores
-
-
-def test_open_files_are_raised_to_what_is_needed(open_files_limit: tuple[int, int]) -> None:
-    _, hard = open_files_limit
-    resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
-    for needed, soft in ((1, 128), (200, 200)):
-        host.raise_open_files(needed)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft, hard)
 
 
 @pytest.mark.parametrize("limits", [(1024, 4096), (256, resource.RLIM_INFINITY)])

@@ -1,6 +1,5 @@
 """A run: every block of a plan, cell by cell, saved after each; and going on with one. Nothing is measured here."""
 
-import resource
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +14,7 @@ from core.errors import BadInput
 from core.messages import verbatim
 from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
-from lab.machine import host, quiet
+from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment
 from lab.run.commit import commit
@@ -55,7 +54,6 @@ class Journal:
         self.progress: list[tuple[str, int, int]] = []
         self.saved: list[int] = []
         self.stop_at = 0
-        self.fails = False
 
     def measure(self, cell: Cell, system: object, block: int, bench: object, arm: str = "") -> CellResult:
         """A result without figures; Ctrl-C at the cell with number stop_at."""
@@ -69,7 +67,7 @@ class Journal:
             arm=arm or cell.runtime,
             block=block,
             params=cell.params,
-            status="failed" if self.fails else "ok",
+            status="ok",
         )
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
@@ -155,13 +153,6 @@ def test_the_order_is_random_and_the_seeds_own(order: Order, journal: Journal, b
     assert blocks[0] != blocks[1] or blocks[1] != blocks[2]
 
 
-def test_a_failed_cell_does_not_stop_the_sweep(order: Order, journal: Journal, begin: Begin) -> None:
-    journal.fails = True
-    run = begin()
-    carry_out(order, run, journal.sandbox, journal)
-    assert (len(run.cells), len(run.failed_cells)) == (12, 12)
-
-
 def test_an_arm_against_itself_runs_the_last_runtime_twice_under_two_names(
     order: Order, journal: Journal, begin: Begin
 ) -> None:
@@ -214,26 +205,13 @@ def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its
     assert journal.progress[-1] == ("ended", 12, 12)
 
 
-@pytest.mark.parametrize("name", ["cpu", "cores"])
-def test_a_run_of_another_machine_cannot_go_on_here(
-    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    carry_out(order, begin(), journal.sandbox, journal)
-    here: dict[str, Any] = {**host.facts(), name: "another"}
-    monkeypatch.setattr(host, "facts", lambda: here)
-    with pytest.raises(BadInput, match=f"{name} .*another"):
-        resumed(order.folder)
-
-
 @pytest.mark.parametrize("fact", ["version", "build"])
 def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begin, fact: str) -> None:
     run = begin()
     check_same_runtimes(run, order.runtimes)
-    begun = order.runtimes["3.14t"]
-    assert isinstance(begun, Runtime)
-    other = replace(begun, interpreter=replace(begun.interpreter, facts={**FACTS, fact: "another"}))
+    other = replace(runtime("3.14t").interpreter, facts={**FACTS, fact: "another"})
     with pytest.raises(BadInput, match=f"3.14t {fact} .*another"):
-        check_same_runtimes(run, {**order.runtimes, "3.14t": other})
+        check_same_runtimes(run, {**order.runtimes, "3.14t": replace(runtime("3.14t"), interpreter=other)})
     with pytest.raises(BadInput, match=r"3\.14t version .*None"):
         check_same_runtimes(run, {"3.14": order.runtimes["3.14"]})
 
@@ -253,13 +231,6 @@ def test_a_run_without_a_seed_gets_one(order: Order) -> None:
     seeds = {new_run(order, None, [], {}).seed for _ in range(5)}
     assert len(seeds) == 5
     assert min(seeds) >= 0
-
-
-def test_a_folder_that_holds_a_run_is_refused_with_the_way_to_go_on(order: Order) -> None:
-    order.folder.mkdir()
-    (order.folder / "result.json").write_text("{}")
-    with pytest.raises(BadInput, match=f"--resume {order.folder}"):
-        new_run(order, SEED, [], {})
 
 
 def test_two_runs_of_one_second_get_folders_of_their_own(plan: Plan) -> None:
@@ -291,16 +262,6 @@ def test_room_is_made_for_the_process_that_needs_most_files(
 ) -> None:
     cell = Cell.build(system=system, runtime="3.14", reads=find(system).parameters, values=values)
     assert least <= files_needed(cell) < below
-
-
-def test_a_plan_that_needs_more_than_the_hard_limit_is_refused_with_both_numbers(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    largest = replace(plan, rows=(*plan.rows, Row(system=find("1"), values={"NUM_API_SERVICES": (1, 1000)})))
-    needed = max(files_needed(one) for one in largest.cells())
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (256, 1024))
-    with pytest.raises(BadInput, match=rf"{needed} .* 1024"):
-        preflight(largest)
 
 
 def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> None:

@@ -72,12 +72,6 @@ def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path:
     os.close(lock)
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(BadInput, match=r"file/run.* cannot be written"), held(tmp_path / "file" / "run"):
-        pass
-
-
 def test_files_of_somebody_else_named_like_ours_are_refused_where_there_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("mine")
     expect_ours(tmp_path, ["cells.csv"])

@@ -27,15 +27,13 @@ def test_a_cell_whose_requests_were_all_answered_is_ok(scripted: Scripted) -> No
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
 @pytest.mark.parametrize("is_awake", [False, True])
 def test_the_cores_are_held_awake_for_a_cell_that_says_so(scripted: Scripted, is_awake: bool) -> None:
-    keepers: list[int] = []
+    lines: list[bytes] = []
 
-    def listening(pid: int) -> None:
-        keepers.extend(pid for pid in tree(os.getpid()) if b"awake.py" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    def listening(_: int) -> None:
+        lines.extend(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in tree(os.getpid()))
 
-    result = scripted(KEEP_AWAKE=is_awake, listening=listening)
-    assert (result.status, result.params["KEEP_AWAKE"]) == ("ok", is_awake)
-    assert len(keepers) == (1 + len(os.sched_getaffinity(0)) if is_awake else 0)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in keepers)
+    assert scripted(KEEP_AWAKE=is_awake, listening=listening).status == "ok"
+    assert any(b"awake.py" in line for line in lines) is is_awake
 
 
 def test_the_wall_time_ends_with_the_last_client(scripted: Scripted) -> None:
@@ -107,39 +105,22 @@ def test_answers_that_are_missing_wrong_or_errors_fail_the_cell_and_stay_counted
 
 
 @pytest.mark.parametrize(
-    ("runtime_name", "turns_gil_on", "service", "client", "reason"),
+    ("turns_gil_on", "service", "client", "reason"),
     [
-        ("3.14t", False, GIL_ON, GIL_OFF, r"Service 1 of 1 \(3\.14t, pid \d+\) was on when ready and at the end"),
-        ("3.14t", False, GIL_OFF, GIL_ON, r"Client 1 of 1 \(3\.14t, pid \d+\) was on when ready and at the end"),
-        ("3.14t", False, GIL_OFF, {**GIL_OFF, "gil_enabled_end": True}, "Client 1 of 1 .* was on at the end"),
-        ("3.14t", False, GIL_ON, GIL_ON, "Service 1 .*; the GIL of Client 1 .*"),
-        ("3.14t+gil", False, GIL_ON, GIL_OFF, "Client 1 of 1 .* was off when ready and at the end"),
-        ("3.14t", True, GIL_OFF, GIL_ON, ""),  # a system whose client is to turn it on
-        ("3.14t", True, GIL_OFF, GIL_OFF, "Client 1 of 1 .* was off when ready and at the end"),
-        ("3.14t", True, GIL_ON, GIL_ON, "Service 1 of 1 .* was on when ready and at the end"),
+        (False, GIL_ON, GIL_ON, "Service 1 of 1 .*; the GIL of Client 1 of 1 .* was on when ready and at the end"),
+        (True, GIL_OFF, GIL_ON, ""),  # a system whose client is to turn it on
+        (True, GIL_OFF, GIL_OFF, "Client 1 of 1 .* was off when ready and at the end"),
+        (True, GIL_ON, GIL_ON, "Service 1 of 1 .* was on when ready and at the end"),
     ],
 )
-def test_a_gil_that_is_not_what_the_runtime_says_makes_the_cell_invalid(
-    scripted: Scripted,
-    runtime_name: str,
-    turns_gil_on: bool,
-    service: dict[str, bool],
-    client: dict[str, bool],
-    reason: str,
+def test_a_gil_that_is_not_what_the_system_says_makes_the_cell_invalid(
+    scripted: Scripted, turns_gil_on: bool, service: dict[str, bool], client: dict[str, bool], reason: str
 ) -> None:
+    """tests/contract/test_systems.py has real ones, of each role."""
     said = {"service": service_says(**service), "clients": (client_says(**client),)}
-    result = scripted(**said, runtime_name=runtime_name, turns_gil_on=turns_gil_on)
+    result = scripted(**said, runtime_name="3.14t", turns_gil_on=turns_gil_on)
     assert result.status == ("invalid" if reason else "ok")
     assert re.fullmatch(reason and f"the GIL of {reason}", str(result.reason))
-
-
-def test_the_import_that_turned_the_gil_on_is_named(scripted: Scripted) -> None:
-    warning = (
-        "<frozen importlib._bootstrap>:491: RuntimeWarning: The global interpreter lock (GIL) has been enabled to "
-        "load module 'hdrh.codec', which has not declared that it can run safely without the GIL.\n"
-    )
-    result = scripted(clients=(client_says(**GIL_OFF),), complaint=warning, runtime_name="3.14t")
-    assert str(result.reason).endswith("it was enabled to load module 'hdrh.codec'")
 
 
 def test_a_cell_with_wrong_answers_is_failed_even_if_its_gil_is_wrong_too(scripted: Scripted) -> None:
