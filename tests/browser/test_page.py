@@ -60,28 +60,19 @@ def column(page: Page, number: int) -> list[str]:
     return texts
 
 
-def test_a_column_is_sorted_by_keyboard_both_ways(opened: Callable[..., Page]) -> None:
+def test_a_column_is_sorted_by_keyboard_both_ways_with_what_has_no_figure_last(opened: Callable[..., Page]) -> None:
     page = opened()
     head = page.locator("#cell-table thead th").nth(COMPLETION)
     head.locator("button").focus()
-    page.keyboard.press("Enter")
-    up = [float(text) for text in column(page, COMPLETION) if text]
-    assert head.get_attribute("aria-sort") == "ascending"
-    assert up == sorted(up)
-    page.keyboard.press("Space")
-    down = [float(text) for text in column(page, COMPLETION) if text]
-    assert head.get_attribute("aria-sort") == "descending"
-    assert down == up[::-1]
+    sorted_by = []
+    for key, order in (("Enter", "ascending"), ("Space", "descending")):
+        page.keyboard.press(key)
+        *texts, last = column(page, COMPLETION)
+        assert (head.get_attribute("aria-sort"), last) == (order, "")
+        sorted_by.append([float(text) for text in texts])
+    up, down = sorted_by
+    assert up == sorted(up) == down[::-1]
     assert page.locator("#cell-table [aria-sort]").count() == 1
-
-
-def test_what_has_no_figure_stands_last_whichever_way(opened: Callable[..., Page]) -> None:
-    page = opened()
-    button = page.locator("#cell-table thead button").nth(COMPLETION)
-    for _ in range(2):
-        button.press("Enter")
-        assert column(page, COMPLETION)[-1] == ""
-        assert column(page, COMPLETION).count("") == 1
 
 
 def test_cells_are_filtered_by_keyboard_with_a_live_count(opened: Callable[..., Page]) -> None:
@@ -111,27 +102,23 @@ def test_choices_narrow_each_other(opened: Callable[..., Page]) -> None:
     assert len(column(page, 0)) == 21
 
 
-def test_a_figure_leads_to_its_cells_by_keyboard(opened: Callable[..., Page]) -> None:
+@pytest.mark.parametrize(
+    ("link", "number", "arms", "count"),
+    [
+        ("#rows th a", 3, {"3.14t"}, 3),
+        ("#verdict a[data-figure=verdict]", 0, {"3.14t+gil", "3.14t"}, 2 * 3 * 11),
+        ("#validity .checks a", 0, {"3.11"}, 3),  # the cells that did not pass
+    ],
+)
+def test_a_figure_a_clause_of_the_verdict_and_a_check_lead_to_their_cells_by_keyboard(
+    link: str, number: int, arms: set[str], count: int, opened: Callable[..., Page]
+) -> None:
     page = opened()
-    page.locator("#rows th a").nth(3).press("Enter")
-    assert column(page, 0) == ["3.14t"] * 3
-    assert set(column(page, 1)) == {"1"}
+    page.locator(link).nth(number).press("Enter")
+    assert (set(column(page, 0)), len(column(page, 0))) == (arms, count)
     assert page.evaluate("document.activeElement.id") == "filter-clear"
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelectorAll('#cell-table tbody tr:not([hidden])').length === 165")
-
-
-def test_a_clause_of_the_verdict_leads_to_its_cells_by_keyboard(opened: Callable[..., Page]) -> None:
-    page = opened()
-    page.locator("#verdict a[data-figure=verdict]").first.press("Enter")
-    assert set(column(page, 0)) == {"3.14t+gil", "3.14t"}
-    assert len(column(page, 0)) == 2 * 3 * 11
-
-
-def test_a_check_leads_to_the_cells_that_did_not_pass_it(opened: Callable[..., Page]) -> None:
-    page = opened()
-    page.locator("#validity .checks a").first.press("Enter")
-    assert column(page, 0) == ["3.11"] * 3
 
 
 def test_every_scrolling_region_can_be_reached_by_keyboard(opened: Callable[..., Page]) -> None:
@@ -174,23 +161,25 @@ def findings(page: Page, *rules: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("url", "width"),
+    ("url", "width", "scheme", "rules"),
     [
-        ("small_url", 800),
-        *(("small_chinese_url", width) for width in WIDTHS),
-        ("contest_url", 360),
-        ("several_url", 800),
+        ("small_url", 800, "light", []),
+        *(("small_chinese_url", width, "light", []) for width in WIDTHS),
+        ("contest_url", 360, "light", []),
+        ("several_url", 800, "light", []),
+        ("small_url", 800, "dark", ["color-contrast"]),
+        ("several_url", 800, "dark", ["color-contrast"]),
     ],
 )
-def test_axe_finds_nothing(url: str, width: int, opened: Callable[..., Page], request: pytest.FixtureRequest) -> None:
-    assert findings(opened(width, "light", request.getfixturevalue(url))) == []
-
-
-@pytest.mark.parametrize("url", ["small_url", "several_url"])
-def test_axe_finds_enough_contrast_in_the_dark(
-    url: str, opened: Callable[..., Page], request: pytest.FixtureRequest
+def test_axe_finds_nothing(
+    url: str,
+    width: int,
+    scheme: Scheme,
+    rules: list[str],
+    opened: Callable[..., Page],
+    request: pytest.FixtureRequest,
 ) -> None:
-    assert findings(opened(800, "dark", request.getfixturevalue(url)), "color-contrast") == []
+    assert findings(opened(width, scheme, request.getfixturevalue(url)), *rules) == []
 
 
 def test_the_first_paint_of_a_page_that_was_never_open_takes_less_than_a_second(opened: Callable[..., Page]) -> None:

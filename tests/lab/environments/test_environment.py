@@ -151,15 +151,6 @@ def test_another_build_at_the_same_path_makes_it_anew(
     assert made(log) == 2
 
 
-def test_two_package_files_have_an_environment_each(
-    log: Path, make: Make, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    other = requirements.rename(tmp_path / "requirements-other.txt")
-    environment(interpreter, other, tmp_path / "runtimes")
-    other.rename(requirements)
-    assert (make(), made(log)) == (make(), 2)
-
-
 @pytest.mark.parametrize("lost", [environments.STAMP_FILE, "bin/python"])
 def test_one_that_was_left_half_made_is_made_anew(log: Path, make: Make, lost: str) -> None:
     place = make()

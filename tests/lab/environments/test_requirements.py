@@ -16,6 +16,8 @@ Flask==3.1.3 \\
     --hash=sha256:01
 numpy>=2 ; python_version >= "3.11"  # fast
 -r more.txt
+-r more.txt
+-r https://example.org/more.txt
 """
 
 
@@ -27,6 +29,7 @@ def test_options_hold_for_all_and_an_entry_keeps_its_hashes(tmp_path: Path) -> N
         "--index-url=https://packages.example/simple",
         f"-c {tmp_path}/limits.txt",
         f"--find-links {tmp_path}/wheels",
+        "-r https://example.org/more.txt",
     )
     assert found.entries == (
         "Flask==3.1.3 --hash=sha256:00 --hash=sha256:01",
@@ -75,13 +78,6 @@ def test_a_file_that_names_itself_is_refused_with_the_way_round(tmp_path: Path, 
     (folder / "more.txt").write_text("--requirement requirements.txt\n")
     with pytest.raises(BadInput, match=r"requirements\.txt names itself .*: requirements\.txt -> "):
         read(folder / "requirements.txt")
-
-
-def test_a_file_may_be_named_twice(tmp_path: Path) -> None:
-    (tmp_path / "base.txt").write_text("flask\n")
-    (tmp_path / "requirements.txt").write_text("-r base.txt\n-r base.txt\n-r https://example.org/more.txt\n")
-    found = read(tmp_path / "requirements.txt")
-    assert (found.entries, found.options) == (("flask",), ("-r https://example.org/more.txt",))
 
 
 def test_constraints_are_the_files_of_this_machine() -> None:

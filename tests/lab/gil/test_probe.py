@@ -11,8 +11,6 @@ import pytest
 from lab.gil import probe as gilprobe
 from lab.gil.memory import gil_in_memory
 from lab.gil.probe import gil_answered, python_process
-from lab.python import interpreters
-from lab.python.interpreters import Interpreter
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started
@@ -37,22 +35,6 @@ def test_the_gil_and_the_interpreter_of_a_process_that_waits_in_the_kernel_are_k
     assert found.gil_enabled is runtime.name.gil_enabled
     version = runtime.interpreter.facts["version"]
     assert found.label == told.label == version + ("t" if runtime.name.free_threaded else "")
-
-
-def test_an_interpreter_is_asked_once_for_all_processes_that_run_it(
-    any_runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Path] = []
-
-    def ask(source: str, executable: Path) -> Interpreter | None:
-        asked.append(executable)
-        return interpreters.ask(source, executable)
-
-    monkeypatch.setattr(gilprobe, "_INTERPRETERS", {})
-    monkeypatch.setattr(gilprobe, "ask", ask)
-    with running(any_runtime, WAITING) as one, running(any_runtime, WAITING) as other:
-        assert python_process(one) == python_process(other) != None  # noqa: E711 - and neither is
-    assert asked == [any_runtime.interpreter.executable]
 
 
 def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,15 +174,11 @@ def test_a_name_that_is_no_program_is_refused_with_those_there_are(workshop: Wor
 
 
 def test_a_jar_is_started_by_java(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    jar = workshop.sources / "one" / "target" / "one.jar"
-    build = Build(name="one", tools=(), commands=(), made=jar, folder=workshop.sources)
-    monkeypatch.setattr(programs, "BUILDS", {"one": build})
+    monkeypatch.setattr(programs, "BUILDS", {"one": replace(workshop.build(), made=workshop.sources / "one.jar")})
     workshop.bin.mkdir()
-    (workshop.bin / "one.jar").write_text("")
-    assert command(Program(name="one", arguments=("--child",))) == [
-        *["java", "-jar", str(workshop.bin / "one.jar")],
-        "--child",
-    ]
+    jar = workshop.bin / "one.jar"
+    jar.touch()
+    assert command(Program(name="one", arguments=("--child",))) == ["java", "-jar", str(jar), "--child"]
 
 
 @pytest.mark.parametrize("name", PEERS)

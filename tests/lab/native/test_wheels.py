@@ -150,8 +150,6 @@ def test_a_failed_build_leaves_its_reason(
 def test_an_unknown_extension_is_refused_with_those_there_are(source: Path, interpreter: Interpreter) -> None:
     with pytest.raises(BadInput, match="accepted are some"):
         list(make(["other"], [interpreter]))
-    with pytest.raises(BadInput, match="accepted are some"):
-        wheel("other", interpreter)
 
 
 @pytest.mark.skipif(not HAVE_UV, reason="uv was not found")

@@ -140,10 +140,6 @@ def test_memory_that_is_not_there_has_no_owner() -> None:
         process.close()
 
 
-def test_known_objects_are_recognised_in_a_newer_interpreter(python: Path) -> None:
-    locks.check_known_objects(runtime_or_skip("3.15t").interpreter.executable)
-
-
 @pytest.mark.parametrize("name", ["3.14", "3.15", "3.15t"])
 def test_a_stack_is_read_with_lines_and_functions_also_of_a_file_in_chinese(tmp_path: Path, name: str) -> None:
     executable = runtime_or_skip(name).interpreter.executable

@@ -82,11 +82,6 @@ def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
     assert samples.total.total() == 1
 
 
-def test_an_empty_window_has_no_samples() -> None:
-    told = to_json(read([file_of(HEAD)], 0, 0, "/srv"))
-    assert (told["samples"], told["batches"], told["lines"]) == (0, [], [])
-
-
 def test_collapsed_stacks_have_the_outermost_frame_first_and_the_state_last() -> None:
     samples = samples_of(slice_at(1, ("lock", 1, 2)), slice_at(2, ("lock", 1, 1), ("idle", 3, 4)))
     assert stack_files.folded(samples) == (

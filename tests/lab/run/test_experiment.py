@@ -17,7 +17,6 @@ from core.runtime import RuntimeName
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment
-from lab.run.commit import commit
 from lab.run.experiment import carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.runs import RUNS, Order, check_same_runtimes, new_run, resumed, run_folder
@@ -217,14 +216,6 @@ def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begi
 
 
 # ---- a new run -----------------------------------------------------------------------------------------------------
-
-
-def test_a_new_run_knows_what_it_is(order: Order, begin: Begin) -> None:
-    run = begin()
-    assert (run.run_id, run.seed, run.cells) == ("run", SEED, [])
-    assert run.plan == order.plan.to_json()
-    assert run.machine["commit"] == commit()
-    assert {name: facts["version"] for name, facts in run.runtimes.items()} == {"3.14": "3.14.7", "3.14t": "3.14.7"}
 
 
 def test_a_run_without_a_seed_gets_one(order: Order) -> None:

@@ -35,12 +35,6 @@ def lack(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(programs, "missing", lambda name: NEEDS_CARGO if name in names else NOTHING)
 
 
-def test_what_is_all_there_is_left_as_it_is(here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch) -> None:
-    lack(monkeypatch)
-    asked = mixed("2", "echo-libuv")
-    assert without_absent(asked, here) == asked
-
-
 @pytest.mark.parametrize(
     ("lacking", "systems", "absent", "cells"),
     [
