@@ -13,7 +13,7 @@ import pytest
 from core import runtime
 from core.errors import BadInput
 from lab.python import interpreters, uv
-from lab.python.interpreters import Interpreter, all_found, ask, find, missing
+from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing
 from tests.lab.python.fake_pythons import fake_python, script
 
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable)
@@ -259,3 +259,40 @@ def test_all_found_lists_every_one_of_at_least_3_11_by_name_best_first(search: S
         ("3.14", "3.14.2"),
         ("3.14t", "3.14.2"),
     ]
+
+
+# ---- installed by uv -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (
+            "echo 'error: Failed to install\n  cause: dns error\n  cause: failed to lookup address' >&2; exit 1",
+            "no network: dns error. Try again with: uv python install 3.14t",
+        ),
+        ("exec sleep 60", "it did not end within 0.2 s."),
+        ("", "uv was not found"),
+    ],
+)
+def test_install_says_once_in_one_line_why_a_runtime_could_not_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
+) -> None:
+    fake_uv = script(tmp_path / "uv", program) if program else None
+    monkeypatch.setattr(uv, "find", lambda: fake_uv)
+    (line,) = install(["3.14t", "3.14t+gil"], timeout_s=0.2 if "sleep" in program else 60.0)
+    assert why in str(line)
+
+
+def test_install_asks_uv_for_each_name_and_reports_only_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_uv = script(
+        tmp_path / "uv",
+        f'echo "$@ $UV_HTTP_RETRIES" >>{tmp_path}/log\n'
+        '[ "$3" = 3.99 ] && { echo "error: No download found for request: 3.99." >&2; exit 2; }; exit 0',
+    )
+    monkeypatch.setattr(uv, "find", lambda: fake_uv)
+    (line,) = install(["3.14", "3.99"])
+    assert str(line).startswith("Runtime 3.99 could not be installed: No download found for request: 3.99. Try")
+    assert (tmp_path / "log").read_text() == "python install 3.14 0\npython install 3.99 0\n"
