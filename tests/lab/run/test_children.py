@@ -1,7 +1,6 @@
 """Children and their lines: heard in any pieces, never waited for without a deadline, never left behind."""
 
 import json
-import os
 import re
 import signal
 import sys
@@ -209,27 +208,3 @@ def test_a_child_joins_the_sandbox_process_group_and_starts_where_it_is_told(
     child = start(children, "import os, json; print(json.dumps({'result': [os.getpgrp(), os.getcwd()]}), flush=True)")
     (line,) = children.hear_all([child], RESULT, AT_END, DEADLINE_S)
     assert line["result"] == [sandbox.process_group, str(tmp_path)]
-
-
-# ---- serving until the input ends ----------------------------------------------------------------------------------
-
-
-def test_watching_ends_with_the_input(children: Children, tmp_path: Path) -> None:
-    start(children, WAIT_FOR_END)
-    reader, writer = os.pipe()
-    with open(reader) as source:
-        os.write(writer, b"a line\n" * 1000)
-        os.close(writer)
-        children.watch_until_end_of(source)
-    (tmp_path / "input").write_text("a line\n" * 1000)
-    for path in (tmp_path / "input", Path(os.devnull)):
-        with open(path) as source:
-            children.watch_until_end_of(source)
-
-
-def test_a_child_that_ends_while_its_crew_watches_fails(children: Children) -> None:
-    start(children, "raise SystemExit(3)")
-    reader, writer = os.pipe()
-    status = pytest.raises(ChildFailed, match="exited with status 3 while it was serving")
-    with open(reader) as source, open(writer, "w"), status:
-        children.watch_until_end_of(source)

@@ -141,29 +141,6 @@ def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(
     assert [path.name for path in order.folder.iterdir()] == ["result.json"]
 
 
-def test_the_order_is_random_and_the_seeds_own(order: Order, journal: Journal, begin: Begin) -> None:
-    orders = []
-    for seed in (SEED, SEED, SEED + 1):
-        journal.measured.clear()
-        carry_out(order, replace(begin(), seed=seed), journal.sandbox, journal)
-        orders.append(list(journal.measured))
-    assert orders[0] == orders[1] != orders[2]
-    blocks = [[(arm, requests) for arm, requests, block in orders[0] if block == number] for number in (1, 2, 3)]
-    assert blocks[0] != blocks[1] or blocks[1] != blocks[2]
-
-
-def test_an_arm_against_itself_runs_the_last_runtime_twice_under_two_names(
-    order: Order, journal: Journal, begin: Begin
-) -> None:
-    order = replace(order, plan=replace(order.plan, aa=True, blocks=1))
-    run = begin()
-    carry_out(order, run, journal.sandbox, journal)
-    assert len(run.cells) == 6
-    arms = {arm for arm, _, _ in journal.measured}
-    assert len(arms) == 3
-    assert {cell.runtime for cell in run.cells} == {"3.14", "3.14t"}
-
-
 def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journal, begin: Begin) -> None:
     asked: list[int] = []
 

@@ -9,11 +9,7 @@ import pytest
 
 from core.processtree import tree
 from lab.run import deadlines
-from lab.run.measure import Bench, measure
-from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
-from systems import find
-from tests.contract.serving import small_cell
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, service_says
 
 
@@ -195,14 +191,3 @@ def test_a_service_that_is_never_ready_or_does_not_stop_fails_the_cell(
     result = scripted(**said)
     assert result.status == "failed"
     assert re.match(rf"Service 1 of 1 .* said nothing for .* {when}", str(result.reason))
-
-
-def test_a_program_that_is_not_there_fails_the_cell(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, any_runtime: Runtime
-) -> None:
-    monkeypatch.setattr(Runtime, "command", lambda runtime, system, role: ["/no/such/program"])
-    system = find("1")
-    bench = Bench(sandbox=sandbox, runtimes={str(any_runtime.name): any_runtime})
-    result = measure(small_cell(system, any_runtime), system, 1, bench)
-    assert (result.status, result.answered, result.clients) == ("failed", 0, [])
-    assert "/no/such/program" in str(result.reason)

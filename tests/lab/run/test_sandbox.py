@@ -1,7 +1,6 @@
 """The private folder and the process group: gone at the end, however the end comes."""
 
 import os
-import select
 import signal
 import stat
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.places import REPOSITORY
 from lab.run.sandbox import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
 
 DEADLINE_S = 20.0
@@ -24,11 +22,6 @@ def temporary(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where sandboxes of this test make their folders."""
     monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
     return short_folder
-
-
-def ends(fd: int) -> bool:
-    """Whether everyone who holds the other side of this pipe goes away."""
-    return bool(select.select([fd], [], [], DEADLINE_S)[0]) and os.read(fd, 1) == b""
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt, RuntimeError])
@@ -98,39 +91,6 @@ def test_the_folder_is_gone_although_a_process_of_the_group_still_writes_to_it(t
             with writer:
                 assert writer.wait(DEADLINE_S) < 0
         assert list(temporary.iterdir()) == []
-
-
-ORCHESTRATOR = """
-import signal, subprocess, sys, tempfile
-tempfile.tempdir = sys.argv[1]
-from lab.run.sandbox import Sandbox
-with Sandbox() as sandbox:
-    child = subprocess.Popen([sys.executable, "-c", sys.argv[2]], process_group=sandbox.process_group,
-                             stdout=subprocess.PIPE)
-    child.stdout.readline()
-    print(sandbox.folder, flush=True)
-    signal.pause()
-"""
-
-
-def test_a_killed_orchestrator_leaves_neither_folder_nor_process(temporary: Path) -> None:
-    """All processes inherit stderr: its end is theirs, the reaper excepted, which writes nowhere."""
-    reader, writer = os.pipe()
-    orchestrator = subprocess.Popen(
-        [sys.executable, "-c", ORCHESTRATOR, str(temporary), STUBBORN],
-        stdout=subprocess.PIPE,
-        stderr=writer,
-        cwd=REPOSITORY,
-    )
-    os.close(writer)
-    with orchestrator, open(reader, "rb") as stderr:
-        assert orchestrator.stdout is not None
-        folder = Path(orchestrator.stdout.readline().decode().strip())
-        assert folder.parent == temporary
-        assert folder.is_dir()
-        os.kill(orchestrator.pid, signal.SIGKILL)
-        assert ends(stderr.fileno())
-    assert not folder.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: str(one.name))
