@@ -9,15 +9,12 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from core.runtime import RuntimeName
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages
 from lab.native import wheels
 from lab.native.wheels import Extension, WheelMissing, make, wheel
 from lab.places import NATIVE_SOURCES
 from lab.python import uv
 from lab.python.interpreters import Interpreter
-from lab.run import runtimes
-from lab.run.runtimes import Runtime
 from systems import built_in
 from tests.lab.environments.test_environment import HAVE_UV
 from tests.lab.python.fake_pythons import script
@@ -167,18 +164,6 @@ def test_an_environment_has_the_wheel_and_another_is_made_where_the_wheel_is_ano
         more.write(b"\0")  # still a zip file, whose end has a comment
     assert environment(interpreter, None, tmp_path / "runtimes", [file]) != python
     assert (python.parent / "mark").exists()
-
-
-def test_a_runtime_says_why_a_wheel_is_missing_and_does_not_look_again(
-    source: Path, log: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(runtimes, "ENVIRONMENTS", tmp_path / "runtimes")
-    runtime = Runtime(name=RuntimeName.parse(interpreter.name), interpreter=interpreter)
-    for _ in range(2):
-        with pytest.raises(EnvironmentFailed, match="build it with: python"):
-            runtime.python("", ("some",))
-    assert runtime.python("") == interpreter.executable
-    assert list(runtime.pythons) == ["some", ""]
 
 
 def test_the_extensions_that_systems_name_are_there() -> None:

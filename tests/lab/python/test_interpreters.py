@@ -249,7 +249,7 @@ def test_all_found_lists_every_one_of_at_least_3_11_by_name_best_first(search: S
     fake_python(tmp_path / "a" / "python3.10", "3.10.1")
     fake_python(tmp_path / "a" / "python3.14t", "3.14.2", free_threaded=True)
     fake_python(tmp_path / "a" / "python3.14", "3.14.2")
-    fake_python(tmp_path / "a" / "python3.9", "3.9.1")
+
     fake_python(tmp_path / "a" / "python3.11", "3.11.2")
     fake_python(tmp_path / "b" / "python3.11", "3.11.7")
     search(tmp_path / "a", tmp_path / "b")

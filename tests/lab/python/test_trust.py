@@ -9,6 +9,7 @@ import pytest
 
 from lab.python import interpreters, uv
 from lab.python.trust import may_execute, run_trusted
+from tests.lab.python.fake_pythons import script
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -22,10 +23,7 @@ def marker(tmp_path: Path) -> Path:
 
 def hostile(path: Path, marker: Path) -> Path:
     """A program that says that it was executed, and then answers like a CPython."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'#!/bin/sh\ntouch {marker}\nexec {sys.executable} "$@"\n')
-    path.chmod(0o755)
-    return path
+    return script(path, f'touch {marker}\nexec {sys.executable} "$@"')
 
 
 def test_our_own_interpreter_may_be_executed() -> None:

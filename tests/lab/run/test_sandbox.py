@@ -6,13 +6,14 @@ import stat
 import subprocess
 import sys
 import tempfile
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 
 import pytest
 
 from core.errors import BadInput
 from lab.run.sandbox import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
+from tests.started import Started, started
 
 DEADLINE_S = 20.0
 
@@ -47,20 +48,16 @@ def test_two_sandboxes_share_neither_folder_nor_group(temporary: Path) -> None:
 STUBBORN = "import signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\nprint('', flush=True)\nsignal.pause()"
 
 
-def stubborn_child(process_group: int) -> subprocess.Popen[bytes]:
-    """A process of that group that only SIGKILL ends."""
-    command = [sys.executable, "-c", STUBBORN]
-    child = subprocess.Popen(command, process_group=process_group, stdout=subprocess.PIPE)
-    assert child.stdout is not None
-    assert child.stdout.readline() == b"\n"
-    return child
+def in_group(sandbox: Sandbox, program: str, *words: str) -> AbstractContextManager[Started]:
+    """A process of its group."""
+    return started(sys.executable, "-c", program, *words, process_group=sandbox.process_group)
 
 
 def test_a_process_of_the_group_that_ignores_everything_is_gone_at_the_end(temporary: Path) -> None:
-    with Sandbox() as sandbox:
-        child = stubborn_child(sandbox.process_group)
-    with child:
-        assert child.wait(DEADLINE_S) == -signal.SIGKILL
+    with ExitStack() as stack:
+        with Sandbox() as sandbox:
+            child = stack.enter_context(in_group(sandbox, STUBBORN))
+        assert child.process.wait(DEADLINE_S) == -signal.SIGKILL
 
 
 WRITER = """
@@ -79,28 +76,21 @@ while True:
 
 def test_the_folder_is_gone_although_a_process_of_the_group_still_writes_to_it(temporary: Path) -> None:
     for _ in range(3):
-        with Sandbox() as sandbox:
-            command = [sys.executable, "-c", WRITER, str(sandbox.folder)]
-            writers = [
-                subprocess.Popen(command, process_group=sandbox.process_group, stdout=subprocess.PIPE) for _ in range(4)
-            ]
-            for writer in writers:
-                assert writer.stdout is not None
-                assert writer.stdout.readline() == b"\n"
-        for writer in writers:
-            with writer:
-                assert writer.wait(DEADLINE_S) < 0
+        with ExitStack() as stack:
+            with Sandbox() as sandbox:
+                folder = str(sandbox.folder)
+                writers = [stack.enter_context(in_group(sandbox, WRITER, folder)) for _ in range(4)]
+            assert all(writer.process.wait(DEADLINE_S) < 0 for writer in writers)
         assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: str(one.name))
 def test_a_signal_to_the_whole_group_does_not_stop_the_cleaning(temporary: Path, number: signal.Signals) -> None:
-    with Sandbox() as sandbox, stubborn_child(sandbox.process_group) as child:
+    with Sandbox() as sandbox, in_group(sandbox, STUBBORN) as child:
         (sandbox.folder / "file").write_text("x")
         os.killpg(sandbox.process_group, number)
-        assert child.poll() is None
+        assert child.process.poll() is None
         assert sandbox.folder.exists()
-        child.kill()
     assert list(temporary.iterdir()) == []
 
 
