@@ -57,9 +57,12 @@ Make = Callable[[], Path]
 
 
 @pytest.fixture
-def make(log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter) -> Make:
+def make(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> Make:
     """Asks for the environment of those requirements; its folder."""
-    return lambda: environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
+    monkeypatch.chdir(tmp_path)
+    return lambda: environment(interpreter, requirements, Path("runtimes")).parent.parent
 
 
 TOOLS = pytest.mark.parametrize(
@@ -99,22 +102,14 @@ def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_is_
     assert installed_packages(python)["tiny-thing"] == "1.2"
 
 
-def test_the_folder_names_the_runtime_and_the_path_is_absolute(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+def test_a_ready_environment_is_known_by_an_absolute_path_without_a_process(
+    log: Path, make: Make, tmp_path: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    python = environment(interpreter, requirements, Path(".runtimes"))
-    assert python.is_file()
-    place = python.parent.parent
-    assert (place.parent, place.name.startswith(f"{interpreter.name}-")) == (tmp_path / ".runtimes", True)
-
-
-def test_a_ready_environment_is_known_without_a_process(log: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     first = make()
+    assert (first.parent, first.name.startswith(f"{interpreter.name}-")) == (tmp_path / "runtimes", True)
     monkeypatch.setattr(subprocess, "run", None)
     monkeypatch.setattr(subprocess, "Popen", None)
-    assert make() == first
-    assert made(log) == 1
+    assert (make(), made(log)) == (first, 1)
 
 
 def test_changed_requirements_make_another_beside_the_one_in_use(log: Path, make: Make, requirements: Path) -> None:
@@ -140,11 +135,11 @@ def test_one_that_is_used_no_more_goes_when_another_is_made_but_another_process_
 
 
 def test_another_build_at_the_same_path_makes_it_anew(
-    log: Path, make: Make, tmp_path: Path, requirements: Path, interpreter: Interpreter
+    log: Path, make: Make, requirements: Path, interpreter: Interpreter
 ) -> None:
     make()
     rebuilt = replace(interpreter, facts={**interpreter.facts, "build": "(main, another day)"})
-    environment(rebuilt, requirements, tmp_path / "runtimes")
+    environment(rebuilt, requirements, Path("runtimes"))
     assert made(log) == 2
 
 

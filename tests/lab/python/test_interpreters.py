@@ -154,50 +154,36 @@ def test_one_shim_behind_two_names_is_asked_under_both_and_one_binary_counts_onc
     assert found["3.12"].alternatives == ()
 
 
-def test_a_static_build_comes_before_newer_shared_and_debug_ones(search: Search, tmp_path: Path) -> None:
-    fake_python(tmp_path / "shared" / "python3.12", "3.12.9", shared=True)
-    fake_python(tmp_path / "debug" / "python3.12", "3.12.9", debug=True)
-    fake_python(tmp_path / "old" / "python3.12", "3.12.4")
-    fake_python(tmp_path / "preview" / "python3.12", "3.12.10rc1")
-    fake_python(tmp_path / "newest" / "python3.12", "3.12.10")
-    search(*(tmp_path / name for name in ("shared", "debug", "old", "preview", "newest")))
-    best = find(["3.12"])["3.12"]
-    order = [one.executable.parent.name for one in (best, *best.alternatives)]
-    assert order == ["newest", "preview", "old", "debug", "shared"]
-
-
-def test_of_equals_uv_comes_first_then_the_path_then_pyenv(
+def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_uv_first_then_the_path_then_pyenv(
     search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pyenv = fake_python(tmp_path / "pyenv" / "versions" / "3.12.4" / "bin" / "python3.12", "3.12.4")
-    on_path = fake_python(tmp_path / "bin" / "python3.12", "3.12.4")
-    managed = fake_python(tmp_path / "managed" / "bin" / "python3.12", "3.12.4")
+    pyenv = fake_python(tmp_path / "versions" / "3.12.4" / "bin" / "python3.12", "3.12.10")
+    shared = fake_python(tmp_path / "shared" / "python3.12", "3.12.11", shared=True)
+    debug = fake_python(tmp_path / "debug" / "python3.12", "3.12.11", debug=True)
+    old = fake_python(tmp_path / "old" / "python3.12", "3.12.4")
+    preview = fake_python(tmp_path / "preview" / "python3.12", "3.12.10rc1")
+    on_path = fake_python(tmp_path / "newest" / "python3.12", "3.12.10")
+    managed = fake_python(tmp_path / "managed" / "bin" / "python3.12", "3.12.10")
     listed = json.dumps([{"path": str(managed)}, {"path": None}])
     fake_uv = script(tmp_path / "tools" / "uv", f"echo 'warning: one' >&2; echo '{listed}'")
     monkeypatch.setattr(uv, "find", lambda: fake_uv)
-    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
-    search(tmp_path / "bin")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    search(*(path.parent for path in (shared, debug, old, preview, on_path)))
     best = find(["3.12"])["3.12"]
-    assert [(one.source, one.executable) for one in (best, *best.alternatives)] == [
-        ("uv", managed),
-        ("PATH", on_path),
-        ("pyenv", pyenv),
-    ]
+    order = [managed, on_path, pyenv, preview, old, debug, shared]
+    assert [one.executable for one in (best, *best.alternatives)] == order
+    assert [one.source for one in (best, *best.alternatives)][:3] == ["uv", "PATH", "pyenv"]
 
 
 def test_uv_is_taken_from_the_path_or_from_beside_the_orchestrator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside = script(tmp_path / "venv" / "bin" / "uv", "")
+    beside = script(tmp_path / "venv" / "uv", "")
     on_path = script(tmp_path / "bin" / "uv", "")
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "venv" / "bin" / "python"))
-    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert uv.find() == beside
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert uv.find() == on_path
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "none" / "python"))
-    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert uv.find() is None
+    for own, path, found in (("venv", "empty", beside), ("venv", "bin", on_path), ("none", "empty", None)):
+        monkeypatch.setattr(sys, "executable", str(tmp_path / own / "python"))
+        monkeypatch.setenv("PATH", str(tmp_path / path))
+        assert uv.find() == found
 
 
 def test_a_jit_is_looked_for_among_all_and_is_measured_off_in_the_same_interpreter(
