@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages
 from lab.places import REPOSITORY
@@ -208,12 +207,6 @@ def test_a_tool_that_does_not_end_is_given_up_and_one_that_does_not_run_is_named
 def test_a_folder_that_cannot_be_written_is_named(make: Make, tmp_path: Path) -> None:
     (tmp_path / "runtimes").touch()
     with pytest.raises(EnvironmentFailed, match=r"could not be made in .*runtimes"):
-        make()
-
-
-def test_a_package_file_that_is_missing_is_bad_input(make: Make, requirements: Path) -> None:
-    requirements.unlink()
-    with pytest.raises(BadInput, match=r"requirements-some\.txt cannot be read"):
         make()
 
 

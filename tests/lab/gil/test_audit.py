@@ -20,7 +20,6 @@ from lab.gil.audit import (
     WARNS,
     Finding,
     audit,
-    document,
     wanted,
 )
 from lab.gil.imports import Imported
@@ -147,12 +146,6 @@ def test_what_leads_to_a_package_without_a_wheel_is_named_on_both_sides(unbuilt:
 def test_the_first_version_with_a_wheel_of_an_extension_is_told(shelf: Path, free_threaded: Interpreter) -> None:
     (finding,) = audit(shelved(shelf, "improved"), free_threaded)
     assert (finding.version, finding.ready_since, finding.passes) == ("1.3", "1.2", True)
-
-
-def test_the_document_tells_who_passes(findings: dict[str, Finding], free_threaded: Interpreter) -> None:
-    made = document([findings["plain"], findings["holding"]], free_threaded)
-    assert (made["schema"], made["runtime"]["name"]) == (2, "3.14t")
-    assert [(one["package"], one["passes"]) for one in made["packages"]] == [("plain", True), ("holding", False)]
 
 
 def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(

@@ -42,12 +42,6 @@ def test_a_second_process_is_told_who_holds_the_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()  # there is nothing in it
 
 
-def test_a_holder_that_is_not_known_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "holder", lambda folder: 0)
-    with locks.locked(tmp_path), pytest.raises(BadInput, match="not known"), held(tmp_path):
-        pass
-
-
 def test_the_death_of_the_holder_lets_the_folder_go_and_leaves_nothing(tmp_path: Path) -> None:
     """A new folder goes with it, and what it was just writing; one that was there before stays."""
     new, old = tmp_path / "new", tmp_path / "old"
