@@ -5,18 +5,13 @@ from typing import Any
 
 import pytest
 
-from lab.user_service.command import CommandFailed, check_requests, environment, place_for
+from lab.user_service.command import CommandFailed, check_requests, environment
 
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
     """What a service child is told of one request."""
     plan = {"requests": [{"method": "POST", **request}], "think_time_s": 0.0, "rate": 0}
     return {"protocol": protocol, "prefix": "", "requests": plan}
-
-
-def test_a_port_above_the_last_is_refused() -> None:
-    with pytest.raises(CommandFailed, match="65536"):
-        place_for({"command": "{python} {port}", "first_port": 65535}, 1, "/tmp")
 
 
 def test_a_body_that_is_no_object_is_refused_in_frames_alone_and_one_whose_file_has_gone_is_named(
