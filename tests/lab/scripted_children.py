@@ -75,7 +75,8 @@ def service_says(**other: Any) -> dict[str, Any]:
 Scripted = Callable[..., CellResult]
 
 
-def scripted_cells(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
+@pytest.fixture
+def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
     """Measures a cell whose services and clients say these lines; several clients take turns in saying."""
     interpreter = Interpreter(name="3.14", executable=Path(sys.executable), source="given", facts={"version": "3.14.0"})
 

@@ -10,7 +10,9 @@ import pytest
 from core.processtree import tree
 from lab.run import deadlines
 from lab.run.sandbox import Sandbox
-from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, service_says
+from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, scripted, service_says
+
+__all__ = ["scripted"]
 
 
 def test_a_cell_whose_requests_were_all_answered_is_ok(scripted: Scripted) -> None:
