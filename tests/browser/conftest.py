@@ -1,7 +1,8 @@
 """One headless Chromium for all tests of the session, and a page of a record in a file."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -42,57 +43,37 @@ def record_with_trouble() -> Run:
     return replace(run, cells=[bad, *run.cells[1:]])
 
 
-Write = Callable[[str], str]
-
-
-@pytest.fixture(scope="session")
-def write(tmp_path_factory: pytest.TempPathFactory) -> Write:
-    """Puts a page in a file of its own; its address."""
-
-    def put(text: str) -> str:
-        path = tmp_path_factory.mktemp("page") / "report.html"
-        path.write_text(text, encoding="utf-8")
-        return path.as_uri()
-
-    return put
-
-
-@pytest.fixture(scope="session")
-def page_url(write: Write) -> str:
-    """Where the page of a record is."""
-    return write(page_of(record_with_trouble()))
-
-
-@pytest.fixture(scope="session")
-def chinese_url(write: Write) -> str:
-    """The same page in Chinese."""
-    return write(page_of(record_with_trouble(), "zh"))
-
-
-@pytest.fixture(scope="session")
-def small_url(write: Write) -> str:
-    """A page with every chapter, and few lines in each: checks that look at every element take their time."""
-    return write(page_of(every_chapter()))
-
-
-@pytest.fixture(scope="session")
-def small_chinese_url(write: Write) -> str:
-    """The same in Chinese."""
-    return write(page_of(every_chapter(), "zh"))
-
-
-@pytest.fixture(scope="session")
-def contest_url(write: Write) -> str:
+def contest() -> str:
     """A page of echo servers at two sizes of message."""
     some = [
         blocks_of(system, rate / size, MESSAGE_BYTES=size, NUM_CONNECTIONS_PER_CLIENT=3)
         for size in (1000, 10_000)
         for system, rate in (("echo-libuv", 2e7), ("echo-netty", 1.5e7), ("echo-asyncio", 1e7))
     ]
-    return write(page_of(contest_run(*some), titles=CONTESTANTS))
+    return page_of(contest_run(*some), titles=CONTESTANTS)
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "record": lambda: page_of(record_with_trouble()),
+    "record-zh": lambda: page_of(record_with_trouble(), "zh"),
+    # every chapter, and few lines in each: checks that look at every element take their time
+    "small": lambda: page_of(every_chapter()),
+    "small-zh": lambda: page_of(every_chapter(), "zh"),
+    "contest": contest,
+    "several": lambda: page(side_by_side(trio()), ENGLISH),
+}
+Address = Callable[[str], str]
 
 
 @pytest.fixture(scope="session")
-def several_url(write: Write) -> str:
-    """A page of three runs side by side."""
-    return write(page(side_by_side(trio()), ENGLISH))
+def address(tmp_path_factory: pytest.TempPathFactory) -> Address:
+    """Where one of PAGES is."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    @cache
+    def put(name: str) -> str:
+        path = folder / f"{name}.html"
+        path.write_text(PAGES[name](), encoding="utf-8")
+        return path.as_uri()
+
+    return put

@@ -7,7 +7,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page
 
+from tests.browser.conftest import Address
+
 Scheme = Literal["light", "dark"]
+Opened = Callable[..., Page]
 
 WIDE = """() => [...document.querySelectorAll("body *")]
   .filter((one) => !one.closest(".scroll") && !one.closest(".skip") && !one.closest(".definitions"))
@@ -22,19 +25,19 @@ MOST_PAINTS = 10
 
 
 @pytest.fixture
-def opened(browser: Browser, page_url: str) -> Iterator[Callable[..., Page]]:
-    """Opens the page at a width and in a scheme; fails if a script fails or the console tells of an error."""
+def opened(browser: Browser, address: Address) -> Iterator[Opened]:
+    """Opens a page at a width and in a scheme; fails if a script fails or the console tells of an error."""
     problems: list[str] = []
     contexts = []
 
-    def open_(width: int = 1200, scheme: Scheme = "light", url: str = "") -> Page:
+    def open_(width: int = 1200, scheme: Scheme = "light", name: str = "record") -> Page:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if said.type in ("error", "warning") else None)
         page.on("requestfailed", lambda request: problems.append(request.url))
-        page.goto(url or page_url)
+        page.goto(address(name))
         return page
 
     yield open_
@@ -43,11 +46,9 @@ def opened(browser: Browser, page_url: str) -> Iterator[Callable[..., Page]]:
     assert problems == []
 
 
-@pytest.mark.parametrize("url", ["page_url", "chinese_url", "contest_url", "several_url"])
-def test_nothing_is_wider_than_the_window(
-    url: str, opened: Callable[..., Page], request: pytest.FixtureRequest
-) -> None:
-    page = opened(url=request.getfixturevalue(url))
+@pytest.mark.parametrize("name", ["record", "record-zh", "contest", "several"])
+def test_nothing_is_wider_than_the_window(name: str, opened: Opened) -> None:
+    page = opened(name=name)
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
@@ -60,31 +61,22 @@ def column(page: Page, number: int) -> list[str]:
     return texts
 
 
-def test_a_column_is_sorted_by_keyboard_both_ways(opened: Callable[..., Page]) -> None:
+def test_a_column_is_sorted_by_keyboard_both_ways_with_what_has_no_figure_last(opened: Opened) -> None:
     page = opened()
     head = page.locator("#cell-table thead th").nth(COMPLETION)
     head.locator("button").focus()
-    page.keyboard.press("Enter")
-    up = [float(text) for text in column(page, COMPLETION) if text]
-    assert head.get_attribute("aria-sort") == "ascending"
-    assert up == sorted(up)
-    page.keyboard.press("Space")
-    down = [float(text) for text in column(page, COMPLETION) if text]
-    assert head.get_attribute("aria-sort") == "descending"
-    assert down == up[::-1]
+    sorted_by = []
+    for key, order in (("Enter", "ascending"), ("Space", "descending")):
+        page.keyboard.press(key)
+        *texts, last = column(page, COMPLETION)
+        assert (head.get_attribute("aria-sort"), last) == (order, "")
+        sorted_by.append([float(text) for text in texts])
+    up, down = sorted_by
+    assert up == sorted(up) == down[::-1]
     assert page.locator("#cell-table [aria-sort]").count() == 1
 
 
-def test_what_has_no_figure_stands_last_whichever_way(opened: Callable[..., Page]) -> None:
-    page = opened()
-    button = page.locator("#cell-table thead button").nth(COMPLETION)
-    for _ in range(2):
-        button.press("Enter")
-        assert column(page, COMPLETION)[-1] == ""
-        assert column(page, COMPLETION).count("") == 1
-
-
-def test_cells_are_filtered_by_keyboard_with_a_live_count(opened: Callable[..., Page]) -> None:
+def test_cells_are_filtered_by_keyboard_with_a_live_count(opened: Opened) -> None:
     page = opened()
     count = page.locator("#filter-count")
     assert count.text_content() == "165 of 165 cells"
@@ -103,7 +95,7 @@ def test_cells_are_filtered_by_keyboard_with_a_live_count(opened: Callable[..., 
     page.wait_for_function("document.getElementById('filter-count').textContent === '165 of 165 cells'")
 
 
-def test_choices_narrow_each_other(opened: Callable[..., Page]) -> None:
+def test_choices_narrow_each_other(opened: Opened) -> None:
     page = opened()
     page.locator("#filter-system").select_option("4")
     page.locator("#filter-arm").select_option("3.14t+gil")
@@ -111,30 +103,26 @@ def test_choices_narrow_each_other(opened: Callable[..., Page]) -> None:
     assert len(column(page, 0)) == 21
 
 
-def test_a_figure_leads_to_its_cells_by_keyboard(opened: Callable[..., Page]) -> None:
+@pytest.mark.parametrize(
+    ("link", "number", "arms", "count"),
+    [
+        ("#rows th a", 3, {"3.14t"}, 3),
+        ("#verdict a[data-figure=verdict]", 0, {"3.14t+gil", "3.14t"}, 2 * 3 * 11),
+        ("#validity .checks a", 0, {"3.11"}, 3),  # the cells that did not pass
+    ],
+)
+def test_a_figure_a_clause_of_the_verdict_and_a_check_lead_to_their_cells_by_keyboard(
+    link: str, number: int, arms: set[str], count: int, opened: Opened
+) -> None:
     page = opened()
-    page.locator("#rows th a").nth(3).press("Enter")
-    assert column(page, 0) == ["3.14t"] * 3
-    assert set(column(page, 1)) == {"1"}
+    page.locator(link).nth(number).press("Enter")
+    assert (set(column(page, 0)), len(column(page, 0))) == (arms, count)
     assert page.evaluate("document.activeElement.id") == "filter-clear"
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelectorAll('#cell-table tbody tr:not([hidden])').length === 165")
 
 
-def test_a_clause_of_the_verdict_leads_to_its_cells_by_keyboard(opened: Callable[..., Page]) -> None:
-    page = opened()
-    page.locator("#verdict a[data-figure=verdict]").first.press("Enter")
-    assert set(column(page, 0)) == {"3.14t+gil", "3.14t"}
-    assert len(column(page, 0)) == 2 * 3 * 11
-
-
-def test_a_check_leads_to_the_cells_that_did_not_pass_it(opened: Callable[..., Page]) -> None:
-    page = opened()
-    page.locator("#validity .checks a").first.press("Enter")
-    assert column(page, 0) == ["3.11"] * 3
-
-
-def test_every_scrolling_region_can_be_reached_by_keyboard(opened: Callable[..., Page]) -> None:
+def test_every_scrolling_region_can_be_reached_by_keyboard(opened: Opened) -> None:
     page = opened(360)
     inner = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
     assert page.evaluate(f"{inner}.length") > 0
@@ -146,15 +134,15 @@ def colour(page: Page, name: str) -> str:
     return told
 
 
-def test_the_scheme_of_the_system_is_taken(opened: Callable[..., Page]) -> None:
+def test_the_scheme_of_the_system_is_taken(opened: Opened) -> None:
     light, dark = opened(scheme="light"), opened(scheme="dark")
     assert colour(light, "background-color") == "rgb(255, 255, 255)"
     assert colour(dark, "background-color") == "rgb(20, 23, 26)"
     assert colour(light, "--r0") != colour(dark, "--r0")
 
 
-def test_print_is_light_without_controls_and_becomes_a_pdf(opened: Callable[..., Page], small_url: str) -> None:
-    page = opened(scheme="dark", url=small_url)
+def test_print_is_light_without_controls_and_becomes_a_pdf(opened: Opened) -> None:
+    page = opened(scheme="dark", name="small")
     page.emulate_media(media="print")
     assert colour(page, "background-color") == "rgb(255, 255, 255)"
     assert not page.locator("#filters").is_visible()
@@ -174,26 +162,21 @@ def findings(page: Page, *rules: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("url", "width"),
+    ("name", "width", "scheme", "rules"),
     [
-        ("small_url", 800),
-        *(("small_chinese_url", width) for width in WIDTHS),
-        ("contest_url", 360),
-        ("several_url", 800),
+        ("small", 800, "light", []),
+        *(("small-zh", width, "light", []) for width in WIDTHS),
+        ("contest", 360, "light", []),
+        ("several", 800, "light", []),
+        ("small", 800, "dark", ["color-contrast"]),
+        ("several", 800, "dark", ["color-contrast"]),
     ],
 )
-def test_axe_finds_nothing(url: str, width: int, opened: Callable[..., Page], request: pytest.FixtureRequest) -> None:
-    assert findings(opened(width, "light", request.getfixturevalue(url))) == []
+def test_axe_finds_nothing(name: str, width: int, scheme: Scheme, rules: list[str], opened: Opened) -> None:
+    assert findings(opened(width, scheme, name), *rules) == []
 
 
-@pytest.mark.parametrize("url", ["small_url", "several_url"])
-def test_axe_finds_enough_contrast_in_the_dark(
-    url: str, opened: Callable[..., Page], request: pytest.FixtureRequest
-) -> None:
-    assert findings(opened(800, "dark", request.getfixturevalue(url)), "color-contrast") == []
-
-
-def test_the_first_paint_of_a_page_that_was_never_open_takes_less_than_a_second(opened: Callable[..., Page]) -> None:
+def test_the_first_paint_of_a_page_that_was_never_open_takes_less_than_a_second(opened: Opened) -> None:
     """Each time in a context of its own, which has no cache. The soonest, since other tests run beside this one."""
     paints: list[float] = []
     while len(paints) < MOST_PAINTS and not any(paint < 1000 for paint in paints):

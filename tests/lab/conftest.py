@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from lab.python.interpreters import Interpreter, ask
-from lab.run.sandbox import Sandbox
-from tests.lab.scripted_children import Scripted, scripted_cells
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +14,3 @@ def interpreter() -> Interpreter:
     found = ask("PATH", Path(getattr(sys, "_base_executable", None) or sys.executable))
     assert found is not None
     return found
-
-
-@pytest.fixture
-def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
-    """Measures a cell of scripted children."""
-    return scripted_cells(sandbox, monkeypatch)

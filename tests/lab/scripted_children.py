@@ -22,12 +22,11 @@ from tests.contract.serving import small_cell
 
 SCRIPT = """
 import os, signal, sys, time
-role, ready, result, complaint = sys.argv[1:]
+role, ready, result = sys.argv[1:]
 told = sys.stdin.readline()
 if ready:
     print(ready.replace("/nowhere", f"/nowhere/{os.getpid()}"), flush=True)
-sys.stderr.write(complaint)
-sys.stderr.flush()
+
 if role == "client":
     sys.stdin.readline()
 else:
@@ -76,7 +75,8 @@ def service_says(**other: Any) -> dict[str, Any]:
 Scripted = Callable[..., CellResult]
 
 
-def scripted_cells(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
+@pytest.fixture
+def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
     """Measures a cell whose services and clients say these lines; several clients take turns in saying."""
     interpreter = Interpreter(name="3.14", executable=Path(sys.executable), source="given", facts={"version": "3.14.0"})
 
@@ -85,7 +85,6 @@ def scripted_cells(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripte
         service: object = None,
         clients: tuple[object, ...] = (),
         ready: object = None,
-        complaint: str = "",
         runtime_name: str = "3.14",
         turns_gil_on: bool = False,
         listening: Callable[[int], None] = lambda pid: None,
@@ -99,7 +98,7 @@ def scripted_cells(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripte
             result = said[role][started[role] % len(said[role])]
             started[role] += 1
             text = _text({"result": result} if isinstance(result, dict) else result)
-            return [sys.executable, "-c", SCRIPT, role, ready_line, text, complaint if role == "service" else ""]
+            return [sys.executable, "-c", SCRIPT, role, ready_line, text]
 
         monkeypatch.setattr(Runtime, "command", command)
         runtime = Runtime(name=RuntimeName.parse(runtime_name), interpreter=interpreter)

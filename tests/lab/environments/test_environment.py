@@ -1,24 +1,27 @@
 """Environments: made once, known when ready, never half made."""
 
 import os
-import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput, GilscopeError
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages
+from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
+from tests.lab.python.fake_pythons import script
 from tests.lab.wheels import write_wheel
+from tests.started import started
 
 HAVE_UV = uv.find() is not None
-FAKE_UV = """#!/bin/sh
+FAKE_UV = """
 echo "$1 $2" >>"$LOG"
 case "$1" in
     venv) for place; do :; done; mkdir -p "$place/bin"; ln -s "$REAL" "$place/bin/python" ;;
@@ -37,9 +40,7 @@ def requirements(tmp_path: Path) -> Path:
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, interpreter: Interpreter) -> Path:
     """Puts a uv in place that only pretends, and notes each call in this file."""
-    fake = tmp_path / "uv"
-    fake.write_text(FAKE_UV)
-    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    fake = script(tmp_path / "uv", FAKE_UV)
     monkeypatch.setattr(uv, "find", lambda: fake)
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     monkeypatch.setenv("REAL", str(interpreter.executable))
@@ -49,6 +50,18 @@ def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, interpreter: Interprete
 def made(log: Path) -> int:
     """How many environments the pretended uv has made."""
     return log.read_text().count("venv") if log.exists() else 0
+
+
+Make = Callable[[], Path]
+
+
+@pytest.fixture
+def make(
+    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> Make:
+    """Asks for the environment of those requirements; its folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda: environment(interpreter, requirements, Path("runtimes")).parent.parent
 
 
 TOOLS = pytest.mark.parametrize(
@@ -63,7 +76,7 @@ TOOLS = pytest.mark.parametrize(
 
 
 @TOOLS
-def test_a_real_environment_has_the_packages_their_byte_code_and_their_programs_by_bare_name(
+def test_a_real_environment_has_the_packages_and_their_byte_code(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
 ) -> None:
     monkeypatch.delenv("UV_COMPILE_BYTECODE", raising=False)
@@ -75,201 +88,127 @@ def test_a_real_environment_has_the_packages_their_byte_code_and_their_programs_
     assert (value, Path(prefix)) == ("7", python.parent.parent)
     assert Path(cached).is_file()
     assert installed_packages(python)["tiny-thing"] == "1.2"
-    searched = os.pathsep.join([str(python.parent), os.environ["PATH"]])
-    said = subprocess.check_output(["tiny-serve"], env={**os.environ, "PATH": searched}, text=True)
-    assert said.splitlines()[-1] == f"7 {python.parent.parent}"
 
 
 @pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
-def test_a_package_file_without_hashes_is_refused_in_the_tools_own_words(
+def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_is_installed(
     tmp_path: Path, interpreter: Interpreter
 ) -> None:
     unhashed = write_wheel(tmp_path)
     unhashed.write_text(unhashed.read_text().partition(" --hash")[0] + "\n")
     with pytest.raises(EnvironmentFailed, match="hash"):
         environment(interpreter, unhashed, tmp_path / "runtimes")
+    python = environment(interpreter, unhashed, tmp_path / "runtimes", hashed=False)
+    assert installed_packages(python)["tiny-thing"] == "1.2"
 
 
-def test_the_folder_names_the_runtime_and_the_path_is_absolute(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+def test_a_ready_environment_is_known_by_an_absolute_path_without_a_process(
+    log: Path, make: Make, tmp_path: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    python = environment(interpreter, requirements, Path(".runtimes"))
-    assert python.is_absolute()
-    assert python.is_file()
-    assert python.parent.parent.parent == tmp_path / ".runtimes"
-    assert python.parent.parent.name.startswith(f"{interpreter.name}-")
-
-
-def test_a_ready_environment_is_known_without_a_process(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = environment(interpreter, requirements, tmp_path / "runtimes")
+    first = make()
+    assert (first.parent, first.name.startswith(f"{interpreter.name}-")) == (tmp_path / "runtimes", True)
     monkeypatch.setattr(subprocess, "run", None)
     monkeypatch.setattr(subprocess, "Popen", None)
-    assert environment(interpreter, requirements, tmp_path / "runtimes") == first
-    assert made(log) == 1
+    assert (make(), made(log)) == (first, 1)
 
 
-def test_changed_requirements_make_another_beside_the_one_in_use(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    before = environment(interpreter, requirements, tmp_path / "runtimes")
+def test_changed_requirements_make_another_beside_the_one_in_use(log: Path, make: Make, requirements: Path) -> None:
+    before = make()
     requirements.write_text("some==2.0 --hash=sha256:00\n")
-    after = environment(interpreter, requirements, tmp_path / "runtimes")
-    assert (after != before, before.is_file(), made(log)) == (True, True, 2)
+    assert (make() != before, before.is_dir(), made(log)) == (True, True, 2)
 
 
-def test_one_that_nobody_uses_any_more_goes_when_another_is_made(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+def test_one_that_is_used_no_more_goes_when_another_is_made_but_another_process_keeps_the_one_that_it_measures_with(
+    make: Make, tmp_path: Path, requirements: Path
 ) -> None:
-    before = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
+    before = make()
     os.close(environments._IN_USE.pop(before))  # as the end of its process does
-    requirements.write_text("some==2.0 --hash=sha256:00\n")
-    after = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
-    assert [path for path in (tmp_path / "runtimes").iterdir() if path.is_dir()] == [after]
-
-
-def test_another_process_keeps_the_one_that_it_measures_with(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    before = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
-    os.close(environments._IN_USE.pop(before))
     hold = "import sys; from pathlib import Path; from lab import locks\n"
     hold += "locks.take(Path(sys.argv[1]), shared=True); print('held', flush=True); sys.stdin.read()"
-    command = [sys.executable, "-c", hold, str(before)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "held\n"
+    with started(sys.executable, "-c", hold, str(before), cwd=REPOSITORY):
         requirements.write_text("some==2.0 --hash=sha256:00\n")
-        environment(interpreter, requirements, tmp_path / "runtimes")
+        second = make()
         assert before.is_dir()
-        other.communicate()
     requirements.write_text("some==3.0 --hash=sha256:00\n")
-    environment(interpreter, requirements, tmp_path / "runtimes")
-    assert not before.exists()
+    third = make()
+    assert {path for path in (tmp_path / "runtimes").iterdir() if path.is_dir()} == {second, third}
 
 
 def test_another_build_at_the_same_path_makes_it_anew(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+    log: Path, make: Make, requirements: Path, interpreter: Interpreter
 ) -> None:
-    environment(interpreter, requirements, tmp_path / "runtimes")
-    rebuilt = Interpreter(
-        name=interpreter.name,
-        executable=interpreter.executable,
-        source="PATH",
-        facts={**interpreter.facts, "build": "(main, another day)"},
-    )
-    environment(rebuilt, requirements, tmp_path / "runtimes")
+    make()
+    rebuilt = replace(interpreter, facts={**interpreter.facts, "build": "(main, another day)"})
+    environment(rebuilt, requirements, Path("runtimes"))
     assert made(log) == 2
 
 
-def test_two_package_files_have_an_environment_each(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    other = tmp_path / "requirements-other.txt"
-    other.write_text(requirements.read_text())
-    pythons = {environment(interpreter, file, tmp_path / "runtimes") for file in (requirements, other) * 2}
-    assert len(pythons) == 2
-    assert made(log) == 2
-
-
-def test_one_that_was_left_half_made_is_made_anew(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    place = environment(interpreter, requirements, tmp_path / "runtimes").parent.parent
-    (place / environments.STAMP_FILE).unlink()
+@pytest.mark.parametrize("lost", [environments.STAMP_FILE, "bin/python"])
+def test_one_that_was_left_half_made_is_made_anew(log: Path, make: Make, lost: str) -> None:
+    place = make()
+    (place / lost).unlink()
     (place / "rest").touch()
-    environment(interpreter, requirements, tmp_path / "runtimes")
-    assert made(log) == 2
-    assert (place / environments.STAMP_FILE).is_file()
+    assert (make(), made(log)) == (place, 2)
+    assert (place / lost).is_file()
     assert not (place / "rest").exists()
 
 
-def test_one_whose_python_is_gone_is_made_anew(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    environment(interpreter, requirements, tmp_path / "runtimes").unlink()
-    assert environment(interpreter, requirements, tmp_path / "runtimes").is_file()
-    assert made(log) == 2
-
-
-def test_runs_at_once_make_it_once(log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter) -> None:
+def test_runs_at_once_make_it_once(log: Path, make: Make) -> None:
     with ThreadPoolExecutor(max_workers=8) as pool:
-        tasks = [pool.submit(environment, interpreter, requirements, tmp_path / "r") for _ in range(8)]
-        pythons = {task.result() for task in tasks}
-    assert len(pythons) == 1
-    assert made(log) == 1
+        places = {task.result() for task in [pool.submit(make) for _ in range(8)]}
+    assert (len(places), made(log)) == (1, 1)
 
 
 def test_one_that_another_made_meanwhile_and_uses_is_not_waited_for(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+    log: Path, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    python = environment(interpreter, requirements, tmp_path / "runtimes")
-    used = environments._IN_USE.pop(python.parent.parent)  # by another run, say
+    place = make()
+    used = environments._IN_USE.pop(place)  # by another run, say
     is_ready, looks = environments._is_ready, iter([False])  # it was not, at the first look
     monkeypatch.setattr(environments, "_is_ready", lambda *given: next(looks, True) and is_ready(*given))
-    assert environment(interpreter, requirements, tmp_path / "runtimes") == python
-    assert made(log) == 1
+    assert (make(), made(log)) == (place, 1)
     os.close(used)
 
 
 def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+    log: Path, make: Make, tmp_path: Path, interpreter: Interpreter
 ) -> None:
-    (tmp_path / "log.fail").touch()
+    log.with_name("log.fail").touch()
     with pytest.raises(EnvironmentFailed) as caught:
-        environment(interpreter, requirements, tmp_path / "runtimes")
-    assert isinstance(caught.value, GilscopeError)
-    assert str(caught.value) == (
-        f"The packages of requirements-some.txt could not be installed for runtime {interpreter.name}: "
-        "no such package. Check the network and the package index, then run again."
-    )
+        make()
+    assert f"requirements-some.txt could not be installed for runtime {interpreter.name}: no such" in str(caught.value)
     assert list((tmp_path / "runtimes").iterdir()) == []
 
 
 def test_a_failure_leaves_the_old_environment_for_its_own_requirements(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
+    log: Path, make: Make, requirements: Path
 ) -> None:
-    environment(interpreter, requirements, tmp_path / "runtimes")
-    old = requirements.read_text()
+    place, old = make(), requirements.read_text()
     requirements.write_text("some==2.0 --hash=sha256:00\n")
-    (tmp_path / "log.fail").touch()
+    log.with_name("log.fail").touch()
     with pytest.raises(EnvironmentFailed):
-        environment(interpreter, requirements, tmp_path / "runtimes")
+        make()
     requirements.write_text(old)
-    assert environment(interpreter, requirements, tmp_path / "runtimes").is_file()
-    assert made(log) == 2  # one of them failed
+    assert (make(), made(log)) == (place, 2)  # one of them failed
 
 
-def test_a_tool_that_does_not_end_is_given_up(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("tool", "why"),
+    [("#!/bin/sh\nexec sleep 60\n", r"did not end within 0\.2 s"), ("", r"uv does not run \(No such file")],
+)
+def test_a_tool_that_does_not_end_is_given_up_and_one_that_does_not_run_is_named(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, why: str
 ) -> None:
-    (tmp_path / "uv").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "uv").write_text(tool) if tool else (tmp_path / "uv").unlink()
     monkeypatch.setattr(environments, "MAKE_TIMEOUT_S", 0.2)
-    with pytest.raises(EnvironmentFailed, match=r"did not end within 0\.2 s"):
-        environment(interpreter, requirements, tmp_path / "runtimes")
+    with pytest.raises(EnvironmentFailed, match=why):
+        make()
 
 
-def test_a_tool_that_does_not_run_is_named(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    (tmp_path / "uv").unlink()
-    with pytest.raises(EnvironmentFailed, match=r"uv does not run \(No such file or directory\)"):
-        environment(interpreter, requirements, tmp_path / "runtimes")
-
-
-def test_a_folder_that_cannot_be_written_is_named(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter
-) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(EnvironmentFailed, match=r"could not be made in .*file"):
-        environment(interpreter, requirements, tmp_path / "file")
-
-
-def test_a_package_file_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none\.txt cannot be read \(No such file"):
-        environment(interpreter, tmp_path / "none.txt", tmp_path)
+def test_a_folder_that_cannot_be_written_is_named(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "runtimes").touch()
+    with pytest.raises(EnvironmentFailed, match=r"could not be made in .*runtimes"):
+        make()
 
 
 def test_a_users_packages_and_a_server_are_asked_for_in_one_file(tmp_path: Path) -> None:
@@ -284,11 +223,3 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_file(tmp_path: Path)
 def test_a_file_with_hashes_must_name_the_server_itself(tmp_path: Path, requirements: Path) -> None:
     with pytest.raises(EnvironmentFailed, match=r"must name waitress==3[.]0[.]2 with hashes"):
         environments.requirements_file(str(requirements), ["waitress==3.0.2"], tmp_path)
-
-
-@pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
-def test_a_users_file_without_hashes_is_installed(tmp_path: Path, interpreter: Interpreter) -> None:
-    unhashed = write_wheel(tmp_path)
-    unhashed.write_text(unhashed.read_text().partition(" --hash")[0] + "\n")
-    python = environment(interpreter, unhashed, tmp_path / "runtimes", hashed=False)
-    assert installed_packages(python)["tiny-thing"] == "1.2"

@@ -16,6 +16,8 @@ Flask==3.1.3 \\
     --hash=sha256:01
 numpy>=2 ; python_version >= "3.11"  # fast
 -r more.txt
+-r more.txt
+-r https://example.org/more.txt
 """
 
 
@@ -27,6 +29,7 @@ def test_options_hold_for_all_and_an_entry_keeps_its_hashes(tmp_path: Path) -> N
         "--index-url=https://packages.example/simple",
         f"-c {tmp_path}/limits.txt",
         f"--find-links {tmp_path}/wheels",
+        "-r https://example.org/more.txt",
     )
     assert found.entries == (
         "Flask==3.1.3 --hash=sha256:00 --hash=sha256:01",
@@ -53,13 +56,13 @@ def test_an_entry_says_which_package_it_asks_for(entry: str, name: str) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none\.txt cannot be read \(No such file or directory\)"):
+    with pytest.raises(BadInput, match=r"none\.txt cannot be read"):
         read(tmp_path / "none.txt")
 
 
 @pytest.mark.parametrize("given", ["", "--index-url=x", "a\nb"])
 def test_a_package_that_is_an_option_or_nothing_is_refused(given: str) -> None:
-    with pytest.raises(BadInput, match="is not a package; name one"):
+    with pytest.raises(BadInput, match="is not a package"):
         listed([given])
 
 
@@ -73,15 +76,8 @@ def test_a_file_that_names_itself_is_refused_with_the_way_round(tmp_path: Path, 
     folder.mkdir()
     (folder / "requirements.txt").write_text(f"flask\n{text}\n")
     (folder / "more.txt").write_text("--requirement requirements.txt\n")
-    with pytest.raises(BadInput, match=r"requirements\.txt names itself with -r: requirements\.txt -> "):
+    with pytest.raises(BadInput, match=r"requirements\.txt names itself .*: requirements\.txt -> "):
         read(folder / "requirements.txt")
-
-
-def test_a_file_may_be_named_twice(tmp_path: Path) -> None:
-    (tmp_path / "base.txt").write_text("flask\n")
-    (tmp_path / "requirements.txt").write_text("-r base.txt\n-r base.txt\n-r https://example.org/more.txt\n")
-    found = read(tmp_path / "requirements.txt")
-    assert (found.entries, found.options) == (("flask",), ("-r https://example.org/more.txt",))
 
 
 def test_constraints_are_the_files_of_this_machine() -> None:
@@ -90,28 +86,25 @@ def test_constraints_are_the_files_of_this_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    "entry",
+    ("entry", "is_folder"),
     [
-        "./lib",
-        "lib/",
-        "-e ./lib",
-        "--editable=./lib[fast]",
-        "shop @ file://{here}/lib ; python_version > '3'",
-        "{here}/lib",
+        ("./lib", True),
+        ("lib/", True),
+        ("-e ./lib", True),
+        ("--editable=./lib[fast]", True),
+        ("shop @ file://{here}/lib ; python_version > '3'", True),
+        ("{here}/lib", True),
+        ("lib", False),
+        ("flask==3.1.3", False),
+        ("shop @ https://example.org/lib", False),
+        ("./none", False),
+        ("-e git+https://x/y", False),
     ],
 )
-def test_an_entry_may_be_a_folder_of_this_machine(entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_may_be_a_folder_of_this_machine(
+    entry: str, is_folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "lib").mkdir()
     monkeypatch.chdir(tmp_path)
     found = local_path(entry.format(here=tmp_path))
-    assert found is not None
-    assert found.resolve() == tmp_path / "lib"
-
-
-@pytest.mark.parametrize(
-    "entry", ["lib", "flask==3.1.3", "shop @ https://example.org/lib", "./none", "-e git+https://x/y"]
-)
-def test_other_entries_are_no_folder(entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "lib").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert local_path(entry) is None
+    assert (found and found.resolve()) == (tmp_path / "lib" if is_folder else None)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from core.messages import Message
+from lab.environments.environment import environment
 from lab.environments.requirements import Requirements
+from lab.gil import switching
 from lab.gil.audit import (
     GIL,
     IMPORT_FAILS,
@@ -19,30 +20,17 @@ from lab.gil.audit import (
     WARNS,
     Finding,
     audit,
-    document,
-    exit_status,
     wanted,
 )
+from lab.gil.imports import Imported
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import EXTENSION, SUPPORTED, extension
-from tests.lab.wheels import wheel
+from tests.lab.wheels import BACKEND, wheel, write_project
 
 HAVE_UV = uv.find() is not None
 pytestmark = pytest.mark.skipif(not HAVE_UV, reason="audit installs with uv, which was not found; make setup has it")
-BACKEND = """
-import base64, hashlib, zipfile
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    name = "sourced-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel_directory + "/" + name, "w") as wheel:
-        wheel.writestr("sourced.py", "x = 1\\n")
-        wheel.writestr("sourced-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: sourced\\nVersion: 1.0\\n")
-        kind = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
-        wheel.writestr("sourced-1.0.dist-info/WHEEL", kind)
-        wheel.writestr("sourced-1.0.dist-info/RECORD", "sourced.py,,\\n")
-    return name
-"""
 BROKEN = "def build_wheel(*_, **__):\n    raise RuntimeError('it needs a compiler of 1999')\n"
 PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 LOCKED, FREE = f"cp314-cp314-{PLATFORM}", f"cp314-cp314t-{PLATFORM}"
@@ -63,14 +51,12 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, free_threaded: Interpreter) 
     wheel(folder, "raising", {"raising.py": b"import nothing_of_that_name\n"})
     wheel(folder, "dying", {"dying.py": b"import os\nos._exit(7)\n"})
     wheel(folder, "warning", {"warning.py": b"import warnings\nwarnings.warn('old', DeprecationWarning)\n"})
-    held, free = (
-        extension(free_threaded, folder, "_held", EXTENSION),
-        extension(free_threaded, folder, "_free", SUPPORTED),
-    )
+    held = extension(free_threaded, folder, "_held", EXTENSION)
+    free = extension(free_threaded, folder, "_free", SUPPORTED)
     wheel(folder, "holding", {"holding/__init__.py": b"from holding import _held\n", "holding/_held.so": held})
     wheel(folder, "leaning", {"leaning.py": b"import holding\n"}, needs="holding")
     wheel(folder, "freed", {"freed/__init__.py": b"from freed import _free\n", "freed/_free.so": free})
-    source(folder, "sourced", BACKEND)
+    source(folder, "sourced", BACKEND.replace("shop", "sourced"), "sourced.py")
     source(folder, "broken", BROKEN)
     for version, tag in {"1.0": "py3-none-any", "1.1": LOCKED, "1.2": FREE, "1.3": FREE}.items():
         wheel(folder, "improved", {"improved.py": b""}, version=version, tag=tag)
@@ -80,11 +66,12 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, free_threaded: Interpreter) 
     return folder
 
 
-def source(folder: Path, name: str, backend: str) -> None:
+def source(folder: Path, name: str, backend: str, module: str = "module.py") -> None:
     """A source distribution of version 1.0, built by a backend of its own."""
     metadata = f"Metadata-Version: 2.2\nName: {name}\nVersion: 1.0\n"
+    files = {"backend.py": backend, "pyproject.toml": PROJECT, "PKG-INFO": metadata, module: "x = 1\n"}
     with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
-        for path, text in {"backend.py": backend, "pyproject.toml": PROJECT, "PKG-INFO": metadata}.items():
+        for path, text in files.items():
             entry = tarfile.TarInfo(f"{name}-1.0/{path}")
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
@@ -95,16 +82,9 @@ def shelved(shelf: Path, *names: str) -> Requirements:
 
 
 @pytest.fixture(scope="module")
-def built(shelf: Path, free_threaded: Interpreter) -> tuple[dict[str, Finding], list[str]]:
-    """What is found of these where what has no wheel is built, and what is said meanwhile."""
-    progress: list[Message] = []
-    findings = audit(shelved(shelf, *NAMES), free_threaded, progress.append)
-    return {finding.package: finding for finding in findings}, [str(line) for line in progress]
-
-
-@pytest.fixture(scope="module")
-def findings(built: tuple[dict[str, Finding], list[str]]) -> dict[str, Finding]:
-    return built[0]
+def findings(shelf: Path, free_threaded: Interpreter) -> dict[str, Finding]:
+    """What is found of these where what has no wheel is built."""
+    return {finding.package: finding for finding in audit(shelved(shelf, *NAMES), free_threaded, print)}
 
 
 @pytest.fixture(scope="module")
@@ -124,66 +104,44 @@ def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, Finding], 
     assert findings[name].passes
 
 
-def test_a_package_that_switches_the_gil_on_is_named_with_the_module_that_did_it(findings: dict[str, Finding]) -> None:
-    (problem,) = findings["holding"].problems
-    assert (problem.kind, problem.module, problem.culprit) == (GIL, "holding", "holding._held")
-    assert str(problem.detail) == "importing holding switches the GIL on, by holding._held"
-
-
-def test_a_package_that_does_so_by_what_it_needs_is_told_whose_module_it_is(findings: dict[str, Finding]) -> None:
-    (problem,) = findings["leaning"].problems
-    assert (problem.kind, problem.culprit) == (GIL, "holding._held")
-
-
-def test_a_package_that_raises_when_imported_fails_with_its_error(findings: dict[str, Finding]) -> None:
-    (problem,) = findings["raising"].problems
-    assert problem.kind == IMPORT_FAILS
-    assert str(problem.detail) == (
-        "importing raising fails: ModuleNotFoundError: No module named 'nothing_of_that_name'"
-    )
-
-
-def test_a_package_that_ends_the_interpreter_fails_and_the_others_are_looked_at(findings: dict[str, Finding]) -> None:
-    (problem,) = findings["dying"].problems
-    assert (problem.kind, str(problem.detail)) == (
-        IMPORT_FAILS,
-        "importing dying fails: the interpreter exited with status 7",
-    )
-
-
-def test_a_package_that_warns_is_quoted(findings: dict[str, Finding]) -> None:
-    (problem,) = findings["warning"].problems
-    assert (problem.kind, str(problem.detail)) == (WARNS, "DeprecationWarning: old")
-
-
-def test_a_package_without_a_wheel_is_built_on_request_and_says_so(findings: dict[str, Finding]) -> None:
-    assert findings["sourced"].modules == ("sourced",)
-    assert kinds(findings["sourced"]) == [NO_WHEEL]
+@pytest.mark.parametrize(
+    ("name", "kind", "culprit", "detail"),
+    [
+        ("holding", GIL, "holding._held", "importing holding switches the GIL on, by holding._held"),
+        ("leaning", GIL, "holding._held", "importing leaning switches"),  # by what it needs
+        ("raising", IMPORT_FAILS, "", "importing raising fails: ModuleNotFoundError: No module named 'nothing_of"),
+        ("dying", IMPORT_FAILS, "", "importing dying fails: the interpreter exited with status 7"),
+        ("warning", WARNS, "", "DeprecationWarning: old"),
+        ("sourced", NO_WHEEL, "", "no wheel of sourced 1.0"),
+        ("broken", NOT_INSTALLABLE, "", "Failed to build `broken==1.0`: RuntimeError: it needs a compiler of 1999"),
+        ("nowhere", NOT_INSTALLABLE, "", "Because nowhere was not found"),
+    ],
+)
+def test_what_is_wrong_with_a_package_is_told_with_the_module_that_did_it_and_the_others_are_looked_at(
+    findings: dict[str, Finding], name: str, kind: str, culprit: str, detail: str
+) -> None:
+    *others, problem = findings[name].problems
+    assert {one.kind for one in others} <= {NO_WHEEL}
+    assert (problem.kind, problem.culprit) == (kind, culprit)
+    assert str(problem.detail).startswith(detail)
+    assert bool(findings[name].modules) is (kind != NOT_INSTALLABLE)
 
 
 def test_without_a_request_nothing_is_built(unbuilt: dict[str, Finding]) -> None:
     assert (kinds(unbuilt["sourced"]), unbuilt["sourced"].modules) == ([NO_WHEEL], ())
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("improved", "no wheel of improved 1.1 fits 3.14t; 1.2 has one"),
-        ("abandoned", "no wheel of abandoned 1.0 fits 3.14t; no version has one"),
-    ],
-)
-def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, Finding], name: str, change: str) -> None:
-    assert [str(problem.detail) for problem in unbuilt[name].problems] == [change]
+def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, Finding]) -> None:
+    for name, change in {"improved": "1.2 has one", "abandoned": "no version has one"}.items():
+        (problem,) = unbuilt[name].problems
+        assert str(problem.detail).endswith(f"fits 3.14t; {change}")
 
 
 def test_what_leads_to_a_package_without_a_wheel_is_named_on_both_sides(unbuilt: dict[str, Finding]) -> None:
     assert unbuilt["improved"].needed_by == ("application",)
     assert [str(problem.detail) for problem in unbuilt["middle"].problems] == ["it needs improved"]
     assert (kinds(unbuilt["application"]), unbuilt["middle"].direct) == ([NEEDS], False)
-
-
-def test_what_a_marker_leaves_out_passes(unbuilt: dict[str, Finding]) -> None:
-    assert unbuilt["freed"] == Finding(package="freed")
+    assert unbuilt["freed"] == Finding(package="freed")  # which a marker leaves out
 
 
 def test_the_first_version_with_a_wheel_of_an_extension_is_told(shelf: Path, free_threaded: Interpreter) -> None:
@@ -191,63 +149,15 @@ def test_the_first_version_with_a_wheel_of_an_extension_is_told(shelf: Path, fre
     assert (finding.version, finding.ready_since, finding.passes) == ("1.3", "1.2", True)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("broken", "Failed to build `broken==1.0`: RuntimeError: it needs a compiler of 1999"),
-        ("nowhere", "Because nowhere was not found in the provided package locations"),
-    ],
-)
-def test_a_package_that_cannot_be_had_says_why_and_the_others_go_on(
-    findings: dict[str, Finding], name: str, why: str
-) -> None:
-    problem = findings[name].problems[-1]
-    assert problem.kind == NOT_INSTALLABLE
-    assert str(problem.detail).startswith(why)
-    assert findings[name].modules == ()
-
-
-def test_the_exit_status_is_3_when_one_does_not_pass(findings: dict[str, Finding]) -> None:
-    assert exit_status([findings["plain"], findings["freed"]]) == 0
-    assert exit_status(list(findings.values())) == 3
-
-
-def test_the_document_has_the_runtime_and_every_finding(
-    findings: dict[str, Finding], free_threaded: Interpreter
-) -> None:
-    made = document([findings["plain"], findings["holding"]], free_threaded)
-    assert made["schema"] == 2
-    assert made["runtime"]["name"] == "3.14t"
-    assert [(one["package"], one["passes"]) for one in made["packages"]] == [("plain", True), ("holding", False)]
-
-
-def test_packages_may_be_given_by_the_path_of_a_wheel(shelf: Path, free_threaded: Interpreter) -> None:
-    (found,) = audit(wanted([str(shelf / "warning-1.0-py3-none-any.whl")]), free_threaded)
-    assert (found.package, found.version, kinds(found)) == ("warning", "1.0", [WARNS])
-
-
 def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
     free_threaded: Interpreter, tmp_path: Path
 ) -> None:
-    for name, text in {"backend.py": BACKEND, "pyproject.toml": PROJECT}.items():
-        (tmp_path / name).write_text(text)
-    asked = wanted([str(tmp_path)])
-    with pytest.raises(BadInput, match="There are only folders"):
+    write_project(tmp_path / "shop", value=1)
+    asked = wanted([str(tmp_path / "shop")])
+    with pytest.raises(BadInput, match="only folders"):
         audit(asked, free_threaded)
     (found,) = audit(asked, free_threaded, print)
-    assert found == Finding(package="sourced", version="1.0", modules=("sourced",))
-
-
-def test_a_build_that_always_has_its_gil_is_refused() -> None:
-    default = runtime_or_skip("3.14").interpreter
-    with pytest.raises(BadInput, match=r"Runtime 3\.14 always has its GIL; audit needs a free-threaded build"):
-        audit(wanted(["plain"]), default)
-
-
-def test_a_list_without_a_package_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "none.txt").write_text("# nothing yet\n")
-    with pytest.raises(BadInput, match="names no package"):
-        wanted(tmp_path / "none.txt")
+    assert found == Finding(package="shop", version="1.0", modules=("shop",))
 
 
 @pytest.mark.parametrize("name", ["", "pyproject.toml", "pylock.toml"])
@@ -255,3 +165,37 @@ def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path, na
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n')
     (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "plain"\nversion = "1.0"\n')
     assert wanted(tmp_path / name).entries == ("plain==1.0",)
+
+
+# ---- which packages of an environment switch the GIL on ------------------------------------------------------------
+
+
+@pytest.fixture
+def python(shelf: Path, free_threaded: Interpreter, tmp_path: Path) -> Path:
+    """Python of an environment with three packages: one switches the GIL on."""
+    wanted = tmp_path / "requirements.txt"
+    wanted.write_text(f"--no-index\n--find-links {shelf}\nholding\nfreed\nplain\n")
+    return environment(free_threaded, wanted, tmp_path / "runtimes", hashed=False)
+
+
+def test_the_package_that_switches_the_gil_on_is_named_with_its_module(python: Path) -> None:
+    assert [str(line) for line in switching.switching(python)] == [
+        "of its packages, importing holding switches the GIL on, by holding._held"
+    ]
+
+
+def test_packages_of_python_alone_are_not_imported(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def fake(python: Path, module: str, folder: Path, timeout_s: float) -> Imported:
+        seen.append(module)
+        return Imported(module=module)
+
+    monkeypatch.setattr(switching, "imported", fake)
+    assert switching.switching(python) == switching.switching(python) == []
+    assert seen == ["freed", "holding"]  # once
+
+
+def test_what_takes_too_long_is_left_out(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(switching, "SWITCHING_BUDGET_S", 0.0)
+    assert switching.switching(python) == []

@@ -21,10 +21,8 @@ def test_the_file_says_what_the_interpreter_says(name: str) -> None:
     libraries = sorted(interpreter.executable.parent.parent.glob("lib/libpython3.*.so.1.0"))
     build = build_in_file(interpreter.executable) or build_in_file(libraries[0])
     assert build is not None
-    assert (build.version, build.free_threaded) == (
-        interpreter.facts["version"],
-        interpreter.facts["gil_disabled_build"],
-    )
+    facts = interpreter.facts
+    assert (build.version, build.free_threaded) == (facts["version"], facts["gil_disabled_build"])
 
 
 def test_versions_are_those_of_py_version_hex() -> None:

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +11,6 @@ import pytest
 from lab.gil import probe as gilprobe
 from lab.gil.memory import gil_in_memory
 from lab.gil.probe import gil_answered, python_process
-from lab.python import interpreters
-from lab.python.interpreters import Interpreter
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started
@@ -30,35 +27,14 @@ def running(runtime: Runtime, code: str) -> Iterator[int]:
         yield process.pid
 
 
-def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known(runtime: Runtime) -> None:
+def test_the_gil_and_the_interpreter_of_a_process_that_waits_in_the_kernel_are_known(runtime: Runtime) -> None:
     with running(runtime, WAITING) as pid:
-        found = python_process(pid)
+        found, told = python_process(pid), python_process(pid, may_ask=False)
     assert found is not None
+    assert told is not None
     assert found.gil_enabled is runtime.name.gil_enabled
-
-
-def test_the_interpreter_of_a_process_is_known(runtime: Runtime) -> None:
-    facts = runtime.interpreter.facts
-    with running(runtime, WAITING) as pid:
-        found = python_process(pid, may_ask=False)
-    assert found is not None
-    assert found.label == facts["version"] + ("t" if runtime.name.free_threaded else "")
-
-
-def test_an_interpreter_is_asked_once_for_all_processes_that_run_it(
-    any_runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Path] = []
-
-    def ask(source: str, executable: Path) -> Interpreter | None:
-        asked.append(executable)
-        return interpreters.ask(source, executable)
-
-    monkeypatch.setattr(gilprobe, "_INTERPRETERS", {})
-    monkeypatch.setattr(gilprobe, "ask", ask)
-    with running(any_runtime, WAITING) as one, running(any_runtime, WAITING) as other:
-        assert python_process(one) == python_process(other) != None  # noqa: E711 - and neither is
-    assert asked == [any_runtime.interpreter.executable]
+    version = runtime.interpreter.facts["version"]
+    assert found.label == told.label == version + ("t" if runtime.name.free_threaded else "")
 
 
 def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,16 +48,10 @@ def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", ["3.14t", "3.14t+gil"])
-def test_the_memory_of_a_free_threaded_process_says_whether_its_gil_is_on(name: str) -> None:
-    runtime = runtime_or_skip(name)
-    with running(runtime, WAITING) as pid:
-        assert gil_in_memory(pid) is runtime.name.gil_enabled
-
-
-@pytest.mark.parametrize("name", ["3.14t", "3.14t+gil"])
-def test_a_process_that_runs_python_says_so_itself_when_it_is_asked(name: str) -> None:
+def test_a_process_says_whether_its_gil_is_on_in_its_memory_and_when_it_is_asked(name: str) -> None:
     runtime = runtime_or_skip(name)
     with running(runtime, BUSY) as pid:
+        assert gil_in_memory(pid) is runtime.name.gil_enabled
         assert gil_answered(pid, runtime.interpreter.executable, deadline_s=10.0) is runtime.name.gil_enabled
 
 
@@ -96,14 +66,9 @@ def test_the_memory_of_another_version_is_not_read() -> None:
         assert gil_in_memory(pid) is None
 
 
-def test_of_a_program_that_is_no_python_nothing_is_known() -> None:
+def test_of_a_program_that_is_no_python_and_of_a_process_that_has_ended_nothing_is_known() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         assert python_process(process.pid) is None
         process.kill()
-
-
-def test_of_a_process_that_has_ended_nothing_is_known() -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        pass
     assert python_process(process.pid) is None
     assert gil_in_memory(process.pid) is None

@@ -2,8 +2,10 @@
 
 import ast
 import asyncio
+import io
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -55,16 +57,13 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("me@h:22", ("me", "h", "22")), ("h", ("", "h", "")), ("me@[fe80::1]:22", ("me", "fe80::1", "22"))],
+    [("h", ("", "h", "")), ("me@[fe80::1]:22", ("me", "fe80::1", "22"))],
 )
 def test_a_place_is_a_user_a_host_and_a_port(text: str, expected: tuple[str, str, str]) -> None:
     assert parts(text) == expected
 
 
 def test_the_archive_has_the_name_that_a_host_reckons_of_its_files(tmp_path: Path) -> None:
-    import io
-    import zipfile
-
     packed = archive.archive(native=False)
     with zipfile.ZipFile(io.BytesIO(packed.content)) as files:
         files.extractall(tmp_path)

@@ -96,14 +96,14 @@ def test_paths_in_requirements_lead_to_where_the_files_are_there(tmp_path: Path)
     assert names(files) == {"own/pyproject.toml", "own/requirements.txt", "1/pins.txt", "2/lib/pyproject.toml"}
 
 
-def test_what_is_too_large_is_refused_with_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("bound", "most", "why"), [("MOST_BYTES", 2 << 20, "3.0 MiB"), ("MOST_FILES", 2, "2 files")])
+def test_what_is_too_large_is_refused_with_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int, why: str
+) -> None:
     for number in range(3):
         (tmp_path / str(number)).write_bytes(bytes(1 << 20))
-    monkeypatch.setattr(user_files, "MOST_BYTES", 2 << 20)
-    with pytest.raises(BadInput, match=r"3\.0 MiB; at most 2 MiB are copied"):
-        user_files.user_files(own(tmp_path))
-    monkeypatch.setattr(user_files, "MOST_FILES", 2)
-    with pytest.raises(BadInput, match="more than 2 files"):
+    monkeypatch.setattr(user_files, bound, most)
+    with pytest.raises(BadInput, match=why):
         user_files.user_files(own(tmp_path))
 
 
@@ -198,9 +198,7 @@ def test_a_service_that_listens_for_everybody_is_refused(
     (short_folder / "items.py").write_text(ITEMS.replace("127.0.0.1", "0.0.0.0"))
     cell = measured(spread, bench, short_folder, str(any_runtime.name), command="{python} items.py {port} {host}")
     assert cell.status == "failed"
-    assert "for everybody; across hosts it must listen at 127.0.0.5 alone, which it is told as {host}" in str(
-        cell.reason
-    )
+    assert "for everybody; across hosts it must listen at 127.0.0.5" in str(cell.reason)
 
 
 def test_packages_that_no_index_there_has_are_named_with_the_host(
@@ -211,9 +209,7 @@ def test_packages_that_no_index_there_has_are_named_with_the_host(
     given = {"command": "{python} -m shop {host} {port}", "requirements": "requirements.txt"}
     cell, system = planned(short_folder, name, given)
     runtime = runtime_of("service", system, spread.runtimes([name]), cell.runtime, Method())
-    with pytest.raises(
-        EnvironmentFailed, match=r"(?s)^Host a: The packages .*no-such-thing.*put wheels into the folder"
-    ):
+    with pytest.raises(EnvironmentFailed, match=r"(?s)^Host a: .*no-such-thing"):
         runtime.command(system, "service")
 
 

@@ -1,6 +1,5 @@
 """How quiet the machine is, read from /proc and /sys trees that the tests write."""
 
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +45,16 @@ def reader(tmp_path: Path) -> Reader:
     return Reader(root=tmp_path)
 
 
+SIBLINGS = f"{CPU}/cpu0/topology/thread_siblings_list"
+CONTAINER = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.stat": "usage_usec 9\n"}
+OLD_CONTAINER = {
+    "proc/self/cgroup": "7:cpu,cpuacct:/docker/4f\n3:cpuset:/\n0::/\n",
+    "sys/fs/cgroup/cpu,cpuacct/cpu.stat": "nr_throttled 3\nthrottled_time 1500\n",
+    "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "50000\n",
+    "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+}
+
+
 def write(reader: Reader, files: dict[str, str]) -> None:
     for path, text in files.items():
         (reader.root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -70,6 +79,11 @@ def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
         "cores_quota": 1.5,
         "aslr": 2,
     }
+    taken = snapshot(reader)
+    assert taken.cores == 2
+    assert taken.ticks == dict(zip(quiet.TICKS, (100, 5, 50, 1000, 20, 1, 2, 3), strict=True))
+    assert (taken.swapped_pages, taken.throttles, taken.quota_stalled_ns) == (15, 5, 40_000)
+    assert (taken.cpu_stalled_us, taken.memory_stalled_us) == (4_000_000, 9_000)
 
 
 def test_a_machine_that_tells_nothing_has_facts_that_are_all_none(reader: Reader) -> None:
@@ -88,77 +102,33 @@ def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader, path: str)
     facts(0, reader)
 
 
-def test_the_facts_of_this_machine_can_be_written_as_json() -> None:
-    known = json.loads(json.dumps(facts(0)))
-    assert set(known) >= {"cores", "load_1m", "window", "cores_quota"}
-
-
 @pytest.mark.parametrize(
-    ("files", "turbo"),
+    ("files", "fact", "value"),
     [
-        ({"intel_pstate/no_turbo": "1"}, False),
-        ({"cpufreq/boost": "1"}, True),
-        ({"cpufreq/boost": "0"}, False),
-        ({"cpufreq/policy0/boost": "0", "cpufreq/policy1/boost": "1"}, True),
+        ({f"{CPU}/intel_pstate/no_turbo": "1"}, "turbo", False),
+        ({f"{CPU}/cpufreq/boost": "1"}, "turbo", True),
+        ({f"{CPU}/cpufreq/boost": "0"}, "turbo", False),
+        ({f"{CPU}/cpufreq/policy0/boost": "0", f"{CPU}/cpufreq/policy1/boost": "1"}, "turbo", True),
+        # siblings tell of SMT where the kernel does not
+        ({SIBLINGS: "0"}, "smt", False),
+        ({SIBLINGS: "0,8"}, "smt", True),
+        ({SIBLINGS: "0-1"}, "smt", True),
+        ({"proc/cpuinfo": "flags\t: fpu hypervisor sse2\n"}, "virtual", True),
+        # either version of control groups
+        ({}, "cores_quota", None),
+        (OLD_CONTAINER, "cores_quota", 0.5),
+        ({**OLD_CONTAINER, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1"}, "cores_quota", "unlimited"),
+        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "200000 100000\n"}, "cores_quota", 2.0),
+        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "max 100000\n"}, "cores_quota", "unlimited"),
+        ({"proc/self/cgroup": "3:cpuset:/\n", "sys/fs/cgroup/cpu.stat": ""}, "cores_quota", None),
     ],
 )
-def test_turbo_is_found_in_the_files_of_every_driver(reader: Reader, files: dict[str, str], turbo: bool) -> None:
-    write(reader, {f"{CPU}/{name}": text for name, text in files.items()})
-    assert facts(0, reader)["turbo"] is turbo
-
-
-@pytest.mark.parametrize(("siblings", "smt"), [("0", False), ("0,8", True), ("0-1", True)])
-def test_siblings_tell_of_smt_where_the_kernel_does_not(reader: Reader, siblings: str, smt: bool) -> None:
-    write(reader, {f"{CPU}/cpu0/topology/thread_siblings_list": siblings})
-    assert facts(0, reader)["smt"] is smt
-
-
-def test_a_virtual_machine_is_known_by_its_processor_flags(reader: Reader) -> None:
-    write(reader, {"proc/cpuinfo": "flags\t: fpu hypervisor sse2\n"})
-    assert facts(0, reader)["virtual"] is True
-
-
-CONTAINER = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.stat": "usage_usec 9\n"}
-OLD_CONTAINER = {
-    "proc/self/cgroup": "7:cpu,cpuacct:/docker/4f\n3:cpuset:/\n0::/\n",
-    "sys/fs/cgroup/cpu,cpuacct/cpu.stat": "nr_throttled 3\nthrottled_time 1500\n",
-    "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "50000\n",
-    "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
-}
-
-
-@pytest.mark.parametrize(
-    ("files", "quota"),
-    [
-        ({}, None),
-        (OLD_CONTAINER, 0.5),
-        ({**OLD_CONTAINER, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1"}, "unlimited"),
-        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "200000 100000\n"}, 2.0),
-        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "max 100000\n"}, "unlimited"),
-        ({"proc/self/cgroup": "3:cpuset:/\n", "sys/fs/cgroup/cpu.stat": ""}, None),
-    ],
-)
-def test_the_quota_is_read_from_either_version_of_control_groups(
-    reader: Reader, files: dict[str, str], quota: float | str | None
+def test_a_fact_is_found_in_the_files_of_every_driver_and_version(
+    reader: Reader, files: dict[str, str], fact: str, value: object
 ) -> None:
     write(reader, files)
-    assert facts(0, reader)["cores_quota"] == quota
-
-
-def test_time_held_back_by_the_quota_is_in_nanoseconds_in_either_version(reader: Reader) -> None:
-    write(reader, WORKSTATION)
-    assert snapshot(reader).quota_stalled_ns == 40_000
-    write(reader, OLD_CONTAINER)
-    assert snapshot(reader).quota_stalled_ns == 1_500
-
-
-def test_a_snapshot_holds_the_counters(reader: Reader) -> None:
-    write(reader, WORKSTATION)
-    taken = snapshot(reader)
-    assert taken.cores == 2
-    assert taken.ticks == dict(zip(quiet.TICKS, (100, 5, 50, 1000, 20, 1, 2, 3), strict=True))
-    assert (taken.swapped_pages, taken.throttles) == (15, 5)
-    assert (taken.cpu_stalled_us, taken.memory_stalled_us) == (4_000_000, 9_000)
+    assert facts(0, reader)[fact] == value
+    assert snapshot(reader).quota_stalled_ns == (1_500 if "sys/fs/cgroup/cpu,cpuacct/cpu.stat" in files else None)
 
 
 BEFORE = Snapshot(
@@ -210,13 +180,10 @@ def test_a_counter_that_runs_backwards_counts_as_still() -> None:
     assert between(BEFORE, two_seconds_later(ticks=ticks))["iowait"] == 0
 
 
-def test_what_only_one_snapshot_knows_is_none() -> None:
+def test_what_only_one_snapshot_knows_is_none_and_a_window_of_no_length_has_no_shares() -> None:
     window = between(BEFORE, two_seconds_later(ticks=None, swapped_pages=None, cpu_stalled_us=None))
     assert window["steal"] is window["others"] is window["swapped_pages"] is window["cpu_pressure"] is None
     assert window["throttles"] == 3
-
-
-def test_a_window_of_no_length_has_no_shares() -> None:
     window = between(BEFORE, BEFORE)
     assert window["steal"] is window["others"] is window["cpu_pressure"] is None
     assert window["swapped_pages"] == 0

@@ -1,8 +1,6 @@
 """Cores that are held awake, by whom and for how long."""
 
 import os
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,9 +11,11 @@ from core.errors import BadInput
 from lab.machine.others import own_ticks
 from lab.machine.quiet import snapshot
 from lab.machine.wakeups import kept_awake, wakeups
+from lab.places import REPOSITORY
 from lab.run.feasible import preflight
 from systems import find
 from tests.lab.hosts.namespaces import wait_until
+from tests.started import started
 
 DEADLINE_S = 60.0
 LINUX = pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
@@ -40,13 +40,9 @@ def test_each_core_is_held_by_a_process_of_the_idle_class_until_the_block_ends()
 
 @LINUX
 def test_they_end_when_the_run_is_killed() -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path.cwd()
-    ) as holder:
-        assert holder.stdout
-        pids = [int(pid) for pid in holder.stdout.readline().split()]
+    with started(sys.executable, "-c", HOLDER, cwd=REPOSITORY) as holder:
+        pids = [int(pid) for pid in holder.first.split()]
         assert pids
-        holder.send_signal(signal.SIGKILL)
     expect_gone(pids)
 
 
@@ -65,15 +61,10 @@ def user_ticks(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
 
 
-def test_nothing_is_held_where_it_is_not_wanted() -> None:
-    with kept_awake(False) as pids:
-        assert pids == []
-
-
 def test_a_system_without_an_idle_class_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "SCHED_IDLE", raising=False)
     assert wakeups() == {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
-    with pytest.raises(BadInput, match=r"needs the idle class of Linux's scheduler.*give --keep-awake false"):
+    with pytest.raises(BadInput, match="--keep-awake false"):
         preflight(Plan(name="", runtimes=("3.14",), rows=(Row(system=find("4"), values={"KEEP_AWAKE": (True,)}),)))
 
 

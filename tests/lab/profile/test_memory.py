@@ -13,6 +13,7 @@ from lab.profile.memory import Moments, heap, heaps, split, together
 from lab.run.inside import Inside
 from lab.run.runtimes import Runtime
 from tests.lab.hosts.namespaces import wait_until
+from tests.started import started
 
 # As 3.14.7t has them: start-end, mode, inode, name, Pss in kB.
 SMAPS = "".join(
@@ -92,24 +93,17 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
             wait_until(lambda: said(inside).count(END) >= number, f"answer {number}", 60.0)
 
     monkeypatch.setattr(memory, "sleep", until_answered)
-    python = [str(runtime.interpreter.executable), "-c", GROWS]
     environment = {"PATH": os.environ["PATH"], **runtime.variables, **inside.variables}
-    pipes = subprocess.PIPE
     moments = Moments(skipped=0)
-    with subprocess.Popen(python, env=environment, text=True, stdin=pipes, stdout=pipes, stderr=pipes) as process:
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        assert process.stdout.readline() == "\n"
-        moments.listening(process.pid)
-        with moments.watch(process.pid):
-            process.stdin.write("\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == "\n"
-        process.stdin.write("\n\n\n")
-        process.stdin.close()
-        assert process.stderr.read() == "mine\n"
-    assert process.returncode == 0
+    python = runtime.interpreter.executable
+    with started(python, "-c", GROWS, env=environment, stderr=subprocess.PIPE) as grows:
+        moments.listening(grows.pid)
+        with moments.watch(grows.pid):
+            grows.say("")
+            assert grows.hear() == "\n"
+        grows.say("\n\n")
+        assert grows.process.stderr
+        assert (grows.process.stderr.read(), grows.process.wait()) == ("mine\n", 0)
     sizes = moments.facts
     assert sizes["after"]["objects"] - sizes["before"]["objects"] > 1_000_000
     (answer,) = (content.decode() for content in inside.files("mallocs").values())
@@ -128,13 +122,10 @@ def said(inside: Inside) -> str:
     return "".join(content.decode() for content in inside.files("mallocs").values())
 
 
-def test_a_process_without_a_handler_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_without_a_handler_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """To it the signal would be the end."""
     monkeypatch.setattr(memory, "IDLE_S", 0.0)
     moments = Moments(skipped=0)
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        with moments.watch(process.pid):
-            pass
-        assert process.stdin
-        process.stdin.close()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process, moments.watch(process.pid):
+        pass
     assert (process.returncode, moments.facts["idle"]["processes"]) == (0, 1)

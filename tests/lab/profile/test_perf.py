@@ -10,44 +10,32 @@ import pytest
 
 from lab.profile import perf as profile
 from lab.profile.perf import ProfileFailed, Recording, hottest, obstacle
+from tests.lab.python.fake_pythons import script
 from tests.started import started
 
-MakePerf = Callable[[str], None]
+MakePerf = Callable[[str], Path]
 ACKNOWLEDGE = 'for word in "$@"; do case "$word" in fd:*) ends=${word#fd:}; esac; done\n'
 
 
 @pytest.fixture
 def make_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakePerf:
     """Puts a shell script on PATH that is called perf."""
-    (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
 
-    def make(script: str) -> None:
-        program = tmp_path / "bin" / "perf"
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
-
-    return make
+    return lambda body: script(tmp_path / "bin" / "perf", body)
 
 
 def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "apt-get install linux-perf" in str(obstacle())
-    with pytest.raises(ProfileFailed, match="apt-get install linux-perf"), Recording(1, tmp_path / "x"):
+    install = "apt-get install linux-perf"
+    assert install in str(obstacle())
+    with pytest.raises(ProfileFailed, match=install), Recording(1, tmp_path / "x"):
         pass
-    with pytest.raises(ProfileFailed, match="apt-get install linux-perf"):
+    with pytest.raises(ProfileFailed, match=install):
         hottest(tmp_path / "x")
-
-
-def test_another_system_than_linux_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert str(obstacle()) == "--profile perf needs Linux."
-
-
-def test_perf_that_records_is_available(make_perf: MakePerf) -> None:
-    make_perf("exit 0")
-    assert str(obstacle()) == ""
+    assert "Linux" in str(obstacle())
 
 
 @pytest.mark.parametrize(
@@ -55,7 +43,6 @@ def test_perf_that_records_is_available(make_perf: MakePerf) -> None:
     [
         ("4", "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting", "is 4. Allow it with: sudo sysctl"),
         ("2", "Error:\\nNo permission to enable cycles event. perf_event_paranoid", "--cap-add PERFMON"),
-        ("", "sys_perf_event_open() returned with 1 (Operation not permitted)", "--cap-add PERFMON"),
         ("2", "WARNING: perf not found for kernel 6.8\\n", "perf not found for kernel 6.8 Install it with: apt-get"),
         ("2", "", "cannot record here: - Install"),
     ],
@@ -68,19 +55,20 @@ def test_perf_that_cannot_record_is_told_in_one_line(
     make_perf(f"printf {shlex.quote(said)} >&2; exit 255")
     assert advice in str(obstacle())
     assert "\n" not in str(obstacle())
+    make_perf("exit 0")
+    assert str(obstacle()) == ""
 
 
-def test_perf_that_ends_before_it_counts_fails_with_its_last_line(make_perf: MakePerf, tmp_path: Path) -> None:
-    make_perf("echo first >&2; echo No such process >&2; exit 1")
-    with pytest.raises(ProfileFailed, match=r"recording process 77, did not start counting\. .*: No such process"):
-        Recording(77, tmp_path / "x").__enter__()
-
-
-def test_perf_that_never_counts_is_ended(make_perf: MakePerf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profile, "START_DEADLINE_S", 0.05)
-    make_perf("exec cat")
+@pytest.mark.parametrize(
+    ("perf", "end"), [("echo first >&2; echo No such process >&2; exit 1", r".*: No such process"), ("exec cat", "")]
+)
+def test_perf_that_ends_before_it_counts_or_never_counts_is_ended(
+    make_perf: MakePerf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, perf: str, end: str
+) -> None:
+    monkeypatch.setattr(profile, "START_DEADLINE_S", 10.0 if end else 0.05)
+    make_perf(perf)
     recording = Recording(77, tmp_path / "x")
-    with pytest.raises(ProfileFailed, match="did not start counting"):
+    with pytest.raises(ProfileFailed, match=f"process 77, did not start counting{end}"):
         recording.__enter__()
     assert repr(recording).endswith("stopped)")
 
@@ -97,13 +85,12 @@ def test_perf_that_does_not_stop_is_killed(
     assert repr(recording).endswith("stopped)")
 
 
-def test_a_recording_without_samples_is_refused(make_perf: MakePerf, tmp_path: Path) -> None:
+def test_a_recording_without_samples_is_refused_and_samples_that_perf_lost_are_told(
+    make_perf: MakePerf, tmp_path: Path
+) -> None:
     make_perf("echo the file has no samples >&2")
-    with pytest.raises(ProfileFailed, match=r"no sample of CPU time .* the file has no samples"):
+    with pytest.raises(ProfileFailed, match="the file has no samples"):
         hottest(tmp_path / "x")
-
-
-def test_samples_that_perf_lost_are_told(make_perf: MakePerf, tmp_path: Path) -> None:
     make_perf(r"printf '  1 cycles: \n\t 1 f (/x)\n\n'; echo 'Processed 1036 samples and lost 5.12%!' >&2")
     assert str(hottest(tmp_path / "x").sentence()).endswith("from 1 sample (5 % were lost)")
 

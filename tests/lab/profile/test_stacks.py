@@ -82,11 +82,6 @@ def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
     assert samples.total.total() == 1
 
 
-def test_an_empty_window_has_no_samples() -> None:
-    told = to_json(read([file_of(HEAD)], 0, 0, "/srv"))
-    assert (told["samples"], told["batches"], told["lines"]) == (0, [], [])
-
-
 def test_collapsed_stacks_have_the_outermost_frame_first_and_the_state_last() -> None:
     samples = samples_of(slice_at(1, ("lock", 1, 2)), slice_at(2, ("lock", 1, 1), ("idle", 3, 4)))
     assert stack_files.folded(samples) == (
@@ -95,11 +90,9 @@ def test_collapsed_stacks_have_the_outermost_frame_first_and_the_state_last() ->
 
 
 def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
-    samples = samples_of(slice_at(1, ("lock", 1, 2), ("run", 0, 1), ("idle", 3, 4)))
-    tree = stack_files.tree(samples)
-    assert tree["value"] == 3
+    tree = stack_files.tree(samples_of(slice_at(1, ("lock", 1, 2), ("run", 0, 1), ("idle", 3, 4))))
     (main,) = tree["children"]
-    assert (main["name"], main["value"]) == ("main (app.py)", 3)
+    assert (tree["value"], main["name"], main["value"]) == (3, "main (app.py)", 3)
     assert {child["name"]: child["children"][0]["name"] for child in main["children"]} == {
         "update_wrapper (functools.py:56)": "[lock]",
         "Cache.get (app.py:31)": "[run]",

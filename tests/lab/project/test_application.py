@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.project.application import Application, look_at
+from lab.project.application import look_at
 
 MODULE = """
 import os, sys
@@ -63,30 +63,25 @@ SEEN = {
 }
 
 
-def seen(name: str, folder: Path) -> Application:
-    (folder / "shop.py").write_text(MODULE)
-    return look_at(f"shop:{name}", Path(sys.executable), folder, {"SHOP": "1"})
-
-
 @pytest.mark.parametrize("name", SEEN)
 def test_an_application_is_known_by_how_it_is_called(name: str, tmp_path: Path) -> None:
-    application = seen(name, tmp_path)
+    (tmp_path / "shop.py").write_text(MODULE)
+    application = look_at(f"shop:{name}", Path(sys.executable), tmp_path, {"SHOP": "1"})
     assert (application.interface, application.factory) == SEEN[name]
     assert not list(tmp_path.rglob("*.pyc"))
 
 
-def test_the_class_of_an_application_is_named(tmp_path: Path) -> None:
-    assert seen("create_app", tmp_path).kind == "shop.Flask"
-
-
 @pytest.mark.parametrize(
-    ("name", "reason"), [("none", "AttributeError: module 'shop' has no"), ("dies()", "exited with status 3")]
+    ("module", "name", "reason"),
+    [
+        ("shop", "none", "AttributeError: module 'shop' has no"),
+        ("shop", "dies()", "exited with status 3"),
+        ("none", "app", r"No module named 'none'.*--directory"),
+    ],
 )
-def test_what_cannot_be_looked_at_is_refused_with_the_reason(name: str, reason: str, tmp_path: Path) -> None:
+def test_what_cannot_be_looked_at_is_refused_with_the_reason(
+    module: str, name: str, reason: str, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.py").write_text(MODULE)
     with pytest.raises(BadInput, match=reason):
-        seen(name, tmp_path)
-
-
-def test_a_module_that_is_not_there_is_refused_with_the_folder_to_name(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"ModuleNotFoundError: No module named 'none'.*--directory"):
-        look_at("none:app", Path(sys.executable), tmp_path, {})
+        look_at(f"{module}:{name}", Path(sys.executable), tmp_path, {})

@@ -28,29 +28,23 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_clean_tree_has_the_first_twelve_digits_of_its_commit(tree: Path) -> None:
-    assert commit(tree) == git(tree, "rev-parse", "HEAD")[:12]
-
-
-def test_a_tracked_file_that_differs_is_said_and_a_new_one_is_not(tree: Path) -> None:
+def test_a_tree_has_twelve_digits_of_its_commit_and_a_tracked_file_that_differs_is_said_and_a_new_one_is_not(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digits = git(tree, "rev-parse", "HEAD")[:12]
+    assert commit(tree) == digits
+    monkeypatch.setenv("GIT_DIR", "/nowhere")  # what git is told by its environment does not count
     (tree / "new").write_text("two")
-    assert commit(tree) == git(tree, "rev-parse", "HEAD")[:12]
+    assert commit(tree) == digits
     (tree / "file").write_text("another")
-    assert commit(tree) == git(tree, "rev-parse", "HEAD")[:12] + "+changes"
+    assert commit(tree) == digits + "+changes"
 
 
-def test_a_folder_in_anothers_tree_has_no_commit(tree: Path) -> None:
+def test_in_anothers_tree_without_a_commit_or_without_git_there_is_none(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, short_folder: Path
+) -> None:
     (tree / "inner").mkdir()
     assert commit(tree / "inner") is None
-
-
-def test_what_git_is_told_by_its_environment_does_not_count(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    digits = git(tree, "rev-parse", "HEAD")[:12]
-    monkeypatch.setenv("GIT_DIR", "/nowhere")
-    assert commit(tree) == digits
-
-
-def test_without_a_commit_or_without_git_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert commit(tmp_path) is None
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert commit(tmp_path) is None
+    assert commit(short_folder) is None
+    monkeypatch.setenv("PATH", str(short_folder))
+    assert commit(tree) is None

@@ -1,16 +1,15 @@
 """Waits for a core, seen on processes that share one."""
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 
 import pytest
 
 from lab.run.cores import STEAL, CoreWatch, Timeline
+from tests.started import Started, started
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs Linux: /proc/PID/schedstat")
 SPINNING = """
@@ -26,20 +25,10 @@ sys.stdin.readline()
 
 
 @contextmanager
-def spinning(count: int) -> Iterator[list[subprocess.Popen[str]]]:
+def spinning(count: int) -> Iterator[list[Started]]:
     """Processes that wait to be told, then use 0.3 s of the same core each."""
-    start = partial(subprocess.Popen[str], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with ExitStack() as stack:
-        processes = [stack.enter_context(start([sys.executable, "-c", SPINNING])) for _ in range(count)]
-        assert all(process.stdout and process.stdout.readline() for process in processes)
-        yield processes
-
-
-def go_on(processes: list[subprocess.Popen[str]]) -> None:
-    for process in processes:
-        assert process.stdin
-        process.stdin.write("\n")
-        process.stdin.flush()
+        yield [stack.enter_context(started(sys.executable, "-c", SPINNING)) for _ in range(count)]
 
 
 def test_of_processes_that_share_a_core_each_waits_for_most_of_the_time() -> None:
@@ -47,20 +36,21 @@ def test_of_processes_that_share_a_core_each_waits_for_most_of_the_time() -> Non
         pids = {"three": [process.pid for process in processes], "nobody": [2**22 + 1]}
         start_ns = perf_counter_ns()
         with CoreWatch(pids) as watch:
-            go_on(processes)
-            assert all(process.stdout and process.stdout.readline() for process in processes)
+            for process in processes:
+                process.say("")
+            assert all(process.hear() for process in processes)
         length_ns = perf_counter_ns() - start_ns
-        go_on(processes)
     assert set(watch.timelines) == {"three", STEAL}
     assert 0.4 < watch.timelines["three"].within_ns(start_ns, start_ns + length_ns) / length_ns <= 1
 
 
 def test_too_many_threads_are_not_known_rather_than_known_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.run.cores.MOST_THREADS", 1)
-    with spinning(2) as processes:
-        with CoreWatch({str(number): [process.pid] for number, process in enumerate(processes)}) as watch:
-            go_on(processes)
-        go_on(processes)
+    with (
+        spinning(2) as processes,
+        CoreWatch({str(number): [process.pid] for number, process in enumerate(processes)}) as watch,
+    ):
+        processes[0].say("")
     assert watch.timelines == {}
 
 

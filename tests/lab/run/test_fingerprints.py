@@ -7,22 +7,16 @@ from typing import Any
 import pytest
 
 from config.plan import Plan, Row
-from config.plan_options import VIEWS
 from core.fingerprint import CODE, environment_changes
-from core.messages import listed, message
-from core.result import CellResult, Run
+from core.messages import listed
+from core.result import CellResult
 from lab.digests import Digests, files_in
-from lab.environments import environment as environments
-from lab.python.interpreters import Interpreter
 from lab.run import experiment, fingerprints
 from lab.run.fingerprints import Fingerprints
-from lab.run.held import expect_ours
-from lab.run.measure import NOT_READY
 from lab.run.runs import Order, check_unchanged, unmeasured
-from reports.names import names_in_folder
 from reports.rows.gates import mixed
 from systems import find
-from tests.lab.run.test_experiment import Journal, begin, journal, order, plan, quiet_machine, runtime
+from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime
 
 __all__ = ["begin", "journal", "order", "plan", "quiet_machine"]
 
@@ -37,17 +31,16 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_going_on_with_edited_code_is_refused_with_the_file(
-    order: Order, journal: Journal, begin: object, services: Path
+    order: Order, journal: Journal, begin: Begin, services: Path
 ) -> None:
-    assert callable(begin)
-    run: Run = begin()
+    run = begin()
     journal.stop_at = 3
     with pytest.raises(KeyboardInterrupt):
         experiment.carry_out(order, run, journal.sandbox, journal)
     check_unchanged(run, order)
     (services / "cached.py").write_text("A = 2\n")
     (services / "new.py").write_text("")
-    with pytest.raises(Exception, match=r"services/cached\.py changed; services/new\.py is new\. .*--accept-changes"):
+    with pytest.raises(Exception, match=r"services/cached\.py changed; services/new\.py is new"):
         check_unchanged(run, order)
     journal.stop_at = 0
     experiment.carry_out(order, run, journal.sandbox, journal)
@@ -59,38 +52,17 @@ def test_going_on_with_edited_code_is_refused_with_the_file(
 
 
 def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(
-    order: Order, journal: Journal, begin: object, services: Path, monkeypatch: pytest.MonkeyPatch
+    order: Order, journal: Journal, begin: Begin, services: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edited(*arguments: object) -> CellResult:
+    def edited(*arguments: Any) -> CellResult:
         (services / "cached.py").write_text("A = 3\n")
-        return journal.measure(*arguments)  # type: ignore[arg-type]
+        return journal.measure(*arguments)
 
     monkeypatch.setattr(experiment, "measure", edited)
-    assert callable(begin)
     run = begin()
     experiment.carry_out(order, run, journal.sandbox, journal)
-    assert run.cells[0].status == "invalid"
+    assert [cell.status for cell in run.cells] == ["invalid"] + ["ok"] * 11
     assert "services/cached.py changed" in str(run.cells[0].reason)
-    assert {cell.status for cell in run.cells[1:]} == {"ok"}
-
-
-def test_a_service_that_never_starts_is_not_tried_a_third_time_and_keeps_no_figures(
-    order: Order, journal: Journal, begin: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def dead(*arguments: object) -> CellResult:
-        ended = message("Service 1 of 1 (pid 812) ended", code=NOT_READY)
-        return replace(journal.measure(*arguments), status="failed", reason=ended, requests=20)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(experiment, "measure", dead)
-    monkeypatch.setattr("core.system.System.hosted", True)
-    monkeypatch.setattr(Fingerprints, "of", lambda *_: fingerprints.Fingerprint())
-    monkeypatch.setattr(fingerprints.Fingerprints, "__init__", lambda *_: None)
-    assert callable(begin)
-    run = begin()
-    experiment.carry_out(order, run, journal.sandbox, journal)
-    assert [cell.reason.code for cell in run.cells] == [NOT_READY] * 8 + ["not_tried"] * 4
-    assert all((cell.status, cell.requests, cell.services) == ("failed", 0, []) for cell in run.cells[8:])
-    assert "812" not in str(run.cells[-1].reason)
 
 
 def test_packages_that_changed_are_named_with_both_versions() -> None:
@@ -100,27 +72,22 @@ def test_packages_that_changed_are_named_with_both_versions() -> None:
     assert "tornado was 6.4 and is 6.5 (packages for 3.14t)" in changes
     assert "old was 1 and is not installed" in changes
     same_versions = {"service": {**before["service"], "installed": "b"}}
-    assert [str(change) for change in environment_changes(before, same_versions, "3.14t")] == [
-        "the files of the packages for 3.14t changed"
-    ]
+    assert len(environment_changes(before, same_versions, "3.14t")) == 1
 
 
-def test_a_package_edited_in_place_is_another_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
-) -> None:
-    python = tmp_path / "bin" / "python"
-    table: dict[str, Any] = {}
+def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> None:
     module = tmp_path / "lib" / "python3.14" / "site-packages" / "tornado.py"
     module.parent.mkdir(parents=True)
     module.write_text("A = 1")
     system = find("3")
-    runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: python})}
-    taken = Fingerprints(Plan(name="p", rows=(Row(system=system, values={}),), runtimes=("3.14",)), runtimes, table)
-    (entry, *_) = Plan(name="p", rows=(Row(system=system, values={}),), runtimes=("3.14",)).entries()
-    before = taken.of(entry.cell, system)
-    assert taken.of(entry.cell, system) == before
+    runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: tmp_path / "bin" / "python"})}
+    plan = Plan(name="p", rows=(Row(system=system, values={}),), runtimes=("3.14",))
+    taken = Fingerprints(plan, runtimes, {})
+    cell = plan.entries()[0].cell
+    before = taken.of(cell, system)
+    assert taken.of(cell, system) == before
     module.write_text("A = 2")
-    after = taken.of(entry.cell, system)
+    after = taken.of(cell, system)
     assert (after.code == before.code, after.environment == before.environment) == (True, False)
 
 
@@ -132,9 +99,3 @@ def test_what_tools_make_has_no_say_in_the_digest_of_a_folder(tmp_path: Path) ->
         (tmp_path / made / "x").touch()
     assert Digests().of_tree(tmp_path) == before
     assert [Path(path).name for path in files_in(tmp_path)] == ["a.py"]
-
-
-def test_no_file_of_ours_stands_for_a_foreign_one(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").touch()
-    expect_ours(tmp_path, names_in_folder(VIEWS))
-    assert environments.STAMP_FILE not in names_in_folder(VIEWS)

@@ -1,11 +1,8 @@
 """A run's folder: one process measures into it, and nothing of somebody else's is overwritten."""
 
 import os
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -18,6 +15,7 @@ from lab.places import REPOSITORY
 from lab.run.held import expect_ours, held
 from lab.run.sandbox import Sandbox
 from tests.contract.runs import wait_for_ends
+from tests.started import Started, started
 
 HOLD = """
 import sys
@@ -30,39 +28,18 @@ with held(Path(sys.argv[1])) as sandbox:
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Holder:
-    """Another process that holds a folder. beside: what it calls a file that is not whole yet. reaper: its pid"""
-
-    process: "subprocess.Popen[str]"
-    beside: str
-    reaper: int
-
-
-@contextmanager
-def holder(folder: Path) -> Iterator[Holder]:
-    """Another process that holds *folder* until its standard input ends."""
-    command = [sys.executable, "-c", HOLD, str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as process:
-        assert process.stdout is not None
-        beside, reaper = process.stdout.readline().split()
-        yield Holder(process=process, beside=beside, reaper=int(reaper))
+def holder(folder: Path) -> AbstractContextManager[Started]:
+    """Another process that holds *folder*; it says what it calls a file that is not whole yet, and its reaper's pid."""
+    return started(sys.executable, "-c", HOLD, str(folder), cwd=REPOSITORY)
 
 
 def test_a_second_process_is_told_who_holds_the_folder(tmp_path: Path) -> None:
     with holder(tmp_path / "run") as other:
-        with pytest.raises(BadInput) as refused, held(tmp_path / "run"):
+        with pytest.raises(BadInput, match=f"pid {other.pid}, {sys.executable}") as refused, held(tmp_path / "run"):
             pass
         other.process.communicate()
     assert refused.value.exit_status == 2
-    assert f"pid {other.process.pid}, {sys.executable}" in str(refused.value)
     assert not (tmp_path / "run").exists()  # there is nothing in it
-
-
-def test_a_holder_that_is_not_known_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "holder", lambda folder: 0)
-    with locks.locked(tmp_path), pytest.raises(BadInput, match="which one is not known"), held(tmp_path):
-        pass
 
 
 def test_the_death_of_the_holder_lets_the_folder_go_and_leaves_nothing(tmp_path: Path) -> None:
@@ -71,9 +48,10 @@ def test_the_death_of_the_holder_lets_the_folder_go_and_leaves_nothing(tmp_path:
     old.mkdir()
     for folder in (new, old):
         with holder(folder) as other:
-            (folder / other.beside).touch()
+            beside, reaper = other.first.split()
+            (folder / beside).touch()
             other.process.kill()
-            wait_for_ends([other.reaper])
+            wait_for_ends([int(reaper)])
     assert list(tmp_path.rglob("*")) == [old]
     with held(old):
         assert list(old.iterdir()) == []
@@ -86,12 +64,6 @@ def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path:
     assert (tmp_path / "run").is_dir()
     assert lock is not None
     os.close(lock)
-
-
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(BadInput, match=r"file/run.* cannot be written"), held(tmp_path / "file" / "run"):
-        pass
 
 
 def test_files_of_somebody_else_named_like_ours_are_refused_where_there_is_no_run(tmp_path: Path) -> None:
@@ -124,15 +96,12 @@ def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
     )
     stored = Plan(name="p", rows=(), runtimes=("3.14",)).to_json()
     RunFile(tmp_path).save(Run(**{**start, "plan": stored, "cells": [cell]}))  # type: ignore[arg-type]
-    command = [sys.executable, "-c", SAVE, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as saver:
-        assert saver.stdout is not None
-        assert saver.stdout.readline() == "saving\n"
-        counts = [0]
-        while saver.poll() is None:
+    counts = [0]
+    with started(sys.executable, "-c", SAVE, str(tmp_path), cwd=REPOSITORY) as saver:
+        while saver.process.poll() is None:
             run = load(tmp_path)
             counts.append(len(run.cells))
             run.comparisons = [{"verdict": "faster"}]
             keep_comparisons(tmp_path, run)
     assert counts == sorted(counts)
-    assert (saver.returncode, len(load(tmp_path).cells)) == (0, 201)
+    assert (saver.process.returncode, len(load(tmp_path).cells)) == (0, 201)

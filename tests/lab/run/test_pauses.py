@@ -59,7 +59,7 @@ def file(*records: tuple[int, int], magic: int = MAGIC, count: int | None = None
     return (head + b"".join(struct.pack("=QQ", *record) for record in records)).ljust(size, b"\0")
 
 
-def collected(tmp_path: Path, window: Window, *contents: bytes, before: bytes = b"") -> pauses.Pauses:
+def collected(tmp_path: Path, *contents: bytes, window: Window = EVER, before: bytes = b"") -> pauses.Pauses:
     inside = Inside(tmp_path, DEFAULT)
     assert inside.folder
     (inside.folder / "pauses-1.0").write_bytes(before)
@@ -73,7 +73,7 @@ def collected(tmp_path: Path, window: Window, *contents: bytes, before: bytes = 
 def test_only_what_lies_in_the_window_counts(tmp_path: Path) -> None:
     records = ((10, 5), (100, 20), (190, 30), (300, 1))
     window = Window(start_ns=100, end_ns=200)
-    service = collected(tmp_path, window, file(*records[:3]), before=file(records[0]))
+    service = collected(tmp_path, file(*records[:3]), window=window, before=file(records[0]))
     assert service.spans == [Span(100, 120), Span(190, 220)]
     assert service.summary == {
         "processes": 1,
@@ -87,12 +87,12 @@ def test_only_what_lies_in_the_window_counts(tmp_path: Path) -> None:
 
 def test_collections_whose_times_were_overwritten_are_counted_as_such(tmp_path: Path) -> None:
     records = [(start, 1) for start in range(1, RECORDS + 1)]
-    service = collected(tmp_path, EVER, file(*records, count=RECORDS + 7))
+    service = collected(tmp_path, file(*records, count=RECORDS + 7))
     assert (service.summary["collections"], service.summary["unkept"]) == ([RECORDS + 7, 0, 0], 7)
 
 
 def test_a_process_that_has_only_just_begun_counts_none(tmp_path: Path) -> None:
-    assert collected(tmp_path, EVER, bytes(SIZE_BYTES), file((5, 5))).summary["collections"] == [1, 0, 0]
+    assert collected(tmp_path, bytes(SIZE_BYTES), file((5, 5))).summary["collections"] == [1, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,9 @@ def test_a_process_that_has_only_just_begun_counts_none(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_true_leaves_the_service_unknown(tmp_path: Path, content: bytes) -> None:
-    assert collected(tmp_path, EVER, file((5, 5)), content) == UNKNOWN
+    assert collected(tmp_path, file((5, 5)), content) == UNKNOWN
 
 
-def test_fewer_collections_than_before_cannot_be(tmp_path: Path) -> None:
-    assert collected(tmp_path, EVER, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
-
-
-def test_of_a_service_without_files_nothing_is_known(tmp_path: Path) -> None:
+def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known(tmp_path: Path) -> None:
+    assert collected(tmp_path, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
     assert within(EVER, [Inside(tmp_path, DEFAULT)], [{}]) == [UNKNOWN]

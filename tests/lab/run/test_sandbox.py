@@ -1,19 +1,19 @@
 """The private folder and the process group: gone at the end, however the end comes."""
 
 import os
-import select
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 
 import pytest
 
 from core.errors import BadInput
-from lab.places import REPOSITORY
 from lab.run.sandbox import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
+from tests.started import Started, started
 
 DEADLINE_S = 20.0
 
@@ -25,18 +25,17 @@ def temporary(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return short_folder
 
 
-def ends(fd: int) -> bool:
-    """Whether everyone who holds the other side of this pipe goes away."""
-    return bool(select.select([fd], [], [], DEADLINE_S)[0]) and os.read(fd, 1) == b""
-
-
-def test_the_folder_is_private_and_gone_at_the_end(temporary: Path) -> None:
-    with Sandbox() as sandbox:
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt, RuntimeError])
+def test_the_folder_is_private_and_gone_at_the_end_also_after_an_error(
+    temporary: Path, error: type[BaseException] | None
+) -> None:
+    with suppress(KeyboardInterrupt, RuntimeError), Sandbox() as sandbox:
         assert sandbox.folder.parent == temporary
         assert stat.S_IMODE(sandbox.folder.stat().st_mode) == 0o700
-        assert sandbox.folder.stat().st_uid == os.getuid()
         (sandbox.folder / "a").mkdir()
         (sandbox.folder / "a" / "file").write_text("x")
+        if error:
+            raise error
     assert list(temporary.iterdir()) == []
 
 
@@ -46,31 +45,19 @@ def test_two_sandboxes_share_neither_folder_nor_group(temporary: Path) -> None:
         assert len({one.process_group, other.process_group, os.getpgrp()}) == 3
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_the_folder_is_gone_after_an_error_too(temporary: Path, error: type[BaseException]) -> None:
-    with pytest.raises(error), Sandbox():
-        raise error
-    assert list(temporary.iterdir()) == []
-
-
 STUBBORN = "import signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\nprint('', flush=True)\nsignal.pause()"
 
 
-def stubborn_child(process_group: int, stderr: int) -> subprocess.Popen[bytes]:
-    """A process of that group that only SIGKILL ends, with *stderr* open for as long as it lives."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", STUBBORN], process_group=process_group, stdout=subprocess.PIPE, stderr=stderr
-    )
-    assert child.stdout is not None
-    assert child.stdout.readline() == b"\n"
-    return child
+def in_group(sandbox: Sandbox, program: str, *words: str) -> AbstractContextManager[Started]:
+    """A process of its group."""
+    return started(sys.executable, "-c", program, *words, process_group=sandbox.process_group)
 
 
 def test_a_process_of_the_group_that_ignores_everything_is_gone_at_the_end(temporary: Path) -> None:
-    with Sandbox() as sandbox:
-        child = stubborn_child(sandbox.process_group, subprocess.DEVNULL)
-    with child:
-        assert child.wait(DEADLINE_S) == -signal.SIGKILL
+    with ExitStack() as stack:
+        with Sandbox() as sandbox:
+            child = stack.enter_context(in_group(sandbox, STUBBORN))
+        assert child.process.wait(DEADLINE_S) == -signal.SIGKILL
 
 
 WRITER = """
@@ -89,81 +76,35 @@ while True:
 
 def test_the_folder_is_gone_although_a_process_of_the_group_still_writes_to_it(temporary: Path) -> None:
     for _ in range(3):
-        with Sandbox() as sandbox:
-            command = [sys.executable, "-c", WRITER, str(sandbox.folder)]
-            writers = [
-                subprocess.Popen(command, process_group=sandbox.process_group, stdout=subprocess.PIPE) for _ in range(4)
-            ]
-            for writer in writers:
-                assert writer.stdout is not None
-                assert writer.stdout.readline() == b"\n"
-        for writer in writers:
-            with writer:
-                assert writer.wait(DEADLINE_S) < 0
+        with ExitStack() as stack:
+            with Sandbox() as sandbox:
+                folder = str(sandbox.folder)
+                writers = [stack.enter_context(in_group(sandbox, WRITER, folder)) for _ in range(4)]
+            assert all(writer.process.wait(DEADLINE_S) < 0 for writer in writers)
         assert list(temporary.iterdir()) == []
-
-
-ORCHESTRATOR = """
-import signal, subprocess, sys, tempfile
-tempfile.tempdir = sys.argv[1]
-from lab.run.sandbox import Sandbox
-with Sandbox() as sandbox:
-    child = subprocess.Popen([sys.executable, "-c", sys.argv[2]], process_group=sandbox.process_group,
-                             stdout=subprocess.PIPE)
-    child.stdout.readline()
-    print(sandbox.folder, flush=True)
-    signal.pause()
-"""
-
-
-def test_a_killed_orchestrator_leaves_neither_folder_nor_process(temporary: Path) -> None:
-    """All processes inherit stderr: its end is theirs, the reaper excepted, which writes nowhere."""
-    reader, writer = os.pipe()
-    orchestrator = subprocess.Popen(
-        [sys.executable, "-c", ORCHESTRATOR, str(temporary), STUBBORN],
-        stdout=subprocess.PIPE,
-        stderr=writer,
-        cwd=REPOSITORY,
-    )
-    os.close(writer)
-    with orchestrator, open(reader, "rb") as stderr:
-        assert orchestrator.stdout is not None
-        folder = Path(orchestrator.stdout.readline().decode().strip())
-        assert folder.parent == temporary
-        assert folder.is_dir()
-        os.kill(orchestrator.pid, signal.SIGKILL)
-        assert ends(stderr.fileno())
-    assert not folder.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: str(one.name))
 def test_a_signal_to_the_whole_group_does_not_stop_the_cleaning(temporary: Path, number: signal.Signals) -> None:
-    with Sandbox() as sandbox:
-        child = stubborn_child(sandbox.process_group, subprocess.DEVNULL)
-        with child:
-            (sandbox.folder / "file").write_text("x")
-            os.killpg(sandbox.process_group, number)
-            assert child.poll() is None
-            assert sandbox.folder.exists()
-            child.kill()
+    with Sandbox() as sandbox, in_group(sandbox, STUBBORN) as child:
+        (sandbox.folder / "file").write_text("x")
+        os.killpg(sandbox.process_group, number)
+        assert child.process.poll() is None
+        assert sandbox.folder.exists()
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.parametrize("spare", [0, -1])
 def test_a_folder_too_long_for_sockets_is_refused_with_a_remedy_and_leaves_nothing(
-    short_folder: Path, monkeypatch: pytest.MonkeyPatch
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch, spare: int
 ) -> None:
     fits = SOCKET_PATH_LIMIT - LONGEST_SOCKET_NAME - len("/gilscope-12345678")
-    for spare in (0, -1):
-        parent = short_folder / ("d" * (fits - spare - len(str(short_folder)) - 1))
-        parent.mkdir()
-        monkeypatch.setattr(tempfile, "tempdir", str(parent))
-        if spare == 0:
-            with Sandbox():
-                pass
-        else:
-            with pytest.raises(BadInput, match=r"too long for Unix sockets \(103 bytes\); set TMPDIR to a shorter one"):
-                Sandbox()
-        assert list(parent.iterdir()) == []
+    parent = short_folder / ("d" * (fits - spare - len(str(short_folder)) - 1))
+    parent.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(parent))
+    with nullcontext() if spare == 0 else pytest.raises(BadInput, match=r"\(103 bytes\); set TMPDIR"), Sandbox():
+        pass
+    assert list(parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("error", [OSError(11, "Resource temporarily unavailable"), KeyboardInterrupt()])

@@ -1,8 +1,6 @@
 """Who serves an address, found from outside."""
 
-import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +10,7 @@ import pytest
 
 from lab.user_service import holders
 from lab.user_service.holders import serving
+from tests.started import started
 
 LISTENER = """
 import os, socket, sys
@@ -21,7 +20,7 @@ listener.bind(host if family == "AF_UNIX" else (host, int(port)))
 listener.listen()
 child = os.fork()
 if child:
-    print(child, *([] if family == "AF_UNIX" else [listener.getsockname()[1]]), flush=True)
+    print(child, 0 if family == "AF_UNIX" else listener.getsockname()[1], flush=True)
 sys.stdin.readline()
 """
 pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="sockets are found by /proc")
@@ -30,12 +29,10 @@ pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="sock
 @contextmanager
 def listening(family: str, host: str) -> Iterator[tuple[set[int], str]]:
     """A process that listens, and its child with the same socket: their pids, and the port."""
-    command = [sys.executable, "-c", LISTENER, family, host, "0"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        child, *port = process.stdout.readline().split()
-        yield {process.pid, int(child)}, "".join(port)
-        process.communicate("\n")
+    with started(sys.executable, "-c", LISTENER, family, host, "0") as process:
+        child, port = process.first.split()
+        yield {process.pid, int(child)}, port
+        process.process.communicate("\n")
 
 
 @pytest.mark.parametrize(
@@ -64,11 +61,6 @@ def test_all_processes_with_the_listening_socket_serve_a_path(short_folder: Path
 def test_a_host_elsewhere_is_not_taken_for_this_one() -> None:
     with listening("AF_INET", "0.0.0.0") as (_, port):
         assert serving(f"192.0.2.1:{port}") == []  # RFC 5737: nobody's
-
-
-def test_what_started_this_process_holds_the_socket_for_somebody_else() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        assert os.getpid() not in serving("{}:{}".format(*listener.getsockname()))
 
 
 def test_who_only_passes_connections_on_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:

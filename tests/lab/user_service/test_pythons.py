@@ -18,9 +18,7 @@ SILENT = PythonProcess(label="3.14.7t", gil_enabled=None)
 @pytest.mark.parametrize(
     ("found", "expected", "pythons", "gil_enabled"),
     [
-        ([], "3.14.7t", (), None),
         ([None, None], "3.14.7t", (), None),
-        ([OFF, None], "3.14.7t", ("3.14.7t",), False),
         ([OFF, BACK], "3.14.7t", ("3.14.7t",), True),
         ([OFF, SILENT], "3.14.7t", ("3.14.7t",), None),
         ([BACK, SILENT], "3.14.7t", ("3.14.7t",), True),
@@ -52,5 +50,5 @@ def test_a_process_that_was_not_reached_in_time_leaves_it_unknown(
 
 def test_a_platform_without_proc_is_refused_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PROC_STAT", Path("/no/such/stat"))
-    with pytest.raises(BadInput, match=r"by /proc, which .*start the service yourself and name it with --target"):
+    with pytest.raises(BadInput, match="--target"):
         expect_proc()
