@@ -138,15 +138,11 @@ def sources(*packages: str) -> dict[str, str]:
     return {name: path.read_text("utf-8") for name, path in names.items() if not name.startswith("reports/out/")}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", [*PACKAGES, "runner"])
 def test_a_package_imports_only_what_the_table_lets_it(package: str) -> None:
     files = sources(package)
     assert files
     assert [line for path, source in files.items() for line in forbidden(path, source)] == []
-
-
-def test_the_command_line_imports_only_what_the_table_lets_it() -> None:
-    assert forbidden("runner.py", (REPOSITORY / "runner.py").read_text("utf-8")) == []
 
 
 @pytest.mark.parametrize("package", REPORTS)
@@ -192,27 +188,18 @@ def test_measured_code_has_syntax_that_3_11_reads(path: str) -> None:
     ("path", "source", "module"),
     [
         ("core/x.py", "import yaml", "yaml"),
-        ("core/x.py", "import systems", "systems"),
-        ("core/x.py", "from services.cached import CachedService", "services"),
         ("core/x.py", "from tests import conftest", "tests"),
         ("core/x.py", "import compression.zstd", "compression"),
         ("services/x.py", "import clients.drive", "clients"),
-        ("services/x.py", "import tornado.web", "tornado"),
         ("services/tornado_app.py", "import uvloop", "uvloop"),
         ("services/deep/x.py", "from tornado.web import Application", "tornado"),
-        ("clients/x.py", "from services import cached", "services"),
         ("clients/x.py", "import os, json, numpy", "numpy"),
         ("systems/s5.py", "def service():\n    import lab.processes", "lab"),
         ("systems/s5.py", "import importlib\nimportlib.import_module('config.load')", "config"),
-        ("systems/s5.py", "import_module('yaml')", "yaml"),
         ("config/x.py", "from lab.machine import facts", "lab"),
-        ("config/x.py", "import numpy", "numpy"),
-        ("lab/x.py", "import yaml", "yaml"),
         ("lab/x.py", "if TYPE_CHECKING:\n    from reports import tables", "reports"),
         ("lab/x.py", "try:\n    import psutil\nexcept ImportError:\n    pass", "psutil"),
         ("reports/x.py", "from lab.experiment import RUNS", "lab"),
-        ("reports/plots/x.py", "import systems", "systems"),
-        ("commands/x.py", "from services.cached import CachedService", "services"),
         ("runner.py", "from lab import experiment", "lab"),
         ("runner.py", "__import__('clients')", "clients"),
     ],
@@ -225,16 +212,11 @@ def test_a_forbidden_import_is_found_wherever_it_stands(path: str, source: str, 
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("core/x.py", "import os, json\nfrom core.cell import Cell\nfrom collections.abc import Mapping"),
-        ("core/x.py", "from . import errors\nfrom .cell import Cell"),
-        ("core/x.py", "text = 'import yaml'  # import yaml"),
+        ("core/x.py", "import os, json\nfrom core.cell import Cell\nfrom . import errors\ntext = 'import yaml'"),
         ("services/tornado_app.py", "import tornado.web"),
         ("systems/s5.py", "def f():\n    from services.cached import CachedService\n    from clients import pool"),
-        ("config/x.py", "import yaml, systems, core.cell"),
         ("lab/x.py", "import systems, config.plan, core.cell"),
-        ("reports/plots/x.py", "import numpy as np\nfrom reports.columns import seconds\nfrom core.cell import Cell"),
-        ("commands/x.py", "from config import flags\nfrom lab import experiment\nfrom reports import tables"),
-        ("runner.py", "import commands\nfrom core.errors import BadInput"),
+        ("reports/plots/x.py", "import numpy as np\nfrom reports.columns import seconds"),
     ],
 )
 def test_an_import_that_the_table_lets_through_is_not_found(path: str, source: str) -> None:

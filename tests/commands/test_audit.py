@@ -35,7 +35,7 @@ def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(
     (tmp_path / "requirements.txt").write_text(f"--no-index\n--find-links {tmp_path}\nraising\n")
     assert main(["-r", str(tmp_path / "requirements.txt"), "--json"]) == 3
     (package,) = json.loads(capsys.readouterr().out)["packages"]
-    assert package["problems"][0]["detail"] == "importing raising fails: ZeroDivisionError: division by zero"
+    assert "ZeroDivisionError" in package["problems"][0]["detail"]
 
 
 @pytest.mark.parametrize(
