@@ -16,10 +16,11 @@ import commands
 import runner
 from config.plan import Plan
 from core.cell import PARAMETERS
-from core.result import FILE_NAME, Run, RunFile
+from core.result import FILE_NAME, RunFile
 from core.runtime import facts
 from lab.machine import host
 from systems import built_in
+from tests.core.test_result import run
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"
@@ -86,28 +87,9 @@ def error_line(out: str, err: str) -> str:
 
 
 def saved_run(folder: Path, **more: Any) -> Path:
-    known: dict[str, Any] = {
-        "run_id": "a",
-        "started_at": "2025-01-01T00:00:00+00:00",
-        "seed": 1,
-        "command": ["runner.py"],
-        "plan": Plan(name="p", rows=(), runtimes=(OWN_NAME,)).to_json(),
-        "machine": host.facts(),
-        "runtimes": {},
-    }
-    RunFile(folder).save(Run(**known | more))
+    plan = Plan(name="p", rows=(), runtimes=(OWN_NAME,)).to_json()
+    RunFile(folder).save(run(**{"plan": plan, "machine": host.facts(), **more}))
     return folder
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], *[[command, "--help"] for command in COMMANDS]])
-def test_help_is_printed_and_nothing_is_done(
-    arguments: Sequence[str], capsys: pytest.CaptureFixture[str], handlers: None
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        runner.main(arguments)
-    printed = capsys.readouterr()
-    assert (ended.value.code, printed.err) == (0, "")
-    assert printed.out.startswith("usage: runner.py")
 
 
 def test_every_file_with_a_main_is_a_command_but_for_run_which_needs_no_word() -> None:
@@ -231,7 +213,9 @@ def test_a_run_of_another_machine_does_not_go_on(complaint: Complaint, tmp_path:
 
 
 def test_plan_prints_cells_requests_and_about_how_long_and_runs_nothing() -> None:
-    text = shown("plan", "--system", "4", "--num-multi-socket", "1,5", "--num-requests-per-client", "10", *OWN)
+    given = ("--system", "4", "--num-multi-socket", "1,5", "--num-requests-per-client", "10", *OWN)
+    text = shown("plan", *given, TERM="xterm-256color", COLORTERM="truecolor")
+    assert "\x1b" not in text  # of what is piped
     assert "2 cells x 3 blocks, 24,000 requests, about" in " ".join(text.split())
     assert sum(line.startswith(f"4-{OWN_NAME}-") for line in text.splitlines()) == 2
     assert all(len(line) <= 80 for line in text.splitlines())
@@ -262,11 +246,6 @@ def test_runtimes_shows_what_was_found_and_what_it_is() -> None:
     assert {name: one["version"] for name, one in found.items()} == {OWN_NAME: facts()["version"]}
 
 
-@pytest.mark.parametrize("command", ["plan", "runtimes"])
-def test_what_is_piped_has_no_control_codes(command: str) -> None:
-    assert "\x1b" not in shown(command, *OWN, TERM="xterm-256color", COLORTERM="truecolor")
-
-
 @pytest.mark.parametrize(
     "command", [("plan", *OWN), ("plan", "--json", *OWN), ("runtimes", "--json", *OWN), ("--help",)]
 )
@@ -280,14 +259,9 @@ def test_a_reader_that_goes_away_is_no_error(command: Sequence[str]) -> None:
         assert process.stderr.read() == ""
 
 
-def test_it_works_from_another_folder(tmp_path: Path) -> None:
-    done = gilscope("plan", "--system", "1", *OWN, folder=tmp_path)
-    assert done.returncode == 0
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_quiet_run_prints_its_folder_and_no_more(tmp_path: Path) -> None:
+def test_a_quiet_run_from_another_folder_prints_its_folder_and_makes_no_more(tmp_path: Path) -> None:
     sizes = ("--num-api-services", "1", "--num-clients", "1", "--num-requests-per-client", "10", "--blocks", "1")
-    done = gilscope("--system", "1", *sizes, *OWN, "--quiet", "--out", str(tmp_path / "run"))
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path / 'run'}\n", "")
+    done = gilscope("--system", "1", *sizes, *OWN, "--quiet", "--out", str(tmp_path / "run"), folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "run\n", "")
+    assert os.listdir(tmp_path) == ["run"]
     assert (tmp_path / "run" / "report.html").is_file()

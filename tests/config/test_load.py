@@ -18,16 +18,11 @@ from core.errors import BadInput
 SEED_SCALE = {"NUM_API_SERVICES": 20, "NUM_CLIENTS": 20, "NUM_REQUESTS_PER_CLIENT": 1000, "CALC_TARGET": 1000}
 RECORD_ROWS: list[tuple[str, dict[str, Any]]] = [
     ("1", {}),
-    ("2", {"REUSE_CLIENT": True}),
-    ("2", {"REUSE_CLIENT": False}),
+    *[("2", {"REUSE_CLIENT": reuse}) for reuse in (True, False)],
     ("3", {}),
-    ("4", {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 1}),
-    ("4", {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 5}),
-    ("4", {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10}),
+    *[("4", {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": many}) for many in (1, 5, 10)],
     ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10}),
-    ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned", "NUM_MULTI_SOCKET": 1}),
-    ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned", "NUM_MULTI_SOCKET": 5}),
-    ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned", "NUM_MULTI_SOCKET": 10}),
+    *[("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned", "NUM_MULTI_SOCKET": many}) for many in (1, 5, 10)],
 ]
 
 

@@ -109,12 +109,6 @@ def test_another_seed_or_another_block_is_another_order() -> None:
     assert [f"3.11: {name}" for name in ids(many.cells())] not in orders
 
 
-def test_every_cell_takes_every_place_about_equally_often() -> None:
-    many = plan(Row(system=find("1"), values={"CALC_TARGET": (1, 2, 3, 4)}))
-    first = [many.block(number, 1)[0].cell.calc_target for number in range(1, 401)]
-    assert all(60 <= first.count(target) <= 140 for target in (1, 2, 3, 4))
-
-
 @given(PLANS, st.integers(0, 2**32))
 def test_a_stored_plan_means_the_same_cells_in_the_same_order(some: Plan, seed: int) -> None:
     back = Plan.from_json(json.loads(json.dumps(some.to_json())))
@@ -127,7 +121,7 @@ def test_a_stored_plan_means_the_same_cells_in_the_same_order(some: Plan, seed: 
 @pytest.mark.parametrize(("full", "scale", "scaled"), [(1000, 0.1, 100), (1000, 1.0, 1000), (7, 0.5, 4), (5, 0.001, 1)])
 def test_a_scale_makes_the_requests_fewer_but_never_none(full: int, scale: float, scaled: int) -> None:
     small = plan(Row(system=find("1"), values={"NUM_REQUESTS_PER_CLIENT": (full,)}), scale=scale)
-    assert values(small.cells(), "NUM_REQUESTS_PER_CLIENT") == [(scaled,)]
+    assert [cell.num_requests_per_client for cell in small.cells()] == [scaled]
 
 
 def test_a_scale_applies_to_the_default_too_and_to_nothing_else() -> None:

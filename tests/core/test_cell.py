@@ -68,13 +68,6 @@ def test_the_parameters_are_those_of_the_seed_with_its_values_and_of_its_sisters
     assert {name: one.default for name, one in PARAMETERS.items()} == {**SEED_DEFAULTS, **SISTERS}
 
 
-@pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
-def test_flag_field_and_help_come_from_the_declaration(one: Parameter) -> None:
-    assert one.flag == "--" + one.name.lower().replace("_", "-")
-    assert hasattr(build(), one.field)
-    assert one.help
-
-
 @pytest.mark.parametrize(
     ("name", "texts", "value"),
     [

@@ -24,8 +24,6 @@ ASK_STATES = (
     ("text", "interpreter", "variables", "gil_and_jit"),
     [
         ("3.11", "3.11", {"PYTHON_JIT": "0"}, (True, False)),
-        ("3.15t", "3.15t", {"PYTHON_JIT": "0"}, (False, False)),
-        ("3.14t+gil", "3.14t", {"PYTHON_GIL": "1", "PYTHON_JIT": "0"}, (True, False)),
         ("3.14.6t+gil", "3.14.6t", {"PYTHON_GIL": "1", "PYTHON_JIT": "0"}, (True, False)),
         ("3.15.0rc1t", "3.15.0rc1t", {"PYTHON_JIT": "0"}, (False, False)),
         ("3.14+jit", "3.14", {"PYTHON_JIT": "1"}, (True, True)),

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from core.messages import message
-from core.method import Method, Warmup
-from core.result import load
+from core.method import Method
 from core.saved import Machine, OutsideSystem, SavedPlan, SavedRow
 from core.user_service import App, Command, Target, UserService
 
@@ -26,14 +25,6 @@ def test_a_plan_of_the_first_version_has_the_defaults_of_what_it_does_not_say() 
     plan = SavedPlan.from_json(EARLY["plan"])
     assert (plan.name, plan.blocks, plan.runtimes, plan.method) == ("default", 3, ("3.11", "3.14t"), Method())
     assert (plan.user_service, plan.absent, plan.rows[0].runtimes) == (None, (), None)
-
-
-def test_a_plan_of_today_is_read_whole() -> None:
-    plan = SavedPlan.from_json(load(REPOSITORY / "docs/example-run").plan)
-    assert (plan.blocks, plan.aa) == (6, True)
-    assert plan.method == Method(warmup=Warmup(share=0.1), duration_s=1.1)
-    assert plan.rows[0].runtimes == ("3.14", "3.14t+gil", "3.14t")
-    assert plan.rows[0].params["NUM_MULTI_SOCKET"] == 1
 
 
 @pytest.mark.parametrize("reason", ["No wheel.", message("No wheel.").to_json()], ids=["text", "message"])

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 from shlex import split
-from typing import Any
 
 import pytest
 
@@ -105,38 +104,28 @@ def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "protocol", "address", "prefix"),
+    ("url", "address", "prefix"),
     [
-        ("http://127.0.0.1:8000/", "http", "127.0.0.1:8000", ""),
-        ("http://example.test/a/b", "http", "example.test:80", "/a/b"),
-        ("http://[::1]:8000", "http", "[::1]:8000", ""),
-        ("http://localhost:65535", "http", "localhost:65535", ""),
-        ("unix:/run/x.sock", "framed", "/run/x.sock", ""),
-        ("tcp:127.0.0.1:9000", "framed", "127.0.0.1:9000", ""),
+        ("http://127.0.0.1:8000/", "127.0.0.1:8000", ""),
+        ("http://example.test/a/b", "example.test:80", "/a/b"),
+        ("http://[::1]:8000", "[::1]:8000", ""),
+        ("http://localhost:65535", "localhost:65535", ""),
+        ("unix:/run/x.sock", "/run/x.sock", ""),
+        ("tcp:127.0.0.1:9000", "127.0.0.1:9000", ""),
     ],
 )
-def test_a_target_is_an_address_and_a_prefix(url: str, protocol: str, address: str, prefix: str) -> None:
-    found = target("it", url, protocol)
+def test_a_target_is_an_address_and_a_prefix(url: str, address: str, prefix: str) -> None:
+    found = target("it", url, "http" if url.startswith("http") else "framed")
     assert (found.address, found.prefix) == (address, prefix)
 
 
+@pytest.mark.parametrize("protocol", ["http", "framed"])
 @pytest.mark.parametrize(
-    ("url", "protocol"),
+    "url",
     [
-        ("https://x/", "http"),
-        ("unix:x", "http"),
-        ("unix:/" + 107 * "x", "http"),
-        ("http://x/", "framed"),
-        ("http://127.0.0.1:99999/", "http"),
-        ("http://127.0.0.1:0/", "http"),
-        ("http://127.0.0.1:80a/", "http"),
-        ("http://[::1/", "http"),
-        ("http://a..b/", "http"),
-        ("http://me:word@x/", "http"),
-        ("http://x/a?b=1", "http"),
-        ("http://x/a b", "http"),
-        ("tcp:127.0.0.1:65536", "framed"),
-        ("tcp:9000", "framed"),
+        *["https://x/", "unix:x", "unix:/" + 107 * "x", "http://127.0.0.1:99999/", "http://127.0.0.1:0/"],
+        *["http://127.0.0.1:80a/", "http://[::1/", "http://a..b/", "http://me:word@x/", "http://x/a?b=1"],
+        *["http://x/a b", "tcp:127.0.0.1:65536", "tcp:9000"],
     ],
 )
 def test_another_target_is_refused_with_those_that_are_accepted(url: str, protocol: str) -> None:
@@ -263,61 +252,48 @@ def test_services_that_nobody_would_call_are_refused() -> None:
     assert planned(*SHAPED, "--num-api-services", "16", *sizes).cells()
 
 
-def written(folder: Path, service: dict[str, Any], **more: Any) -> Path:
-    file = folder / "shop.yaml"
-    file.write_text(json.dumps({"service": service, **more}))  # JSON is YAML
-    return file
-
-
 def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
     (tmp_path / "asked.yaml").write_text("requests: [GET /x]\nrate: 7\n")
-    service = {"command": "{python} x {port}", "requests": "asked.yaml", "environment": {"A": "1"}}
-    plan = load_plan(written(tmp_path, service, runtimes=["3.14"], parameters={"NUM_CLIENTS": "3"}))
+    file = tmp_path / "shop.yaml"
+    file.write_text(
+        "service: {command: '{python} x {port}', requests: asked.yaml, environment: {A: '1'}}\n"
+        "runtimes: ['3.14']\n"
+        "parameters: {NUM_CLIENTS: 3}\n"
+    )
+    plan = load_plan(file)
     (cell,) = plan.cells()
     assert (cell.num_clients, cell.rate, plan.name, plan.method.duration_s) == (3, 7, "shop", 2.0)
     assert command_of(plan).directory == str(tmp_path)
 
 
-STARTED = {"command": "{python} {port}"}
+COMMAND_IN_YAML = "command: '{python} {port}'"
+REFUSED_IN_YAML = {
+    f"service: {{{COMMAND_IN_YAML}, colour: red}}": "service has an unknown key 'colour'; accepted are name, command",
+    f"service: {{{COMMAND_IN_YAML}, requests: [{{request: GET /, headers: {{A: [b]}}}}]}}": "A is ['...']",
+    f"service: {{{COMMAND_IN_YAML}, requests: none.yaml}}": "none.yaml cannot be read",
+    f"service: {{{COMMAND_IN_YAML}, environment: ''}}": "environment is ; it must be a mapping",
+    f"service: {{{COMMAND_IN_YAML}, environment: [A=b]}}": "environment is ['A=...']",
+    f"service: {{{COMMAND_IN_YAML}, environment: {{A=b: c}}}}": "a name without =",
+    f"service: {{{COMMAND_IN_YAML}, environment: {{A: [b]}}}}": "environment is {'A': '...'}",
+    f"service: {{{COMMAND_IN_YAML}, think_time: 1ms, rate: 5}}": "at a rate, requests are sent at fixed times",
+    f"service: {{{COMMAND_IN_YAML}}}\nrows: [{{system: 2}}]": "rows does not go with service",
+    f"service: {{{COMMAND_IN_YAML}}}\nview: league": "view does not go with service",
+    "service: {command: ['{python}', '{port}']}": "command is ['{python}', '{port}']; it must be a text",
+    'service: {command: "{python} {port} \\0"}': "it must be a text",
+    "service: {}": "exactly one of command, app and targets; given: none",
+    "service: {targets: ['http://x/']}": "targets is ['http://x/']",
+    "service: {targets: {a: ['http://x/']}}": "target a is ['http://x/']",
+    "service: {targets: {a: 'http://x/'}}\nruntimes: ['3.14']": "leave runtimes out",
+}
 
 
-@pytest.mark.parametrize(
-    ("service", "said"),
-    [
-        ({**STARTED, "colour": "red"}, "service has an unknown key 'colour'; accepted are name, command"),
-        ({**STARTED, "requests": [{"request": "GET /", "headers": {"A": ["b"]}}]}, "A is ['...']"),
-        ({}, "exactly one of command, app and targets; given: none"),
-        ({**STARTED, "environment": ""}, "environment is ; it must be a mapping"),
-        ({**STARTED, "environment": ["A=b"]}, "environment is ['A=...']"),
-        ({**STARTED, "environment": {"A=b": "c"}}, "a name without ="),
-        ({**STARTED, "environment": {"A": ["b"]}}, "environment is {'A': '...'}"),
-        ({"command": ["{python}", "{port}"]}, "command is ['{python}', '{port}']; it must be a text"),
-        ({"command": "{python} {port} \0"}, "it must be a text"),
-        ({**STARTED, "requests": "none.yaml"}, "none.yaml cannot be read"),
-        ({**STARTED, "think_time": "1ms", "rate": "5"}, "at a rate, requests are sent at fixed times"),
-        ({"targets": ["http://x/"]}, "targets is ['http://x/']"),
-        ({"targets": {"a": ["http://x/"]}}, "target a is ['http://x/']"),
-    ],
-)
-def test_a_service_in_yaml_that_is_none_is_refused(tmp_path: Path, service: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("text", "said"), REFUSED_IN_YAML.items())
+def test_a_service_in_yaml_that_is_none_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "shop.yaml"
+    file.write_text(text)
     with pytest.raises(BadInput, match=r"shop\.yaml") as caught:
-        load_plan(written(tmp_path, service))
+        load_plan(file)
     assert said in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("service", "more", "said"),
-    [
-        (STARTED, {"rows": [{"system": "2"}]}, "rows does not go with service"),
-        (STARTED, {"view": "league"}, "view does not go with service"),
-        ({"targets": {"a": "http://x/"}}, {"runtimes": ["3.14"]}, "leave runtimes out"),
-    ],
-)
-def test_a_key_of_a_plan_that_does_not_go_with_its_service_is_refused(
-    tmp_path: Path, service: dict[str, Any], more: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(BadInput, match=said):
-        load_plan(written(tmp_path, service, **more))
 
 
 def test_defaults_of_a_plan_hold_where_the_service_reads_them(tmp_path: Path) -> None:
