@@ -12,9 +12,9 @@ from config.plan_options import MAX_BLOCKS
 from core.cell import Cell, Value
 from core.errors import BadInput
 from core.messages import message
-from core.method import SAME, Method, Warmup
 from core.saved import Until
 from systems import find
+from tests.core.test_method import methods
 
 SWEPT: dict[str, list[Any]] = {
     "NUM_API_SERVICES": [1, 2, 20],
@@ -31,13 +31,6 @@ SWEEPS = st.lists(st.sampled_from(list(SWEPT)), max_size=3, unique=True).flatmap
     lambda names: st.fixed_dictionaries({name: VALUES[name].map(tuple) for name in names})
 )
 ROWS = st.builds(Row, system=st.sampled_from([find(number) for number in "1234"]), values=SWEEPS)
-METHODS = st.builds(
-    Method,
-    warmup=st.sampled_from([Warmup(), Warmup(share=0.1), Warmup(seconds=0.5)]),
-    duration_s=st.sampled_from([0.0, 2.0]),
-    client_runtime=st.sampled_from([SAME, "3.14"]),
-    pin_services=st.sampled_from([(), (0,), (0, 2)]),
-)
 PLANS = st.builds(
     Plan,
     name=st.text(max_size=5),
@@ -48,7 +41,7 @@ PLANS = st.builds(
     description=st.text(max_size=5),
     aa=st.booleans(),
     until=st.builds(Until, width=st.sampled_from([0.0, 0.03]), seconds=st.sampled_from([0.0, 600.0])),
-    method=METHODS,
+    method=methods,
 )
 
 

@@ -13,34 +13,6 @@ from core.errors import BadInput
 from core.system import COMMON
 
 ALL = tuple(PARAMETERS)
-SEED_DEFAULTS = {
-    "NUM_API_SERVICES": 20,
-    "NUM_WORKERS_PER_API_SERVICE": 25,
-    "NUM_CLIENTS": None,
-    "NUM_REQUESTS_PER_CLIENT": 1000,
-    "NUM_THREADS_PER_CLIENT": 25,
-    "CALC_TARGET": 1000,
-    "NUM_MULTI_SOCKET": 10,
-    "NUM_MAX_CONNS": None,
-    "REUSE_CLIENT": True,
-    "SELECT_MODE": "all",
-    "CLIENT_BINDING": "random",
-    "SELECTOR": "auto",
-    "DISPATCH": "any",
-    "TRANSPORT": "unix",
-    "PAYLOAD_BYTES": 0,
-}
-SISTERS = {
-    "NUM_CONNECTIONS_PER_CLIENT": 1,
-    "NUM_SERVER_THREADS": 1,
-    "MESSAGE_BYTES": 1000,
-    "KEEP_ALIVE": True,
-    "NODELAY": True,
-    "BUFFER_BYTES": 0,
-    "RATE": 0,
-    "DELAY_US": 0,
-    "KEEP_AWAKE": False,
-}
 NUMBERS = [one for one in PARAMETERS.values() if one.kind is int]
 
 
@@ -62,10 +34,6 @@ def values_of(one: Parameter) -> st.SearchStrategy[Value]:
 
 VALUES = st.fixed_dictionaries({}, optional={name: values_of(one) for name, one in PARAMETERS.items()})
 READS = st.sets(st.sampled_from(ALL)).map(lambda names: tuple(name for name in ALL if name in names))
-
-
-def test_the_parameters_are_those_of_the_seed_with_its_values_and_of_its_sisters() -> None:
-    assert {name: one.default for name, one in PARAMETERS.items()} == {**SEED_DEFAULTS, **SISTERS}
 
 
 @pytest.mark.parametrize(
@@ -198,6 +166,6 @@ def test_the_order_in_which_a_cells_values_were_stored_is_no_part_of_its_name(va
 
 @given(VALUES)
 def test_a_cells_values_are_those_it_was_built_from(values: dict[str, Value]) -> None:
-    params = build(values).params
+    defaults = {name: one.default for name, one in PARAMETERS.items()}
     followed = {"NUM_CLIENTS": values.get("NUM_API_SERVICES", 20)}
-    assert params == SEED_DEFAULTS | SISTERS | followed | {name: one for name, one in values.items() if name in ALL}
+    assert build(values).params == defaults | followed | values

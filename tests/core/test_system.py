@@ -8,23 +8,10 @@ import pytest
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.runtime import NATIVE
-from core.system import CLIENT, COMMON, SERVICE, System
+from core.system import CLIENT, SERVICE, System
 from systems import built_in, find, readers
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-POOLED = {"NUM_WORKERS_PER_API_SERVICE", "RATE"}
-CACHED = POOLED | {"NUM_MAX_CONNS", "SELECTOR", "DISPATCH", "TRANSPORT"}
-READ = {
-    "1": POOLED | {"TRANSPORT"},
-    "2": CACHED | {"REUSE_CLIENT"},
-    "3": {"RATE"},
-    "4": CACHED | {"NUM_MULTI_SOCKET", "SELECT_MODE", "CLIENT_BINDING"},
-}
-
-
-@pytest.mark.parametrize("number", READ)
-def test_a_system_reads_the_parameters_that_the_specification_gives_it(number: str) -> None:
-    assert set(find(number).parameters) == set(COMMON) | READ[number]
 
 
 @pytest.mark.parametrize("system", built_in(), ids=lambda system: str(system.name))

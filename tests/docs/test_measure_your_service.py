@@ -57,9 +57,6 @@ def run(printed: str, folder: Path) -> Run:
     return load(folder / "run")
 
 
-def test_the_page_has_an_application_its_requirements_and_three_commands() -> None:
-    assert list(files()) == ["app.py", "requirements.txt"]
-    assert [shlex.split(command)[2] for command in commands()] == ["init", "plan", "--plan"]
 
 
 def test_every_runtime_that_is_here_was_measured_and_answered_rightly_with_the_gil_that_was_promised(run: Run) -> None:
