@@ -124,6 +124,7 @@ REFUSED = {
     "report --json --quiet": "runner.py report --help",
     "list nowhere": "nowhere is not a folder",
     "list a b": "runner.py list --help",
+    "export a b --format xml": "--format is xml",
     "compare a b --json --github": "runner.py compare --help",
     f"serve --system 1,2 {OWN_FLAGS}": "these flags make 2",
     "audit --package x --runtime native": "a free-threaded build",

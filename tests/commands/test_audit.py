@@ -38,18 +38,18 @@ def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(
     assert "ZeroDivisionError" in package["problems"][0]["detail"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["-r", "/"], "/ names no package"),
-        (["--package", "a", "-r", "b"], "--requirement and --package exclude each other"),
-        (["--package", "a", "--runtime", "3.14"], "always has its GIL"),
-        (["--package", "a", "--runtime", "3.99t"], "Runtime 3.99t was not found"),
-        (["-r", "none.txt"], "none.txt cannot be read"),
-    ],
-)
-def test_what_cannot_be_audited_is_refused(arguments: list[str], why: str) -> None:
+REFUSED = {
+    "-r /": "/ names no package",
+    "--package a -r b": "--requirement and --package exclude each other",
+    "--package a --runtime 3.14": "always has its GIL",
+    "--package a --runtime 3.99t": "Runtime 3.99t was not found",
+    "-r none.txt": "none.txt cannot be read",
+}
+
+
+@pytest.mark.parametrize(("line", "why"), REFUSED.items())
+def test_what_cannot_be_audited_is_refused(line: str, why: str) -> None:
     runtime_or_skip("3.14")
     runtime_or_skip("3.14t")
     with pytest.raises(BadInput, match=why):
-        main(arguments)
+        main(line.split())

@@ -52,21 +52,21 @@ def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the
     assert theirs.requirements == "requirements/tornado.txt"
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("x = 1\n", "declares no SYSTEM"),
-        ("SYSTEM = 4\n", "declares a SYSTEM that is int"),
-        ("\nimport nowhere_at_all\n", "cannot be imported: line 2: ModuleNotFoundError"),
-        ("x = \n", "cannot be imported: SyntaxError"),
-        ("import sys\nsys.exit(0)\n", "cannot be imported: line 2: SystemExit: 0"),
-        ("def f():\n    raise OSError('no')\nf()\n", "cannot be imported: line 2: OSError: no"),
-        (SMALL.format(more=', number="a/b"'), "declares the system 'a/b'"),
-        (SMALL.format(more="").replace("small", "all"), r"declares the system 'all' \('all'\)"),
-        (SMALL.format(more=', number="4"'), "declares the system '4', which is taken by 'Multi-socket pool'"),
-        (SMALL.format(more=', number="9"').replace("small", "pool"), "declares the system 'pool', which is taken by"),
-    ],
-)
+WRONG = {
+    "x = 1\n": "declares no SYSTEM",
+    "SYSTEM = 4\n": "declares a SYSTEM that is int",
+    "\nimport nowhere_at_all\n": "cannot be imported: line 2: ModuleNotFoundError",
+    "x = \n": "cannot be imported: SyntaxError",
+    "import sys\nsys.exit(0)\n": "cannot be imported: line 2: SystemExit: 0",
+    "def f():\n    raise OSError('no')\nf()\n": "cannot be imported: line 2: OSError: no",
+    SMALL.format(more=', number="a/b"'): "declares the system 'a/b'",
+    SMALL.format(more="").replace("small", "all"): r"declares the system 'all' \('all'\)",
+    SMALL.format(more=', number="4"'): "declares the system '4', which is taken by 'Multi-socket pool'",
+    SMALL.format(more=', number="9"').replace("small", "pool"): "declares the system 'pool', which is taken by",
+}
+
+
+@pytest.mark.parametrize(("content", "words"), WRONG.items())
 def test_what_is_wrong_with_a_file_is_said_with_its_path(tmp_path: Path, content: str, words: str) -> None:
     path = tmp_path / "my_system.py"
     path.write_text(content)

@@ -70,19 +70,6 @@ def test_several_values_of_several_parameters_are_every_combination() -> None:
     ]
 
 
-def test_cells_go_row_by_row_and_in_each_runtime_by_runtime() -> None:
-    cells = plan(Row(system=find("2"), values={}), Row(system=find("1"), values={}), runtimes=("3.14t", "3.11")).cells()
-    assert [(cell.system, cell.runtime) for cell in cells] == [
-        *[("2", "3.14t"), ("2", "3.11")],
-        *[("1", "3.14t"), ("1", "3.11")],
-    ]
-
-
-def test_the_same_work_under_two_rows_is_one_cell() -> None:
-    same = Row(system=find("1"), values={"CALC_TARGET": (1000,), "NUM_API_SERVICES": (20,), "NUM_CLIENTS": (20,)})
-    assert len(plan(Row(system=find("1"), values={}), same, Row(system=find("fresh"), values={})).cells()) == 1
-
-
 @given(PLANS, st.integers(1, 5), st.integers(0, 2**32))
 def test_a_block_is_every_cell_once_and_those_of_the_last_runtime_again_for_a_a(
     some: Plan, number: int, seed: int
@@ -144,18 +131,6 @@ def test_a_rate_is_refused_where_services_wait_for_a_clients_thread(number: str)
         plan(Row(system=find(number), values={**values, "NUM_THREADS_PER_CLIENT": (3, 9)}))
 
 
-def test_given_values_take_the_place_of_a_rows_own_where_its_system_reads_them() -> None:
-    rows = (
-        Row(system=find("1"), values={"CALC_TARGET": (5,)}),
-        Row(system=find("4"), values={"NUM_MULTI_SOCKET": (1, 5)}),
-    )
-    changed = plan(*rows).with_values({"NUM_MULTI_SOCKET": (3,), "CALC_TARGET": (6, 7)})
-    assert [dict(row.values) for row in changed.rows] == [
-        {"CALC_TARGET": (6, 7)},
-        {"NUM_MULTI_SOCKET": (3,), "CALC_TARGET": (6, 7)},
-    ]
-
-
 @pytest.mark.parametrize("given_value", ["1,5", " 1 , 5 ", ["1", "5"], [1, 5], "1,5,05"])
 def test_values_are_a_list_or_a_text_with_commas(given_value: Any) -> None:
     assert parse_values("NUM_MULTI_SOCKET", given_value) == (1, 5)
@@ -178,7 +153,7 @@ def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_
 # ---- native programs, and what is not there ------------------------------------------------------------------------
 
 
-def test_a_system_has_cells_only_under_the_runtimes_that_it_can_run_under() -> None:
+def test_cells_go_row_by_row_and_by_runtime_under_those_that_the_system_can_run_under() -> None:
     """libuv's server has no Python code, uvloop's has no native one, system 2 has both."""
     rows = [Row(system=find(name), values={}) for name in ("echo-libuv", "echo-uvloop", "2")]
     some = plan(*rows, runtimes=("native", "3.14t"))

@@ -38,7 +38,6 @@ from reports.rows.comparisons import Comparison
 from reports.rows.gates import MOST_DISTURBED
 from reports.rows.steps import StepName
 from reports.sections import comparisons, costs, limit, memory, sweeps, topology
-from reports.seed import published as seed
 from reports.statistics.evidence import MARGIN, Word
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from reports.view import View
@@ -274,12 +273,6 @@ def test_the_parameters_are_those_declared() -> None:
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
     return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
-
-
-def test_the_seeds_figures_are_those_it_published() -> None:
-    tables = [(one.system, row.seconds) for one in seed.SYSTEMS for table in one.tables for row in table.rows]
-    shown = {(row[0], *filter(None, row[2:])) for row in rows(DOCS / "systems.md", "The seed's figures")}
-    assert shown == {(system, *seconds.values()) for system, seconds in tables if seconds}
 
 
 def test_decisions_are_numbered_listed_and_whole() -> None:

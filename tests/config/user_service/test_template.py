@@ -88,29 +88,27 @@ def test_every_key_of_a_service_can_be_written(tmp_path: Path) -> None:
     assert set(yaml.safe_load(text)["service"]) == set(service) <= set(KEYS)
 
 
-@pytest.mark.parametrize(
-    ("answer", "start"),
-    [
-        (" shop.web:app   gunicorn ", {"app": "shop.web:app", "server": "gunicorn"}),
-        ("shop:app", {"app": "shop:app"}),
-        (f" {COMMAND} ", {"command": COMMAND}),
-        ("python -m myapp", {"command": "python -m myapp"}),
-        ("", {}),
-    ],
-)
+ANSWERS = {
+    " shop.web:app   gunicorn ": {"app": "shop.web:app", "server": "gunicorn"},
+    "shop:app": {"app": "shop:app"},
+    f" {COMMAND} ": {"command": COMMAND},
+    "python -m myapp": {"command": "python -m myapp"},
+    "": {},
+}
+ASKED = {
+    'GET /items/3 -> 200 {"id": 3}': REQUEST,
+    "/items/3": {"request": "/items/3"},
+    "DELETE /items/3->204": {"request": "DELETE /items/3", "expect_status": "204"},
+    'GET / -> {"a": "->"}': {"request": "GET /", "expect_json": '{"a": "->"}'},
+    "": {},
+}
+
+
+@pytest.mark.parametrize(("answer", "start"), ANSWERS.items())
 def test_how_it_is_started_is_an_application_or_a_command(answer: str, start: dict[str, str]) -> None:
     assert start_from(answer) == start
 
 
-@pytest.mark.parametrize(
-    ("answer", "request_"),
-    [
-        ('GET /items/3 -> 200 {"id": 3}', REQUEST),
-        ("/items/3", {"request": "/items/3"}),
-        ("DELETE /items/3->204", {"request": "DELETE /items/3", "expect_status": "204"}),
-        ('GET / -> {"a": "->"}', {"request": "GET /", "expect_json": '{"a": "->"}'}),
-        ("", {}),
-    ],
-)
+@pytest.mark.parametrize(("answer", "request_"), ASKED.items())
 def test_a_request_is_followed_by_what_it_answers(answer: str, request_: dict[str, str]) -> None:
     assert requests_from(answer) == [request_]
