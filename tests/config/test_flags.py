@@ -118,15 +118,11 @@ def test_a_plan_of_ones_own_is_narrowed_and_changed_by_flags_for_the_systems_tha
         planned("--plan", file, "--system", "2")
 
 
-def test_required_runtimes_are_none_unless_given() -> None:
-    assert value_of(REQUIRE, parsed()) is None
+def test_required_runtimes_and_interpreters_by_name_and_path_are_none_unless_given() -> None:
+    assert (value_of(REQUIRE, parsed()), value_of(INTERPRETER, parsed())) == (None, None)
     assert value_of(REQUIRE, parsed("--require", "3.11,3.14t")) == ("3.11", "3.14t")
-
-
-def test_interpreters_are_chosen_by_name_and_path() -> None:
     given = parsed("--interpreter", "3.11=/a=b", "--interpreter", "3.14t+gil=/t")
     assert value_of(INTERPRETER, given) == {"3.11": Path("/a=b"), "3.14t": Path("/t")}
-    assert value_of(INTERPRETER, parsed()) is None
 
 
 @pytest.mark.parametrize("text", ["3.11", "3.11=", "=/usr/bin/python3", "python=/usr/bin/python3", ""])

@@ -78,11 +78,9 @@ def test_a_plan_needs_no_more_than_a_row(file: Path) -> None:
     assert (plan.blocks, plan.runtimes, plan.description, plan.scale) == (3, DEFAULT_RUNTIMES, "", 1.0)
 
 
-@pytest.mark.parametrize(("system", "keys"), [("4", ["4"]), ("pool", ["4"]), ('"4"', ["4"]), ("[3, 1]", ["3", "1"])])
-def test_a_system_is_named_by_number_or_name_and_a_list_is_a_row_for_each(
-    file: Path, system: str, keys: list[str]
-) -> None:
-    assert [row.system.key for row in loaded(file, f"rows: [{{system: {system}}}]").rows] == keys
+@pytest.mark.parametrize(("system", "keys"), [("4", "4"), ("pool", "4"), ('"4"', "4"), ("[3, 1]", "31")])
+def test_a_system_is_named_by_number_or_name_and_a_list_is_a_row_for_each(file: Path, system: str, keys: str) -> None:
+    assert [row.system.key for row in loaded(file, f"rows: [{{system: {system}}}]").rows] == list(keys)
 
 
 @pytest.mark.parametrize("listed", ["'1, 5'", "[1, 5]", "[1, '5', 05]"])

@@ -21,18 +21,10 @@ def shapes(plan: Plan) -> list[tuple[int, int, int]]:
     return [(one.num_api_services, one.num_workers_per_api_service, one.num_clients) for one in plan.cells()]
 
 
-@pytest.mark.parametrize(
-    ("cores", "pairs"),
-    [
-        (1, [(1, 1), (1, 25)]),
-        (6, [(6, 1), (3, 2), (1, 6), (1, 25)]),
-        (25, [(25, 1), (12, 2), (6, 4), (3, 8), (1, 25)]),
-    ],
-)
-def test_services_are_halved_from_one_a_core_to_one_and_25_workers_come_last(
-    cores: int, pairs: list[tuple[int, int]]
-) -> None:
-    assert core_topologies(cores) == pairs
+def test_services_are_halved_from_one_a_core_to_one_and_25_workers_come_last() -> None:
+    assert core_topologies(1) == [(1, 1), (1, 25)]
+    assert core_topologies(6) == [(6, 1), (3, 2), (1, 6), (1, 25)]
+    assert core_topologies(25) == [(25, 1), (12, 2), (6, 4), (3, 8), (1, 25)]
 
 
 @pytest.mark.parametrize("cores", range(1, 130))
@@ -64,15 +56,15 @@ def test_a_row_with_a_topology_is_a_row_for_each_with_two_clients_a_core_but_at_
     assert shapes(loaded(tmp_path, f"system: 2, topology: cores{row}", head)) == expected
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ("system: 2, topology: threads", "topology is threads; it must be cores"),
-        ("system: 2, topology: cores, NUM_API_SERVICES: 3", "NUM_API_SERVICES cannot be given"),
-        ("system: 2, topology: cores, NUM_WORKERS_PER_API_SERVICE: 3", "NUM_WORKERS_PER_API_SERVICE cannot be given"),
-        ("system: 3, topology: cores", "NUM_WORKERS_PER_API_SERVICE is not read by system 3"),
-    ],
-)
+REFUSED = {
+    "system: 2, topology: threads": "topology is threads; it must be cores",
+    "system: 2, topology: cores, NUM_API_SERVICES: 3": "NUM_API_SERVICES cannot be given",
+    "system: 2, topology: cores, NUM_WORKERS_PER_API_SERVICE: 3": "NUM_WORKERS_PER_API_SERVICE cannot be given",
+    "system: 3, topology: cores": "NUM_WORKERS_PER_API_SERVICE is not read by system 3",
+}
+
+
+@pytest.mark.parametrize(("row", "said"), REFUSED.items())
 def test_a_topology_that_cannot_be_is_refused(tmp_path: Path, row: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         loaded(tmp_path, row)

@@ -21,7 +21,6 @@ from config.user_service.options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput
 from core.messages import message
-from core.method import Method
 from core.result import DISTURBANCES, CellResult, Run, Status
 from core.seal import CHECKSUM
 from core.system import System
@@ -193,10 +192,6 @@ def test_documented_keys_are_the_fields(heading: str, kind: type[Run | CellResul
 def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any) -> None:
     (meaning,) = [row[1] for row in rows(DOCS / "result.md", heading) if row[0] == f"`{key}`"]
     assert sorted(re.findall(r"`(\w+)`", meaning)) == sorted(get_args(kind))
-
-
-def test_keys_of_the_method_are_documented() -> None:
-    assert sorted(named(DOCS / "result.md", "The method")) == sorted(Method().to_json())
 
 
 def test_keys_of_a_profile_are_documented() -> None:

@@ -74,10 +74,9 @@ def test_the_output_has_the_rows_and_steps_that_the_page_shows(printed: str) -> 
     (shown,) = [text for text in blocks(PAGE, "text") if "throughput" in text]
     steps = re.findall(r"^(?!step)\w+ +\S+ → \S+(?: again)?", shown, re.MULTILINE)
     assert len(steps) == 5
-    steps = [" ".join(step.split()) for step in steps]
-    for words in (*steps, "completion s requests"):
-        assert words in " ".join(printed.split())
-    assert printed.split()[-2:] == shown.split()[-2:] == ["Page", "run/report.html"]
+    for step in steps:
+        assert " ".join(step.split()) in " ".join(printed.split())
+    assert printed.split()[-2:] == shown.split()[-2:]
 
 
 def test_the_questions_write_the_same_plan(

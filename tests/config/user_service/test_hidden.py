@@ -81,8 +81,3 @@ def test_what_a_plan_declares_public_is_kept() -> None:
 def test_an_expected_answer_that_repeats_a_secret_is_one() -> None:
     assert isinstance(planned(body="secret", expect_json='{"echo": "secret"}').expect_json, Secret)
     assert planned(body="secret", expect_json='{"id": 3}').expect_json == {"id": 3}
-
-
-def test_a_variable_has_no_place_in_a_command_line() -> None:
-    with pytest.raises(BadInput, match="give it with --env"):
-        user_service_plan({"command": "{python} {port} {env:HOME}"}, Path())

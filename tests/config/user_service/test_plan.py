@@ -189,6 +189,7 @@ REFUSED = {
     "--service-command 'x {python}'": "does not say where to listen",
     "--service-command 'x {port}'": "every runtime would be the same",
     "--service-command '{python} {prot} {port}'": "has {prot}, which is not known",
+    "--service-command '{python} {port} {env:HOME}'": "give it with --env",
     f"{SHAPED_LINE} --topology 2": "topology is 2",
     f"{SHAPED_LINE} --topology ''": "topology is ;",
     f"{SHAPED_LINE} --topology 2x1,1x2 --num-api-services 4": "beside a topology",
