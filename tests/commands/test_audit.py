@@ -14,16 +14,10 @@ from tests.lab.wheels import wheel
 pytestmark = pytest.mark.skipif(uv.find() is None, reason="audit installs with uv; make setup has it")
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> str:
-    """A wheel that passes."""
+def test_a_package_that_passes_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runtime_or_skip("3.14t")
     wheel(tmp_path, "plain", {"plain.py": b"x = 1\n"})
-    return str(tmp_path / "plain-1.0-py3-none-any.whl")
-
-
-def test_a_package_that_passes_exits_with_0(plain: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--package", plain]) == 0
+    assert main(["--package", str(tmp_path / "plain-1.0-py3-none-any.whl")]) == 0
     assert "plain is ready: " in capsys.readouterr().out
 
 

@@ -52,6 +52,8 @@ def test_the_plan_is_the_one_that_flags_make_in_short_lines(service: dict[str, A
     assert max(len(line) for line in text.splitlines() if "command:" not in line) <= 120
     assert not any(line.endswith(" ") for line in text.splitlines())
     assert text.endswith("8\n")
+    starts_it = "targets" not in service
+    assert ("runtimes" in yaml.safe_load(text), "NUM_API_SERVICES" in text) == (starts_it, starts_it)
 
 
 @pytest.mark.parametrize("service", SERVICES[:3], ids=lambda service: " ".join(map(str, service.values()))[:40])
@@ -71,12 +73,6 @@ def test_examples_in_comments_are_accepted_where_they_are_uncommented(service: d
     assert (str(second), second.weight, second.expect_status) == ("POST /items", 3, 201)
     assert revealed(described.command.environment["LOG_LEVEL"]) == "warning"
     assert described.requests.think_time_s == 0.01
-
-
-def test_services_that_run_already_have_no_runtimes_in_their_plan(tmp_path: Path) -> None:
-    text, _ = made({"name": "shop", "targets": {"old": "http://127.0.0.1:8000/"}, "requests": [REQUEST]}, tmp_path)
-    assert "runtimes" not in yaml.safe_load(text)
-    assert "NUM_API_SERVICES" not in text
 
 
 def test_every_key_of_a_service_can_be_written(tmp_path: Path) -> None:
