@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -86,16 +87,23 @@ LAB = (
 )
 
 
-def imports(source: str, package: str) -> Iterator[tuple[int, str]]:
-    """Line and module of every import in *source*, also in functions and by name. Relative ones are *package*'s."""
+class Import(NamedTuple):
+    """Where a top-level module is imported, and which."""
+
+    line: int
+    module: str
+
+
+def imports(source: str, package: str) -> Iterator[Import]:
+    """Every import in *source*, those inside functions and those by name included. Relative ones are *package*'s."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, top(alias.name)) for alias in node.names)
+            yield from (Import(node.lineno, top(alias.name)) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield node.lineno, package if node.level else top(node.module or "")
+            yield Import(node.lineno, package if node.level else top(node.module or ""))
         elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__"):
             named = [argument.value for argument in node.args[:1] if isinstance(argument, ast.Constant)]
-            yield from ((node.lineno, top(str(name))) for name in named)
+            yield from (Import(node.lineno, top(str(name))) for name in named)
 
 
 def top(module: str) -> str:
@@ -115,8 +123,8 @@ def forbidden(path: str, source: str) -> list[str]:
     allowed = {*named.split()} | STANDARD_LIBRARY
     if package in MEASURED:
         allowed -= NEWER_THAN_MEASURED
-    found = {(line, module) for line, module in imports(source, package) if module not in allowed}
-    return [f"{path}:{line} imports {module}" for line, module in sorted(found)]
+    found = {one for one in imports(source, package) if one.module not in allowed}
+    return [f"{path}:{one.line} imports {one.module}" for one in sorted(found)]
 
 
 def sources(*packages: str) -> dict[str, str]:
