@@ -76,6 +76,7 @@ BAD_FLAGS = {
     "--scale half": "--scale is half",
     "--num-clients 1,x": "NUM_CLIENTS is x; it must be a whole number",
     "--num-clients=": "NUM_CLIENTS is",
+    "--num-clients 1,,2": "NUM_CLIENTS is",
     "--num-max-conns 0": "or none",
     "--duration 1e3": "duration is 1e3",
     "--warmup 5": "warmup is 5",

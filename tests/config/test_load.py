@@ -83,7 +83,7 @@ def test_a_system_is_named_by_number_or_name_and_a_list_is_a_row_for_each(file: 
     assert [row.system.key for row in loaded(file, f"rows: [{{system: {system}}}]").rows] == list(keys)
 
 
-@pytest.mark.parametrize("listed", ["'1, 5'", "[1, 5]", "[1, '5', 05]"])
+@pytest.mark.parametrize("listed", ["'1, 5,05'", "' 1 , 5 '", "[1, 5]", "[1, '5', 05]"])
 def test_a_list_may_be_written_as_yaml_or_with_commas(file: Path, listed: str) -> None:
     plan = loaded(file, f"rows: [{{system: 4, NUM_MULTI_SOCKET: {listed}}}]")
     assert [cell.num_multi_socket for cell in one_runtime(plan)] == [1, 5]
