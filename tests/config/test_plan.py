@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.plan import Plan, Row
+from config.plan import Plan, Row, parse_values
 from config.plan_options import MAX_BLOCKS
 from core.cell import Cell, Value
 from core.errors import BadInput
@@ -126,6 +126,10 @@ def test_a_rate_is_refused_where_services_wait_for_a_clients_thread(number: str)
     assert plan(Row(system=find(number), values=values)).cells()
     with pytest.raises(BadInput, match="RATE is 100, NUM_THREADS_PER_CLIENT is 3 "):
         plan(Row(system=find(number), values={**values, "NUM_THREADS_PER_CLIENT": (3, 9)}))
+
+
+def test_values_of_a_text_are_stripped_and_each_is_there_once() -> None:
+    assert parse_values("SELECT_MODE", "all, single ,all") == ("all", "single")
 
 
 def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_the_name_they_had() -> None:

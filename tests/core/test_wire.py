@@ -42,6 +42,7 @@ def test_a_frame_is_a_big_endian_length_and_the_body(body: bytes, on_the_wire: s
 
 
 @given(BODIES, CUTS)
+@example(bodies=[frame(b"a frame in a frame")], places={4})
 def test_any_bodies_cut_into_any_pieces_come_back_in_order(bodies: list[bytes], places: set[int]) -> None:
     frames = Frames(SMALL_LIMIT)
     assert fed(frames, cut(b"".join(map(frame, bodies)), places)) == bodies

@@ -43,6 +43,7 @@ def test_a_request_is_answered_as_the_wire_table_says(sent: bytes, expected: tup
         ('{"method": "POST", "url": "/calc", "params": {}}', "target"),
         ('{"method": "PUT", "url": "/calc", "params": {}}', "POST"),
         ("not json", "body"),
+        ('{"method": "POST", "url": "/calc", "params": {"target": 5}}\x0b', "body"),
     ],
 )
 def test_an_error_names_what_is_wrong(body: str, named: str) -> None:

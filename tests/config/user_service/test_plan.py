@@ -118,7 +118,6 @@ def test_a_target_is_an_address_and_a_prefix(url: str, address: str, prefix: str
     assert (found.address, found.prefix) == (address, prefix)
 
 
-@pytest.mark.parametrize("protocol", ["http", "framed"])
 @pytest.mark.parametrize(
     "url",
     [
@@ -127,9 +126,9 @@ def test_a_target_is_an_address_and_a_prefix(url: str, address: str, prefix: str
         *["http://x/a b", "tcp:127.0.0.1:65536", "tcp:9000"],
     ],
 )
-def test_another_target_is_refused_with_those_that_are_accepted(url: str, protocol: str) -> None:
+def test_another_target_is_refused_with_those_that_are_accepted(url: str) -> None:
     with pytest.raises(BadInput, match="http://HOST:PORT/PATH"):
-        target("it", url, protocol)
+        target("it", url)
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -201,6 +200,7 @@ REFUSED = {
     "--app a:b --server waitress --interface asgi": "waitress does not speak asgi",
     "--target ftp://x": "target target is ftp://x",
     "--target ''": "target target is ",
+    "--target http://x/ --protocol framed": "it must be unix: or tcp:",
     "--target http://x/ --name a --arm a=http://y/": "--target and --arm are both called a",
     "--target http://x/ --runtime 3.14": "--runtime does not apply to a service that already runs",
     "--target http://x/ --topology 2x1": "--topology does not apply",
