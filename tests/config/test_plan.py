@@ -58,13 +58,9 @@ def order(some: Plan, number: int, seed: int) -> list[str]:
     return [f"{entry.arm}: {entry.cell.cell_id}" for entry in some.block(number, seed)]
 
 
-def values(cells: list[Cell], *names: str) -> list[tuple[Any, ...]]:
-    return [tuple(cell.params[name] for name in names) for cell in cells]
-
-
 def test_several_values_of_several_parameters_are_every_combination() -> None:
     swept = plan(Row(system=find("4"), values={"SELECT_MODE": ("all", "single"), "NUM_MULTI_SOCKET": (1, 5, 10)}))
-    assert values(swept.cells(), "SELECT_MODE", "NUM_MULTI_SOCKET") == [
+    assert [(cell.select_mode, cell.num_multi_socket) for cell in swept.cells()] == [
         *[("all", 1), ("all", 5), ("all", 10)],
         *[("single", 1), ("single", 5), ("single", 10)],
     ]
