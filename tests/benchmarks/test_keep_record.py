@@ -37,5 +37,5 @@ def test_a_kept_record_is_small_and_says_the_same(tmp_path: Path) -> None:
 
 def test_a_run_without_a_report_is_not_kept(tmp_path: Path) -> None:
     RunFile(tmp_path / "run").save(seed_run(runtimes=("3.14t",), blocks=1))
-    with pytest.raises(BadInput, match=r"has no record.md, .* make its report: python runner.py report"):
+    with pytest.raises(BadInput, match="has no record"):
         keep(tmp_path / "run", tmp_path / "record")

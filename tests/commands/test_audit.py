@@ -14,16 +14,10 @@ from tests.lab.wheels import wheel
 pytestmark = pytest.mark.skipif(uv.find() is None, reason="audit installs with uv; make setup has it")
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> str:
-    """A wheel that passes."""
+def test_a_package_that_passes_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runtime_or_skip("3.14t")
     wheel(tmp_path, "plain", {"plain.py": b"x = 1\n"})
-    return str(tmp_path / "plain-1.0-py3-none-any.whl")
-
-
-def test_a_package_that_passes_exits_with_0(plain: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--package", plain]) == 0
+    assert main(["--package", str(tmp_path / "plain-1.0-py3-none-any.whl")]) == 0
     assert "plain is ready: " in capsys.readouterr().out
 
 
@@ -35,21 +29,21 @@ def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(
     (tmp_path / "requirements.txt").write_text(f"--no-index\n--find-links {tmp_path}\nraising\n")
     assert main(["-r", str(tmp_path / "requirements.txt"), "--json"]) == 3
     (package,) = json.loads(capsys.readouterr().out)["packages"]
-    assert package["problems"][0]["detail"] == "importing raising fails: ZeroDivisionError: division by zero"
+    assert "ZeroDivisionError" in package["problems"][0]["detail"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["-r", "/"], "/ names no package"),
-        (["--package", "a", "-r", "b"], "--requirement and --package exclude each other"),
-        (["--package", "a", "--runtime", "3.14"], "always has its GIL"),
-        (["--package", "a", "--runtime", "3.99t"], "Runtime 3.99t was not found"),
-        (["-r", "none.txt"], "none.txt cannot be read"),
-    ],
-)
-def test_what_cannot_be_audited_is_refused(arguments: list[str], why: str) -> None:
+REFUSED = {
+    "-r /": "/ names no package",
+    "--package a -r b": "--requirement and --package exclude each other",
+    "--package a --runtime 3.14": "always has its GIL",
+    "--package a --runtime 3.99t": "Runtime 3.99t was not found",
+    "-r none.txt": "none.txt cannot be read",
+}
+
+
+@pytest.mark.parametrize(("line", "why"), REFUSED.items())
+def test_what_cannot_be_audited_is_refused(line: str, why: str) -> None:
     runtime_or_skip("3.14")
     runtime_or_skip("3.14t")
     with pytest.raises(BadInput, match=why):
-        main(arguments)
+        main(line.split())

@@ -1,6 +1,7 @@
 """Runtimes and clients that a run takes, where some are missing."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def test_python_clients_call_where_native_ones_are_not_built_and_nobody_insists(
     [
         ("3.14.6t,3.14.7t", ""),
         ("3.14.6t,3.14t", ""),
-        ("3.14.6t,3.14.8t", "Runtime 3.14.8t was not found. Installed: 3.14.7t and 3.14.6t."),
+        ("3.14.6t,3.14.8t", "Runtime 3.14.8t was not found. Installed: 3.14.7t and 3.14.6t"),
         ("3.14.7t,3.14t", "Runtimes 3.14.7t and 3.14t are both CPython 3.14.7t."),
     ],
 )
@@ -66,11 +67,7 @@ def test_of_patch_releases_each_must_be_there_and_none_twice(
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")
     plan = replace(load_experiment("default"), runtimes=tuple(names.split(",")))
-    try:
-        found = [*chosen.with_present_runtimes(plan, FLAGS, Output())[0].runtimes]
-        said = ""
-    except BadInput as error:
-        found, said = [], str(error)
-    assert said.startswith(refused) if refused else found == names.split(",")
-    noted = "Runtime 3.14t is 3.14.7t, the newest that is installed. Also installed: 3.14.6t" in capsys.readouterr().err
+    with pytest.raises(BadInput, match=refused) if refused else nullcontext():
+        assert [*chosen.with_present_runtimes(plan, FLAGS, Output())[0].runtimes] == names.split(",")
+    noted = "Runtime 3.14t is 3.14.7t, the newest that is installed" in capsys.readouterr().err
     assert noted == ("3.14t" in names.split(","))

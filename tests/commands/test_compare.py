@@ -19,7 +19,7 @@ def test_compare_passes_fails_or_says_that_nothing_can_be_said(
     assert compare([str(before), str(slower), *threshold]) == THRESHOLD_MISSED
     assert capsys.readouterr().err == ""
     assert compare([str(before), str(few), *threshold]) == NO_VERDICT
-    assert capsys.readouterr().err.startswith("Not passed: system 1 (3.14t+gil): no verdict to pass or fail by")
+    assert capsys.readouterr().err.startswith("Not passed: ")
     assert compare([str(before), str(few)]) == 0
 
 
@@ -30,6 +30,6 @@ def test_compare_writes_junit_and_annotations(
     before, slower = saved(tmp_path / "a"), saved(tmp_path / "b", 1.2)
     more = ("--fail-if-slower", "5%", "--github", "--junit", str(tmp_path / "junit.xml"))
     assert compare([str(before), str(slower), *more]) == THRESHOLD_MISSED
-    assert capsys.readouterr().out.count("::error title=Slower%3A system 1 (3.14t") == 2
+    assert capsys.readouterr().out.count("::error title=Slower") == 2
     assert 'failures="2"' in (tmp_path / "junit.xml").read_text()
-    assert (tmp_path / "summary.md").read_text().startswith("# Comparison")
+    assert "Comparison" in (tmp_path / "summary.md").read_text()

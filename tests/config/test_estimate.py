@@ -31,11 +31,6 @@ def test_no_more_cores_count_than_there_are_processes() -> None:
     assert seconds(cell(), 64) == pytest.approx(requests_s + 0.4 + 4 * 0.03 / 64)
 
 
-@pytest.mark.parametrize("more", [{"NUM_REQUESTS_PER_CLIENT": 2000}, {"CALC_TARGET": 5000}, {"NUM_CLIENTS": 4}])
-def test_more_work_takes_longer(more: dict[str, int]) -> None:
-    assert seconds(cell(more=more), 2) > seconds(cell(), 2)
-
-
 def test_a_plan_takes_the_time_of_all_cells_in_all_blocks() -> None:
     rows = tuple(Row(system=find(key), values={name: (one,) for name, one in SMALL.items()}) for key in ("1", "3"))
     plan = Plan(name="p", rows=rows, runtimes=("3.11", "3.14t"), blocks=1)

@@ -1,5 +1,6 @@
 """What a plan and the flags say about how to measure, and until when."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,34 +42,19 @@ def test_until_is_a_width_a_time_or_both(text: str, until: Until) -> None:
     "text", ["", "3", "0%", "0s", "3%,5%", "1min,1h", "3%,", "-3%", "3%10min", "nan%", "1d", "verdict,verdict"]
 )
 def test_another_until_is_refused_with_what_is_accepted(text: str) -> None:
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(BadInput, match=f"^until is {text}; it must be verdict, "):
         until_of(text)
-    said = "it must be verdict, a width of the intervals such as 3%, a time such as 10min, or several."
-    assert str(caught.value) == f"until is {text}; {said}"
 
 
 def test_a_method_keeps_what_is_not_said_anew() -> None:
-    base = Method(warmup=Warmup(share=0.1), duration_s=3.0, client_runtime="3.14")
+    base = Method(warmup=Warmup(share=0.1), duration_s=3.0, client_runtime="3.14t+gil")
     assert method_of({}, base) == base
-    assert method_of({"duration": "1"}, base) == Method(warmup=Warmup(share=0.1), duration_s=1.0, client_runtime="3.14")
-
-
-@pytest.mark.parametrize(("name", "read"), [("same", "same"), ("3.14t+gil", "3.14t+gil")])
-def test_the_clients_runtime_is_a_runtime_or_the_same(name: str, read: str) -> None:
-    assert method_of({"client_runtime": name}).client_runtime == read
-
-
-def test_each_side_is_pinned_by_itself() -> None:
-    assert method_of({"pin": {"clients": "0"}}) == Method(pin_clients=(0,))
+    assert method_of({"duration": "1"}, base) == replace(base, duration_s=1.0)
+    assert method_of({"client_runtime": "same"}, base) == replace(base, client_runtime="same")
 
 
 @pytest.mark.parametrize("pin", ["0", {}, {"servers": "0"}, None])
-def test_a_pin_that_names_no_side_is_refused(pin: Any) -> None:
-    with pytest.raises(BadInput, match="it must be CPUs for services, clients or both, such as services=0 clients=1"):
+def test_a_pin_names_a_side(pin: Any) -> None:
+    assert method_of({"pin": {"clients": "0"}}) == Method(pin_clients=(0,))
+    with pytest.raises(BadInput, match="services=0 clients=1"):
         method_of({"pin": pin})
-
-
-@pytest.mark.parametrize("given", [{"warmup": "10"}, {"duration": "x"}, {"client_runtime": "2.7"}])
-def test_a_method_that_cannot_be_is_refused(given: dict[str, str]) -> None:
-    with pytest.raises(BadInput):
-        method_of(given)

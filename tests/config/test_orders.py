@@ -10,12 +10,6 @@ from config.orders import block_order
 SEEDS = range(5)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 13, 56])
-def test_a_block_has_every_cell_once(count: int) -> None:
-    for block in range(1, 12):
-        assert sorted(block_order(count, block, 7)) == list(range(count))
-
-
 @pytest.mark.parametrize(("count", "blocks"), [(4, 4), (6, 6), (3, 6), (5, 10)])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_cell_runs_right_after_each_other_one_equally_often(count: int, blocks: int, seed: int) -> None:
@@ -35,10 +29,12 @@ def test_of_two_arms_both_run_after_the_same_one_in_each_block(seed: int) -> Non
     assert orders[1::2] == [orders[0][::-1]] * 4
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 7])
-def test_a_block_and_the_next_are_mirror_images_so_that_drift_cancels(count: int) -> None:
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 13, 56])
+def test_a_block_has_every_cell_once_and_the_next_is_its_mirror_image_so_that_drift_cancels(count: int) -> None:
     for block in range(1, 20, 2):
-        assert block_order(count, block, 3) == block_order(count, block + 1, 3)[::-1]
+        order = block_order(count, block, 3)
+        assert sorted(order) == list(range(count))
+        assert order == block_order(count, block + 1, 3)[::-1]
 
 
 def test_when_all_rows_have_been_used_the_next_block_begins_with_the_last_cell() -> None:

@@ -13,34 +13,6 @@ from core.errors import BadInput
 from core.system import COMMON
 
 ALL = tuple(PARAMETERS)
-SEED_DEFAULTS = {
-    "NUM_API_SERVICES": 20,
-    "NUM_WORKERS_PER_API_SERVICE": 25,
-    "NUM_CLIENTS": None,
-    "NUM_REQUESTS_PER_CLIENT": 1000,
-    "NUM_THREADS_PER_CLIENT": 25,
-    "CALC_TARGET": 1000,
-    "NUM_MULTI_SOCKET": 10,
-    "NUM_MAX_CONNS": None,
-    "REUSE_CLIENT": True,
-    "SELECT_MODE": "all",
-    "CLIENT_BINDING": "random",
-    "SELECTOR": "auto",
-    "DISPATCH": "any",
-    "TRANSPORT": "unix",
-    "PAYLOAD_BYTES": 0,
-}
-SISTERS = {
-    "NUM_CONNECTIONS_PER_CLIENT": 1,
-    "NUM_SERVER_THREADS": 1,
-    "MESSAGE_BYTES": 1000,
-    "KEEP_ALIVE": True,
-    "NODELAY": True,
-    "BUFFER_BYTES": 0,
-    "RATE": 0,
-    "DELAY_US": 0,
-    "KEEP_AWAKE": False,
-}
 NUMBERS = [one for one in PARAMETERS.values() if one.kind is int]
 
 
@@ -64,98 +36,46 @@ VALUES = st.fixed_dictionaries({}, optional={name: values_of(one) for name, one 
 READS = st.sets(st.sampled_from(ALL)).map(lambda names: tuple(name for name in ALL if name in names))
 
 
-def test_the_parameters_are_those_of_the_seed_with_its_values_and_of_its_sisters() -> None:
-    assert {name: one.default for name, one in PARAMETERS.items()} == {**SEED_DEFAULTS, **SISTERS}
-
-
-@pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
-def test_flag_field_and_help_come_from_the_declaration(one: Parameter) -> None:
-    assert one.flag == "--" + one.name.lower().replace("_", "-")
-    assert hasattr(build(), one.field)
-    assert one.help
-
-
-def test_a_flag_is_spelled_as_the_specification_spells_it() -> None:
-    assert PARAMETERS["NUM_MULTI_SOCKET"].flag == "--num-multi-socket"
-
-
-def test_a_label_names_the_unit_where_there_is_one() -> None:
-    assert PARAMETERS["PAYLOAD_BYTES"].label == "PAYLOAD_BYTES [bytes]"
-    assert PARAMETERS["CALC_TARGET"].label == "CALC_TARGET"
+@pytest.mark.parametrize(
+    ("name", "texts", "value"),
+    [
+        ("NUM_CLIENTS", ["5", " 5 ", "+5", "005", 5], 5),
+        ("NUM_CLIENTS", [None], None),
+        ("CALC_TARGET", ["0", "-0"], 0),
+        ("NUM_MAX_CONNS", ["none", None], None),
+        ("REUSE_CLIENT", ["true"], True),
+        ("REUSE_CLIENT", ["False", False], False),
+        ("SELECT_MODE", ["single"], "single"),
+    ],
+)
+def test_a_value_is_read_from_text_and_from_json_alike(name: str, texts: list[Any], value: Value) -> None:
+    for parsed in map(parameter(name).parse, texts):
+        assert parsed == value
+        assert type(parsed) is type(value)
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "values", "accepted"),
     [
-        ("REUSE_CLIENT", "true or false"),
-        ("SELECT_MODE", "one of all, single"),
-        ("NUM_MULTI_SOCKET", "a whole number from 1 to 1000"),
-        ("NUM_MAX_CONNS", "a whole number from 1 to 1000000, or none"),
+        (
+            "NUM_MULTI_SOCKET",
+            [0, "0", "-3", 1001, "1" * 30, True, "true", 5.0, "1e3", "0x10", "1_000", "١", "many", None, [5], "none"],
+            "a whole number from 1 to 1000",
+        ),
+        ("NUM_CLIENTS", ["none"], "a whole number from 0 to 1000"),
+        ("NUM_MAX_CONNS", [0, "unlimited"], "a whole number from 1 to 1000000, or none"),
+        ("REUSE_CLIENT", ["yes", 1], "true or false"),
+        ("SELECT_MODE", ["ALL", True, None], "one of all, single"),
     ],
 )
-def test_what_is_accepted_is_said_in_words(name: str, words: str) -> None:
-    assert str(PARAMETERS[name].accepted) == words
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "value"),
-    [
-        ("NUM_CLIENTS", "5", 5),
-        ("NUM_CLIENTS", " 5 ", 5),
-        ("NUM_CLIENTS", "+5", 5),
-        ("NUM_CLIENTS", "007", 7),
-        ("NUM_CLIENTS", 5, 5),
-        ("NUM_CLIENTS", None, None),
-        ("CALC_TARGET", "0", 0),
-        ("CALC_TARGET", "-0", 0),
-        ("NUM_MAX_CONNS", "none", None),
-        ("NUM_MAX_CONNS", None, None),
-        ("REUSE_CLIENT", "true", True),
-        ("REUSE_CLIENT", "False", False),
-        ("REUSE_CLIENT", False, False),
-        ("SELECT_MODE", "single", "single"),
-    ],
-)
-def test_a_value_is_read_from_text_and_from_json_alike(name: str, given: Any, value: Value) -> None:
-    parsed = parameter(name).parse(given)
-    assert parsed == value
-    assert type(parsed) is type(value)
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "shown"),
-    [
-        ("NUM_MULTI_SOCKET", 0, "0"),
-        ("NUM_MULTI_SOCKET", "0", "0"),
-        ("NUM_MULTI_SOCKET", "-3", "-3"),
-        ("NUM_MULTI_SOCKET", 1001, "1001"),
-        ("NUM_MULTI_SOCKET", "1" * 30, "1" * 30),
-        ("NUM_MULTI_SOCKET", True, "true"),
-        ("NUM_MULTI_SOCKET", "true", "true"),
-        ("NUM_MULTI_SOCKET", 5.0, "5.0"),
-        ("NUM_MULTI_SOCKET", "1e3", "1e3"),
-        ("NUM_MULTI_SOCKET", "0x10", "0x10"),
-        ("NUM_MULTI_SOCKET", "1_000", "1_000"),
-        ("NUM_MULTI_SOCKET", "١", "١"),
-        ("NUM_MULTI_SOCKET", "many", "many"),
-        ("NUM_MULTI_SOCKET", None, "null"),
-        ("NUM_MULTI_SOCKET", [5], "[5]"),
-        ("NUM_MULTI_SOCKET", "none", "none"),
-        ("NUM_CLIENTS", "none", "none"),
-        ("NUM_MAX_CONNS", 0, "0"),
-        ("NUM_MAX_CONNS", "unlimited", "unlimited"),
-        ("REUSE_CLIENT", "yes", "yes"),
-        ("REUSE_CLIENT", 1, "1"),
-        ("SELECT_MODE", "ALL", "ALL"),
-        ("SELECT_MODE", True, "true"),
-        ("SELECT_MODE", None, "null"),
-    ],
-)
-def test_an_error_names_the_parameter_the_value_and_what_is_accepted(name: str, given: Any, shown: str) -> None:
-    one = parameter(name)
-    with pytest.raises(BadInput) as caught:
-        one.parse(given)
-    assert str(caught.value) == f"{name} is {shown}; it must be {one.accepted}."
+def test_an_error_names_the_parameter_the_value_and_what_is_accepted(
+    name: str, values: list[Any], accepted: str
+) -> None:
+    for value in values:
+        shown = value if isinstance(value, str) else json.dumps(value)
+        with pytest.raises(BadInput) as caught:
+            parameter(name).parse(value)
+        assert str(caught.value) == f"{name} is {shown}; it must be {accepted}."
 
 
 @pytest.mark.parametrize("one", NUMBERS, ids=lambda one: str(one.name))
@@ -183,54 +103,47 @@ def test_any_value_is_either_parsed_into_its_kind_or_refused(one: Parameter, val
 
 
 def test_an_unknown_parameter_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(BadInput, match=r"NUM_SERVICES is not a parameter; accepted are NUM_API_SERVICES, NUM_WORKERS"):
+    with pytest.raises(BadInput, match="NUM_SERVICES is not a parameter"):
         build({"NUM_SERVICES": 3})
 
 
-@pytest.mark.parametrize("values", [{"NUM_API_SERVICES": 3}, {"NUM_API_SERVICES": 3, "NUM_CLIENTS": None}])
-def test_there_are_as_many_clients_as_services_if_not_given(values: dict[str, Any]) -> None:
-    assert build(values).params["NUM_CLIENTS"] == 3
-
-
-def test_the_number_of_clients_is_its_own_if_given() -> None:
-    assert build({"NUM_API_SERVICES": 3, "NUM_CLIENTS": 7}).params["NUM_CLIENTS"] == 7
+@pytest.mark.parametrize(
+    ("values", "clients", "requests"),
+    [
+        ({"NUM_API_SERVICES": 3}, 3, 3 * 3 * 1000),
+        ({"NUM_API_SERVICES": 3, "NUM_CLIENTS": None}, 3, 3 * 3 * 1000),
+        ({"NUM_API_SERVICES": 3, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 7}, 5, 3 * 5 * 7),
+        ({}, 20, 400_000),
+    ],
+)
+def test_requests_are_clients_times_services_times_requests_of_each_pair_with_as_many_clients_as_services(
+    values: dict[str, Any], clients: int, requests: int
+) -> None:
+    assert (build(values).params["NUM_CLIENTS"], build(values).requests) == (clients, requests)
 
 
 def test_the_same_work_has_the_same_name_however_it_was_said() -> None:
-    assert build({"NUM_API_SERVICES": "3"}) == build({"NUM_CLIENTS": 3, "NUM_API_SERVICES": 3, "CALC_TARGET": 1000})
-    assert build({"NUM_API_SERVICES": "3"}).cell_id == build({"NUM_CLIENTS": 3, "NUM_API_SERVICES": 3}).cell_id
+    one, other = build({"NUM_API_SERVICES": "3"}), build({"NUM_CLIENTS": 3, "NUM_API_SERVICES": 3, "CALC_TARGET": 1000})
+    assert (one, one.cell_id) == (other, other.cell_id)
 
 
-def test_parameters_that_are_not_read_are_dropped_and_no_part_of_the_name() -> None:
+def test_parameters_that_are_not_read_are_dropped_and_no_part_of_the_name_but_must_be_valid() -> None:
     with_unread = build({"CALC_TARGET": 5, "NUM_MULTI_SOCKET": 3, "SELECT_MODE": "single"}, reads=COMMON)
     without = build({"CALC_TARGET": 5}, reads=COMMON)
-    assert with_unread == without
-    assert with_unread.cell_id == without.cell_id
+    assert (with_unread, with_unread.cell_id) == (without, without.cell_id)
     assert set(with_unread.params) == set(COMMON)
-
-
-def test_a_bad_value_of_a_parameter_that_is_not_read_is_refused_all_the_same() -> None:
     with pytest.raises(BadInput, match="NUM_MULTI_SOCKET is 0"):
         build({"NUM_MULTI_SOCKET": 0}, reads=COMMON)
 
 
-@pytest.mark.parametrize(
-    ("other_system", "other_runtime", "other_values"),
-    [("2", "3.14t", {}), ("4", "3.14t+gil", {}), ("4", "3.14t", {"CALC_TARGET": 1001})],
-)
-def test_other_work_has_another_name(other_system: str, other_runtime: str, other_values: dict[str, Any]) -> None:
-    other = Cell.build(system=other_system, runtime=other_runtime, reads=ALL, values=other_values)
-    assert other.cell_id != build().cell_id
+def test_other_work_has_another_name() -> None:
+    other_runtime = Cell.build(system="4", runtime="3.14t+gil", reads=ALL, values={})
+    cells = [build(), build(system="2"), build({"CALC_TARGET": 1001}), other_runtime]
+    assert len({cell.cell_id for cell in cells}) == len(cells)
 
 
 def test_a_cells_name_stays_what_it_was_when_results_were_saved() -> None:
     assert build({"NUM_API_SERVICES": 2}, reads=("NUM_API_SERVICES",)).cell_id == "4-3.14t-7eea7bf5"
-
-
-def test_requests_are_clients_times_services_times_requests_of_each_pair() -> None:
-    cell = build({"NUM_API_SERVICES": 3, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 7})
-    assert cell.requests == 3 * 5 * 7
-    assert build().requests == 400_000
 
 
 @given(VALUES, READS)
@@ -250,6 +163,6 @@ def test_the_order_in_which_a_cells_values_were_stored_is_no_part_of_its_name(va
 
 @given(VALUES)
 def test_a_cells_values_are_those_it_was_built_from(values: dict[str, Value]) -> None:
-    params = build(values).params
+    defaults = {name: one.default for name, one in PARAMETERS.items()}
     followed = {"NUM_CLIENTS": values.get("NUM_API_SERVICES", 20)}
-    assert params == SEED_DEFAULTS | SISTERS | followed | {name: one for name, one in values.items() if name in ALL}
+    assert build(values).params == defaults | followed | values

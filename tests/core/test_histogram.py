@@ -52,10 +52,10 @@ def test_a_value_has_the_bucket_that_was_worked_out_by_hand(value_ns: int, bucke
     assert bounds_ns(bucket) == (low, high)
 
 
-def test_buckets_follow_each_other_without_gap_or_overlap() -> None:
+def test_buckets_follow_each_other_without_gap_or_overlap_and_are_narrow() -> None:
+    assert RELATIVE_ERROR <= 0.01
     bounds = [bounds_ns(bucket) for bucket in range(4608)]
-    assert bounds[0][0] == 0
-    assert bounds[-1][1] == LIMIT_NS
+    assert (bounds[0][0], bounds[-1][1]) == (0, LIMIT_NS)
     assert all(this[1] == following[0] for this, following in pairwise(bounds))
 
 
@@ -64,15 +64,7 @@ def test_a_value_lies_within_its_bucket_and_the_bucket_is_narrow(value_ns: int) 
     low, high = bounds_ns(bucket_of(value_ns))
     assert low <= value_ns < high
     assert high - low == 1 or high - low <= 2 * RELATIVE_ERROR * low
-
-
-@given(LATENCIES)
-def test_a_recorded_value_is_counted_in_its_bucket(value_ns: int) -> None:
     assert list(histogram_of([value_ns]).filled()) == [(bucket_of(value_ns), 1)]
-
-
-def test_the_relative_error_is_at_most_one_percent() -> None:
-    assert RELATIVE_ERROR <= 0.01
 
 
 @pytest.mark.parametrize(
@@ -106,7 +98,9 @@ def test_a_share_outside_0_to_1_is_refused(share: float) -> None:
         histogram_of([1]).quantile(share)
 
 
-def test_nothing_has_no_quantile() -> None:
+def test_nothing_has_a_count_of_zero_and_no_quantile() -> None:
+    assert set(Histogram().to_json()) == {"count", "histogram"}
+    assert Histogram().to_json()["count"] == 0
     with pytest.raises(ValueError, match="empty"):
         Histogram().quantile(0.5)
 
@@ -120,27 +114,17 @@ def test_a_value_over_the_limit_is_refused_and_leaves_no_trace() -> None:
 
 @given(SAMPLES)
 def test_count_minimum_mean_and_maximum_are_exact(values: list[int]) -> None:
-    summary = histogram_of(values).to_json()
-    assert summary["count"] == len(values)
-    assert summary["min_ns"] == min(values)
-    assert summary["mean_ns"] == sum(values) // len(values)
-    assert summary["max_ns"] == max(values)
+    exact = {"count": len(values), "min_ns": min(values), "mean_ns": sum(values) // len(values), "max_ns": max(values)}
+    assert histogram_of(values).to_json().items() >= exact.items()
 
 
 @given(st.lists(st.lists(LATENCIES, max_size=50), max_size=4))
 def test_merging_equals_recording_all_in_one(parts: list[list[int]]) -> None:
-    merged = Histogram()
-    for part in parts:
-        merged.merge(histogram_of(part))
+    merged, others = Histogram(), list(map(histogram_of, parts))
+    for other in others:
+        merged.merge(other)
+    assert [other.to_json() for other in others] == [histogram_of(part).to_json() for part in parts]
     assert merged.to_json() == histogram_of(value for part in parts for value in part).to_json()
-
-
-def test_merging_leaves_the_other_histogram_as_it_was() -> None:
-    other = histogram_of([7])
-    merged = histogram_of([5])
-    merged.merge(other)
-    merged.record(7)
-    assert other.to_json() == histogram_of([7]).to_json()
 
 
 @given(st.lists(LATENCIES, max_size=50), LATENCIES)
@@ -164,15 +148,3 @@ def test_a_percentile_is_given_from_as_many_samples_as_make_it_one(name: str, ne
     assert name not in histogram.to_json()
     histogram.record(1000)
     assert histogram.to_json()[name] == 1000
-
-
-def test_percentiles_of_ten_thousand_samples_are_those_of_the_sorted_data() -> None:
-    values = [round(20_000 * 1.0003**rank) for rank in range(10_000)]
-    summary = histogram_of(values).to_json()
-    for name, per_mille in {"p50_ns": 500, "p90_ns": 900, "p99_ns": 990, "p999_ns": 999}.items():
-        assert summary[name] == pytest.approx(nearest_rank(values, per_mille), rel=RELATIVE_ERROR)
-
-
-def test_an_empty_histogram_has_a_count_of_zero_and_no_figures() -> None:
-    assert set(Histogram().to_json()) == {"count", "histogram"}
-    assert Histogram().to_json()["count"] == 0

@@ -28,20 +28,13 @@ needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason
 )
 def test_a_warmup_is_a_share_or_seconds_or_none(text: str, warmup: Warmup) -> None:
     assert Warmup.parse(text) == warmup
+    assert bool(Warmup.parse(text)) is (warmup != Warmup())
 
 
 @pytest.mark.parametrize("text", ["", "10", "0.1", "101%", "-1%", "86401s", "1m", "ten", "10 %%", "1e3s", "nans", "٣%"])
 def test_another_warmup_is_refused_with_what_is_accepted(text: str) -> None:
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(BadInput, match=f"^warmup is {text}; it must be a share"):
         Warmup.parse(text)
-    said = "it must be a share of the requests such as 10%, seconds such as 0.5s, or 0."
-    assert str(caught.value) == f"warmup is {text}; {said}"
-
-
-def test_no_warmup_is_false() -> None:
-    assert not Warmup.parse("0%")
-    assert Warmup.parse("1%")
-    assert Warmup.parse("0.1s")
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("2", 2.0), ("2s", 2.0), (" 0.5 ", 0.5), ("0", 0.0), ("86400", 86_400)])
@@ -51,36 +44,32 @@ def test_a_duration_is_in_seconds(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "-1", "86401", "1min", "5%", "inf", "nan", "1e3", ".5", "٣"])
 def test_another_duration_is_refused_with_what_is_accepted(text: str) -> None:
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(BadInput, match=f"^duration is {text}; it must be a number of seconds"):
         parse_duration(text)
-    assert str(caught.value) == f"duration is {text}; it must be a number of seconds from 0 to 86400, such as 2 or 0.5."
 
 
 @pytest.mark.parametrize(
     ("text", "cpus"),
-    [("0", (0,)), ("0-3", (0, 1, 2, 3)), ("0+2", (0, 2)), ("3,1-2", (3, 1, 2)), ("0-1+1-2", (0, 1, 2))],
+    [
+        *[("0", (0,)), ("0-3", (0, 1, 2, 3)), ("0+2", (0, 2)), ("3,1-2", (3, 1, 2)), ("0-1+1-2", (0, 1, 2))],
+        *[(text, ()) for text in ("", "3-1", "-1", "0+", "a", "0 1", "99999")],
+    ],
 )
-def test_cpus_are_numbers_ranges_and_sums_of_these(text: str, cpus: tuple[int, ...]) -> None:
+def test_cpus_are_numbers_ranges_and_sums_of_these_or_none(text: str, cpus: tuple[int, ...]) -> None:
     assert parse_cpus(text) == cpus
-
-
-@pytest.mark.parametrize("text", ["", "3-1", "-1", "0+", "a", "0 1", "99999"])
-def test_what_is_no_cpu_numbers_is_none(text: str) -> None:
-    assert parse_cpus(text) == ()
 
 
 @needs_affinity
 def test_cpus_that_are_not_there_are_refused_with_those_that_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 0, 1, 2})
     Method(pin_services=(0, 3)).expect_cpus()
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(BadInput, match="pin services is 3, 4; it must be CPU numbers out of 0, 1, 2, 3"):
         Method(pin_services=(3, 4)).expect_cpus()
-    assert str(caught.value) == "pin services is 3, 4; it must be CPU numbers out of 0, 1, 2, 3."
 
 
 def test_a_system_without_cpu_affinity_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
-    with pytest.raises(BadInput, match="has no CPU affinity; leave pin out"):
+    with pytest.raises(BadInput, match="has no CPU affinity"):
         Method(pin_clients=(0,)).expect_cpus()
 
 
@@ -100,14 +89,3 @@ methods = st.builds(
 @given(methods)
 def test_a_method_that_was_stored_is_the_same_method(method: Method) -> None:
     assert Method.from_json(json.loads(json.dumps(method.to_json()))) == method
-
-
-def test_without_a_word_there_is_no_warmup_no_duration_and_no_pin() -> None:
-    assert Method().to_json() == {
-        "warmup": {"share": 0.0, "seconds": 0.0},
-        "duration_s": 0.0,
-        "client_runtime": "same",
-        "pin_services": (),
-        "pin_clients": (),
-        "neighbours": (),
-    }

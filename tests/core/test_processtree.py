@@ -28,27 +28,16 @@ child.stdout.readline()
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted by /proc")
 
 
-def test_a_tree_is_a_process_and_its_descendants_parents_first() -> None:
-    with started(sys.executable, "-c", CHILD.format(held=0, busy_s=0, more=WITH_CHILD.format(code=WAITS))) as process:
-        pid = process.pid
-        pids = tree(pid)
-        assert pids[0] == pid
-        assert len(pids) == 2
-        assert set(pids) < set(tree(os.getpid()))
-        assert descendants(pid) == pids[1:]
-        assert usage_of(pids[1:]).processes == 1
-
-
-WAITS = "import sys; print(1, flush=True); sys.stdin.readline()"
-
-
-def test_memory_and_cpu_of_a_child_count_for_the_tree() -> None:
+def test_memory_and_cpu_of_a_child_count_for_the_tree_of_a_process_and_its_descendants_parents_first() -> None:
     held = 50 * MEBIBYTE
     inner = CHILD.format(held=held, busy_s=0.2, more="")
     program = CHILD.format(held=held, busy_s=0.1, more=WITH_CHILD.format(code=inner))
     with started(sys.executable, "-c", program) as process:
         pid = process.pid
-        used = usage_of_tree(pid)
+        used, pids = usage_of_tree(pid), tree(pid)
+        assert (pids[0], len(pids), pids[1:]) == (pid, 2, descendants(pid))
+        assert set(pids) < set(tree(os.getpid()))
+        assert usage_of(pids[1:]).processes == 1
     assert used.processes == 2
     assert 300_000_000 - 40_000_000 <= used.cpu_user_ns + used.cpu_system_ns < 3_000_000_000
     assert used.max_rss_bytes > 2 * held

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from core.messages import message
-from core.method import Method, Warmup
-from core.result import load
-from core.saved import Absent, Machine, OutsideSystem, SavedPlan, SavedRow, Until
+from core.method import Method
+from core.saved import Machine, OutsideSystem, SavedPlan, SavedRow
 from core.user_service import App, Command, Target, UserService
 
 REPOSITORY = Path(__file__).parents[2]
@@ -24,17 +23,8 @@ SMALLEST: dict[str, Any] = {
 
 def test_a_plan_of_the_first_version_has_the_defaults_of_what_it_does_not_say() -> None:
     plan = SavedPlan.from_json(EARLY["plan"])
-    assert (plan.name, plan.blocks, plan.runtimes) == ("default", 3, ("3.11", "3.14t"))
-    assert (plan.view, plan.aa, plan.method, plan.user_service, plan.absent) == ("", False, Method(), None, ())
-    assert plan.rows[0].runtimes is None
-
-
-def test_a_plan_of_today_is_read_whole() -> None:
-    plan = SavedPlan.from_json(load(REPOSITORY / "docs/example-run").plan)
-    assert (plan.blocks, plan.aa, plan.until) == (6, True, Until())
-    assert plan.method == Method(warmup=Warmup(share=0.1), duration_s=1.1)
-    assert plan.rows[0].runtimes == ("3.14", "3.14t+gil", "3.14t")
-    assert plan.rows[0].params["NUM_MULTI_SOCKET"] == 1
+    assert (plan.name, plan.blocks, plan.runtimes, plan.method) == ("default", 3, ("3.11", "3.14t"), Method())
+    assert (plan.user_service, plan.absent, plan.rows[0].runtimes) == (None, (), None)
 
 
 @pytest.mark.parametrize("reason", ["No wheel.", message("No wheel.").to_json()], ids=["text", "message"])
@@ -44,7 +34,6 @@ def test_rows_absences_and_outside_systems_are_values(reason: Any) -> None:
     assert plan.rows == (SavedRow(system="4", params={"CALC_TARGET": 10}, framed=True),)
     assert plan.outside == (OutsideSystem(name="x", title="X", file="/x.py"),)
     (first,) = plan.absent
-    assert isinstance(first, Absent)
     assert (first.system, first.runtime, str(first.reason)) == ("x", "3.14t", "No wheel.")
 
 
@@ -81,6 +70,6 @@ def test_a_machine_keeps_what_is_known_and_leaves_out_what_it_does_not_know() ->
     assert machine.limits["nofile_soft"] == 20000
 
 
-@pytest.mark.parametrize(("facts", "cores"), [({}, 0), ({"cores": 4}, 4), ({"cores": 4, "cores_usable": 2}, 2)])
-def test_available_cores_are_those_that_the_run_could_use(facts: dict[str, int], cores: int) -> None:
-    assert Machine.from_json(facts).available_cores == cores
+def test_available_cores_are_those_that_the_run_could_use() -> None:
+    known: list[dict[str, int]] = [{}, {"cores": 4}, {"cores": 4, "cores_usable": 2}]
+    assert [Machine.from_json(facts).available_cores for facts in known] == [0, 4, 2]

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -69,49 +70,36 @@ def run_of_5(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> 
     return load(folder / "run" / FILE_NAME)
 
 
-def test_children_say_what_the_contract_shows(any_runtime: Runtime, short_folder: Path) -> None:
-    system, (to_service, reset), (to_client, warm, go) = systems.find("2"), said("service", "<"), said("client", "<")
-    with (
-        Spoken(any_runtime.command(system, "service")) as service,
-        Spoken(any_runtime.command(system, "client")) as client,
-    ):
-        service.tell({**to_service, "folder": str(short_folder)})
-        service_lines = [service.line()]
-        client.tell({**to_client, "addresses": [service_lines[0]["addresses"]]})
-        client_lines = [client.line()]
-        for child, word, lines in (
-            (client, warm, client_lines),
-            (service, reset, service_lines),
-            (client, go, client_lines),
-        ):
-            child.tell(word)
-            lines.append(child.line())
-        service_lines.append(json.loads(service.end()[1]))
-        ends = client.end()
-    assert [shape(line) for line in service_lines] == [shape(line) for line in said("service", ">")]
-    assert [shape(line) for line in client_lines] == [shape(line) for line in said("client", ">")]
-    assert (client_lines[-1]["result"]["answered"], ends) == (3, (0, b"", ""))
-
-
-def test_the_orchestrator_tells_children_what_the_contract_shows(
+def test_the_orchestrator_and_its_children_say_what_the_contract_shows(
     any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = said("client", "<")[0]
     reads = systems.find("2").parameters
     cell = Cell.build(system="2", runtime=str(any_runtime.name), reads=reads, values=shown["params"])
-    told: list[tuple[str, Any]] = []
+    spoken: list[tuple[str, str, Any]] = []
 
-    def tell(child: Child, message: Any) -> None:
-        told.append((str(child.label).partition(" ")[0].lower(), json.loads(json.dumps(message))))
-        tell_it(child, message)
+    def note(child: Child, direction: str, line: Any) -> None:
+        spoken.append((str(child.label).partition(" ")[0].lower(), direction, json.loads(json.dumps(line))))
 
-    tell_it = Child.tell
+    def tell(child: Child, line: Any) -> None:
+        note(child, "<", line)
+        tell_it(child, line)
+
+    def line_of(child: Child) -> Any:
+        line = its_line(child)
+        if line is not None:
+            note(child, ">", line)
+        return line
+
+    tell_it, its_line = Child.tell, Child.line
     monkeypatch.setattr(Child, "tell", tell)
+    monkeypatch.setattr(Child, "line", line_of)
     warmed = replace(bench, method=Method.from_json(shown["method"]))
     assert measure(cell, systems.find("2"), 1, warmed).answered == cell.requests
-    for who in ("service", "client"):
-        assert [shape(message) for to, message in told if to == who] == [shape(line) for line in said(who, "<")]
-    assert [word for _, word in told if isinstance(word, str)] == ["warm", "reset", "go"]
+    for who, direction in product(("service", "client"), "<>"):
+        lines = [line for *way, line in spoken if way == [who, direction]]
+        assert list(map(shape, lines)) == list(map(shape, said(who, direction)))
+    assert [word for _, _, word in spoken if isinstance(word, str)] == ["warm", "reset", "go"]
 
 
 def test_the_standard_library_can_speak_to_a_service(

@@ -33,24 +33,14 @@ def executed() -> NotebookNode:
         return client.execute()
 
 
-def told(executed: NotebookNode) -> str:
-    outputs = [output for cell in executed.cells for output in cell.get("outputs", [])]
-    return "\n".join(output.get("data", {}).get("text/plain", "") for output in outputs)
-
-
 def test_the_notebook_runs_and_shows_every_arm_and_a_plot(executed: NotebookNode) -> None:
     arms = frame(DOCS / "example-run")["arm"].unique()
     assert len(arms) > 2
-    assert all(arm in told(executed) for arm in arms)
     outputs = [output for cell in executed.cells for output in cell.get("outputs", [])]
-    assert any("image/png" in output.get("data", {}) for output in outputs)
+    shown = [output.get("data", {}) for output in outputs]
+    assert all(any(arm in data.get("text/plain", "") for data in shown) for arm in arms)
+    assert any("image/png" in data for data in shown)
     assert not any(output.output_type in ("error", "stream") for output in outputs)
-
-
-def test_the_run_is_loaded_in_three_lines(executed: NotebookNode) -> None:
-    (loading,) = [cell for cell in executed.cells if "import frame" in cell.source]
-    assert len([line for line in loading.source.splitlines() if line.strip()]) == 3
-    assert loading.outputs
 
 
 def test_the_example_run_is_small_and_names_no_machine_of_ours() -> None:

@@ -24,13 +24,8 @@ def headings(page: Path) -> int:
     return len(re.findall(r"^## ", page.read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def test_both_readmes_name_the_same_pages_of_the_docs() -> None:
-    english, chinese = map(links, READMES)
-    assert english == chinese
-    assert {"docs/measure-your-service.md", "docs/evidence.md", "docs/pictures/page.png"} <= english
-
-
-def test_both_readmes_have_the_same_chapters_and_experiments() -> None:
+def test_both_readmes_name_the_same_pages_chapters_and_experiments() -> None:
     english, chinese = READMES
+    assert links(english) == links(chinese) >= {"docs/measure-your-service.md", "docs/evidence.md"}
     assert headings(english) == headings(chinese)
     assert experiments(english) == experiments(chinese) >= {"echo", "league", "topology"}

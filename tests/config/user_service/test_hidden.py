@@ -42,7 +42,7 @@ def test_a_variable_is_filled_in_and_shown_by_its_name(monkeypatch: pytest.Monke
     text = hidden(Given(value="Bearer {env:TOKEN}", name="--header A"), mask)
     assert (str(text), revealed(text)) == ("Bearer {env:TOKEN}", "Bearer abc")
     monkeypatch.delenv("TOKEN")
-    with pytest.raises(BadInput, match="--header A reads the environment variable TOKEN, which is not set"):
+    with pytest.raises(BadInput, match="TOKEN, which is not set"):
         hidden(Given(value="{env:TOKEN}", name="--header A"), mask)
 
 
@@ -74,15 +74,10 @@ def test_what_a_plan_declares_public_is_kept() -> None:
     assert (request.headers["X-Shard"], request.body) == ("7", "text")
     assert isinstance(request.headers["X-Key"], Secret)
     assert isinstance(request.path, Secret)
-    with pytest.raises(BadInput, match="public is yes; it must be true, or a list of query, body"):
+    with pytest.raises(BadInput, match="public is yes;"):
         planned(public="yes")
 
 
 def test_an_expected_answer_that_repeats_a_secret_is_one() -> None:
     assert isinstance(planned(body="secret", expect_json='{"echo": "secret"}').expect_json, Secret)
     assert planned(body="secret", expect_json='{"id": 3}').expect_json == {"id": 3}
-
-
-def test_a_variable_has_no_place_in_a_command_line() -> None:
-    with pytest.raises(BadInput, match="for everybody here can see a command line; give it with --env"):
-        user_service_plan({"command": "{python} {port} {env:HOME}"}, Path())
