@@ -44,7 +44,7 @@ def profiled(
     name: str,
     folder: Path,
     runtimes: Sequence[str],
-    duration_s: float = 2.0,
+    duration_s: float = 1.0,
     kinds: str = "python",
     *,
     blocks: int = 1,
