@@ -184,32 +184,36 @@ def runtime(request: pytest.FixtureRequest) -> AnyRuntime:
     return Native() if request.param == NATIVE else runtime_or_skip(request.param)
 
 
-@contextmanager
-def a_client(runtime: AnyRuntime, listener: socket.socket, folder: Path) -> Iterator[tuple[Spoken, Any]]:
-    """A client of system 2 that asks thrice of a service that the test plays; and its first line."""
-    address = str(folder / "0.0")
-    listener.bind(address)
-    listener.listen()
-    listener.settimeout(DEADLINE_S)
-    with Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client:
-        cell = small_cell(find("2"), runtime, NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000).to_json()
-        client.tell({**cell, "client_id": 0, "addresses": [[address]]})
-        yield client, client.line()
-
-
 @pytest.fixture
-def listener() -> Iterator[socket.socket]:
+def listener(short_folder: Path) -> Iterator[socket.socket]:
     """A Unix socket for the service that the test plays."""
     with socket.socket(socket.AF_UNIX) as sock:
+        sock.bind(str(short_folder / "0.0"))
+        sock.listen()
+        sock.settimeout(DEADLINE_S)
         yield sock
 
 
+def asking_thrice(runtime: AnyRuntime, listener: socket.socket) -> dict[str, Any]:
+    """What a client of system 2 is told that is to ask thrice of the service that the test plays."""
+    cell = small_cell(find("2"), runtime, NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000).to_json()
+    return {**cell, "client_id": 0, "addresses": [[listener.getsockname()]]}
+
+
+@contextmanager
+def a_client(runtime: AnyRuntime, told: dict[str, Any]) -> Iterator[tuple[Spoken, Any]]:
+    """A client of system 2, and its first line."""
+    with Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client:
+        client.tell(told)
+        yield client, client.line()
+
+
 def test_a_client_is_ready_with_its_connections_sends_its_frames_after_go_and_its_result_at_the_end(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket
 ) -> None:
     expected = framed(b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}')
     assert expected[:4] == bytes.fromhex("0000003e")
-    with a_client(runtime, listener, short_folder) as (client, ready):
+    with a_client(runtime, asking_thrice(runtime, listener)) as (client, ready):
         assert set(ready) == {"ready", "pid", "addresses", "runtime"}
         assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, client.process.pid, [])
         assert ready["runtime"].get("gil_enabled", False) is runtime.name.gil_enabled
@@ -249,10 +253,8 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_does_not_count_it_and
     cell = {**small_cell(find("2"), runtime).to_json(), "method": Method(warmup=Warmup(share=1.0)).to_json()}
     with (
         serving("2", runtime, sandbox) as service,
-        Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client,
+        a_client(runtime, {**cell, "client_id": 0, "addresses": [service.addresses]}) as (client, _),
     ):
-        client.tell({**cell, "client_id": 0, "addresses": [service.addresses]})
-        assert client.line()["ready"] is True
         client.tell("warm")
         assert client.line() == {"warm": True}
         at_ns = perf_counter_ns() + 20_000_000
@@ -265,10 +267,8 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_does_not_count_it_and
 
 
 @pytest.mark.parametrize("word", ["", "go"])
-def test_end_of_file_ends_a_client_without_a_result(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path, word: str
-) -> None:
-    with a_client(runtime, listener, short_folder) as (client, _), listener.accept()[0] as connection:
+def test_end_of_file_ends_a_client_without_a_result(runtime: AnyRuntime, listener: socket.socket, word: str) -> None:
+    with a_client(runtime, asking_thrice(runtime, listener)) as (client, _), listener.accept()[0] as connection:
         if word:
             client.tell(word)
             connection.settimeout(DEADLINE_S)
@@ -279,12 +279,9 @@ def test_end_of_file_ends_a_client_without_a_result(
 
 
 def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket
 ) -> None:
-    address = str(short_folder / "0.0")
-    listener.bind(address)
-    listener.listen()
-    told = json.dumps({**small_cell(find("2"), runtime).to_json(), "client_id": 0, "addresses": [[address]]})
+    told = json.dumps(asking_thrice(runtime, listener))
     check_it_ends_with_its_parent(command_or_skip(runtime, find("2"), "client"), told)
 
 

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,56 +89,29 @@ def test_a_service_on_a_unix_socket_speaks_frames(any_runtime: Runtime, folder: 
     assert (result.status, str(result.reason), result.answered) == ("ok", "", 10)
 
 
-def test_a_wrong_answer_is_shown_beside_what_was_expected(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
-    asked = [{"request": "GET /items/4", "expect_json": '{"id": 3}'}]
-    result = measured(folder, bench, str(any_runtime.name), {**ITEMS, "requests": asked})
-    assert (result.status, result.wrong) == ("failed", 10)
-    assert [part for part in ("GET /items/4", '{"id": 4, ', "id is 4", "3") if part not in str(result.reason)] == []
+IMPATIENT = {"start_deadline": "1s"}
+# A command, what its service is asked or has time for, and what the reason has.
+FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
+    ("{python} dies.py {port}", {}, ("status 1", "no database at db:5432")),
+    ("{python} none.py {port}", {}, ("status 2", os.strerror(errno.ENOENT))),
+    ("none {python} {port}", {}, (os.strerror(errno.ENOENT),)),
+    ("'{python} items.py {port}", {}, ("No closing quotation",)),
+    ("{python} rude.py {port}", {}, ("GET /items/3",)),
+    ("{python} deaf.py {port}", IMPATIENT, ("127.0.0.1:",)),
+    ("{python} mute.py {port}", IMPATIENT, ("GET /items/3", "(timeout)")),
+    (ITEMS["command"], {"requests": [{"request": "GET /items/13", "weight": "3"}, "GET /items/3"]}, ("status 9",)),
+    (ITEMS["command"], {"requests": [{"request": "GET /items/4", "expect_json": '{"id": 3}'}]}, ("GET /items/4", "4")),
+]
 
 
-# Of each command, what its reason has.
-NOT_STARTED: dict[str, tuple[str, ...]] = {
-    "{python} dies.py {port}": ("status 1", "no database at db:5432"),
-    "{python} none.py {port}": ("status 2", os.strerror(errno.ENOENT)),
-    "none {python} {port}": (os.strerror(errno.ENOENT),),
-    "'{python} items.py {port}": ("No closing quotation",),
-    "{python} rude.py {port}": ("GET /items/3",),
-    "{python} deaf.py {port}": ("127.0.0.1:",),
-    "{python} mute.py {port}": ("GET /items/3", "(timeout)"),
-}
-
-
-@pytest.mark.parametrize("command", NOT_STARTED)
-def test_a_command_that_does_not_start_says_why(any_runtime: Runtime, folder: Path, bench: Bench, command: str) -> None:
-    patience = {"start_deadline": "1s"} if "deaf" in command or "mute" in command else {}
-    result = measured(folder, bench, str(any_runtime.name), {"command": command, **patience})
+@pytest.mark.parametrize(("command", "more", "parts"), FAILING)
+def test_a_command_that_does_not_start_or_answer_rightly_says_why(
+    any_runtime: Runtime, folder: Path, bench: Bench, command: str, more: dict[str, Any], parts: tuple[str, ...]
+) -> None:
+    result = measured(folder, bench, str(any_runtime.name), {"command": command, **more})
     assert result.status == "failed"
-    assert [part for part in NOT_STARTED[command] if part not in str(result.reason)] == []
+    assert [part for part in parts if part not in str(result.reason)] == []
     assert "Traceback" not in str(result.reason)
-
-
-def test_a_service_that_ends_in_mid_cell_fails_it_with_its_status(
-    any_runtime: Runtime, folder: Path, bench: Bench
-) -> None:
-    asked = [{"request": "GET /items/3"}, {"request": "GET /items/13", "weight": "3"}]
-    result = measured(folder, bench, str(any_runtime.name), {**ITEMS, "requests": asked})
-    assert result.status == "failed"
-    assert "status 9" in str(result.reason)
-
-
-def test_a_service_that_already_runs_is_called_where_it_is(
-    any_runtime: Runtime, folder: Path, bench: Bench, port: int
-) -> None:
-    url = f"http://127.0.0.1:{port}/items"
-    asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
-    with running(any_runtime, folder, port):
-        result = measured(folder, bench, "native", {"targets": {"here": url}, "requests": asked})
-    assert (result.status, str(result.reason), result.answered) == ("ok", "", 10)
-    (service,) = result.services
-    assert (service["processes"], service["gil_known"]) == (1, True)
-    assert service["pss_bytes"] > 2**20
-    gone = measured(folder, bench, "native", {"targets": {"here": url}, "requests": asked})
-    assert (gone.status, url in str(gone.reason)) == ("failed", True)
 
 
 def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, folder: Path, port: int) -> None:

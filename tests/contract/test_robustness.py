@@ -181,46 +181,11 @@ def test_two_runs_at_once_do_not_collide(any_runtime: Runtime, short_folder: Pat
 # ---- refusals ------------------------------------------------------------------------------------------------------
 
 
-def test_a_plan_that_needs_more_files_than_the_hard_limit_is_refused_with_both_numbers(
-    any_runtime: Runtime, short_folder: Path
-) -> None:
-    flags = [*plan_flags(any_runtime, NUM_API_SERVICES=200, NUM_CLIENTS=200), "--out", "run"]
-    run = finished(flags, short_folder, files=300)
-    assert (run.status(), run.leaves_nothing()) == (2, True)
-    assert run.complained().startswith("error: ")
-    numbers = [int(number) for number in re.findall(r"\d+", run.complained())]
-    assert 300 in numbers
-    assert max(numbers) >= 3 * 400
-    assert run.said() == ""
-
-
 def test_a_soft_limit_on_open_files_is_raised_and_the_plan_runs(any_runtime: Runtime, short_folder: Path) -> None:
     flags = plan_flags(any_runtime, NUM_MULTI_SOCKET=100)
     flags[flags.index("--system") + 1] = "4"
     run = finished([*flags, "--out", "run"], short_folder, files=250)
     assert run.status() == 0, run.complained()
-
-
-def test_a_missing_runtime_ends_a_run_that_requires_it_and_no_other(any_runtime: Runtime, short_folder: Path) -> None:
-    flags = plan_flags(any_runtime)
-    run = finished([*flags, "--require", "3.99t", "--out", "run"], short_folder)
-    assert (run.status(), run.said(), run.complained().count("\n")) == (2, "", 1)
-    assert not (short_folder / "run").exists()
-    flags[flags.index("--runtime") + 1] += ",3.99t"
-    run = finished([*flags, "--out", "run"], short_folder)
-    assert run.status() == 0
-    assert any(line.endswith("uv python install 3.99t") for line in run.complained().splitlines())
-    result = result_of(short_folder / "run")
-    assert [cell["runtime"] for cell in result["cells"]] == [str(any_runtime.name)]
-    assert list(result["missing"]) == ["3.99t"]
-
-
-def test_a_temporary_folder_that_is_too_long_for_sockets_is_refused(any_runtime: Runtime, short_folder: Path) -> None:
-    deep = short_folder / ("d" * 80)
-    deep.mkdir()
-    run = finished([*plan_flags(any_runtime), "--out", "run"], deep)
-    assert (run.status(), run.leaves_nothing()) == (2, True)
-    assert "TMPDIR" in run.complained()
 
 
 # ---- serve ---------------------------------------------------------------------------------------------------------
