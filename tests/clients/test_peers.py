@@ -1,7 +1,6 @@
 """Other load generators as clients: their part in the child contract."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from core.method import Method, Warmup
 from tests.clients.printed import AB, HEY_REFUSED, OHA, WRK
-from tests.contract.speaking import REPOSITORY, Spoken, read_to_end, wait_readable
+from tests.contract.speaking import Spoken, read_to_end, wait_readable
 
 FAKE = """#!/bin/sh
 echo $$ > {folder}/pid
@@ -123,27 +122,16 @@ def test_the_ready_line_says_which_generator_it_is(tool: Tool) -> None:
     with peer("oha") as client:
         client.tell(told("oha"))
         runtime = client.line()["runtime"]
-    assert runtime == {
-        "implementation": "native",
-        "gil_enabled": False,
-        "program": "oha",
-        "version": "9.8.7",
-        "compiler": "",
-        "packages": {},
-    }
+    assert (runtime["program"], runtime["version"], runtime["gil_enabled"]) == ("oha", "9.8.7", False)
 
 
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        ("echo no such host >&2; exit 3", "it exited with status 3: no such host"),
-        ("kill -9 $$", "it exited with status -9"),
-        ("echo something else", "its output has no 'Complete requests"),
-        ("true", "its output has no 'Complete requests"),
-        (
-            "echo Complete requests: 0; echo Failed requests: 0; echo Time taken for tests: 1 seconds",
-            "it got no answer at all",
-        ),
+        ("echo no such host >&2; exit 3", "status 3: no such host"),
+        ("kill -9 $$", "status -9"),
+        ("echo something else", "Complete requests"),
+        ("echo Complete requests: 0; echo Failed requests: 0; echo Time taken for tests: 1 seconds", "no answer"),
     ],
 )
 def test_a_generator_that_fails_ends_its_client_with_the_reason(tool: Tool, script: str, reason: str) -> None:
@@ -160,10 +148,11 @@ def test_a_generator_that_fails_ends_its_client_with_the_reason(tool: Tool, scri
 
 @pytest.mark.parametrize("word", ["warm", "go"])
 def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) -> None:
-    """Also in the warm-up. The generator holds a pipe that the test made: the end of that is its end."""
-    mine, its = os.pipe()
-    pipe = f"/proc/{os.getpid()}/fd/{its}"
-    tool.does("ab", f"[ $1 = -V ] && exit\necho begun > {pipe}; exec sleep 60 > {pipe}")
+    """Also in the warm-up. The generator holds a pipe that the test reads: the end of that is its end."""
+    pipe = tool.folder / "pipe"
+    os.mkfifo(pipe)
+    tool.does("ab", f"[ $1 = -V ] && exit\nexec > {pipe}; echo begun; exec sleep 60")
+    mine = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
         with peer("ab") as client:
             client.tell(told("ab", warmup=0.1))
@@ -172,17 +161,12 @@ def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) ->
             wait_readable(mine)
             assert os.read(mine, 100) == b"begun\n"
             assert client.end()[:2] == (3, b"")
-            os.close(its)
-            its = -1
             assert read_to_end(mine) == b""
     finally:
         os.close(mine)
-        if its >= 0:
-            os.close(its)
 
 
 def test_a_generator_that_is_none_is_refused_with_those_there_are() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "clients.peers", "siege"], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (1, "usage: python -m clients.peers ab|wrk|oha|hey\n")
+    with peer("siege") as client:
+        status, said, complaints = client.end()
+    assert (status, said, "ab|wrk|oha|hey" in complaints) == (1, b"", True)
