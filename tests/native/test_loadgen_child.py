@@ -2,7 +2,6 @@
 
 import socket
 
-from core.histogram import Histogram
 from core.method import Method
 from tests.native.loadgen_child import FRAMED, RIGHT, asked, told
 from tests.native.loadgen_peers import (
@@ -11,7 +10,6 @@ from tests.native.loadgen_peers import (
     counted,
     read_frame,
     read_http,
-    read_message,
     says,
     scripted,
 )
@@ -39,27 +37,6 @@ def test_a_duration_is_kept_and_divided_among_services_that_have_to_wait() -> No
     assert result["requests"] == result["answered"] == first.requests + second.requests
     assert min(first.requests, second.requests) > 10
     assert 2.0e9 <= result["completion_ns"] < 4.0e9  # each in turn for the whole duration would be 4 s
-
-
-def test_a_rate_is_kept_and_latency_counts_from_the_due_time() -> None:
-    with scripted(RIGHT, read_frame) as server:
-        result = asked(told([[server.address]], RATE=100, NUM_CONNECTIONS_PER_CLIENT=3), *FRAMED)
-    assert (result["answered"], result["rate"], result["overdue"]) == (20, 100, 0)
-    assert (server.requests, server.connections) == (20, 3)
-    assert 4 < result["offered_rate"] <= 100.001  # a busy machine sends some late; nothing sends one early
-    assert 0.19e9 <= result["completion_ns"] < 5e9
-    assert Histogram.from_json(result["latency"]).count == 20
-
-
-def test_an_echo_has_the_size_that_the_cell_says() -> None:
-    def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        connection.sendall(request)
-        return True
-
-    with scripted(echo, read_message) as server:
-        cell = told([[server.address]], MESSAGE_BYTES=100, NODELAY=False, BUFFER_BYTES=65536)
-        result = asked(cell, "--protocol", "echo")
-    assert (result["answered"], result["sent_bytes"], result["received_bytes"]) == (20, 2000, 2000)
 
 
 def test_a_path_is_asked_for_with_get_and_without_keep_alive_each_time_anew() -> None:

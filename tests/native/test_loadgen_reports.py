@@ -4,7 +4,6 @@ import base64
 import os
 import re
 import signal
-import socket
 import struct
 import subprocess
 from itertools import accumulate
@@ -16,7 +15,7 @@ from tests.contract.speaking import read_to_end, wait_readable
 from tests.native.loadgen_peers import (
     DEADLINE_S,
     HELLO,
-    Scripted,
+    echo,
     loadgen,
     read_http,
     read_message,
@@ -32,18 +31,8 @@ NUMBER = r"[0-9]+\.[0-9]{3}"
 def test_each_tenth_is_told_while_it_runs() -> None:
     with scripted(says(HELLO), read_http) as server:
         done = loadgen("-n", 50, server.url)
-    tenths = [f"Completed {5 * tenth} requests" for tenth in range(1, 11)]
-    assert done.stderr.splitlines() == [
-        f"Benchmarking {server.url} (be patient)",
-        *tenths,
-        "Finished 50 requests",
-    ]
-
-
-def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """The bytes as they came."""
-    connection.sendall(request)
-    return True
+    told = [line for line in done.stderr.splitlines() if "Completed" in line]
+    assert told == [f"Completed {5 * tenth} requests" for tenth in range(1, 11)]
 
 
 def test_the_report_vmbench_has_the_form_of_the_record_and_its_figures_fit_together() -> None:
