@@ -124,15 +124,6 @@ def test_a_pool_drops_only_the_connection_that_failed(seed: str) -> None:
     assert connector.addresses[3:] == [address]
 
 
-def test_a_pool_that_cannot_connect_says_so() -> None:
-    def refuse(address: str) -> FakeChannel:
-        raise CallFailed("connect")
-
-    pool = PoolCaller(refuse, ["a", "b"], lambda taken_ns: None, "seed")
-    with pytest.raises(CallFailed):
-        pool.open()
-
-
 def test_a_cached_caller_reconnects_after_the_service_closes_its_socket(short_folder: Path) -> None:
     with ScriptedService(short_folder, answers(RIGHT), closes, always(RIGHT)) as service:
         caller = CachedCaller(FramedChannel, service.address, lambda taken_ns: None)

@@ -14,7 +14,7 @@ from lab.run.runtimes import Runtime
 from reports.rows.ran import ran
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
-from tests.contract.runs import finished, processes_with, result_of, runtime_flags
+from tests.contract.runs import finished, processes_with, result_of
 from tests.lab.wheels import write_wheel
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
@@ -123,19 +123,3 @@ def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, fol
     assert run.status() == 1
     assert "Traceback" not in run.complained()
     assert (folder / "run" / "targets.md").exists()
-
-
-def run_flags(runtime: Runtime, command: str, blocks: int) -> list[str]:
-    """Flags of a small run of that command."""
-    sizes = ["--num-clients", "1", "--num-requests-per-client", "10", "--duration", "0", "--blocks", str(blocks)]
-    return ["--service-command", command, "--request", "/items/3", *sizes, *runtime_flags(runtime), "--quiet"]
-
-
-def test_a_service_that_does_not_start_twice_is_not_waited_for_again(any_runtime: Runtime, folder: Path) -> None:
-    run = finished([*run_flags(any_runtime, "{python} dies.py {port}", 4), "--out", "run"], folder)
-    cells = result_of(folder / "run")["cells"]
-    assert [(cell["block"], cell["status"]) for cell in cells] == [(block, "failed") for block in (1, 2, 3, 4)]
-    assert len({cell["reason"]["text"] for cell in cells[:2]}) == 2  # each names its process
-    assert [cell["reason"].get("code") for cell in cells] == ["not_ready"] * 2 + ["not_tried"] * 2
-    assert "pid" not in cells[-1]["reason"]["text"]
-    assert run.status() == 1

@@ -43,21 +43,3 @@ def test_of_a_service_without_garbage_nothing_is_claimed(any_runtime: Runtime, f
     assert not found.is_finding
     assert found.slow
     assert found.slow.held_up.value < 0.05
-
-
-def test_collections_of_every_worker_of_a_pre_forking_service_are_known(
-    any_runtime: Runtime, folder: Path, bench: Bench
-) -> None:
-    result = measured(
-        folder, bench, str(any_runtime.name), {"command": "{python} prefork.py {port}"}, NUM_REQUESTS_PER_CLIENT=20
-    )
-    assert (result.status, str(result.reason)) == ("ok", "")
-    assert result.services[0]["pauses"]["processes"] >= 1
-
-
-def test_of_a_python_that_ignores_its_environment_nothing_is_known(
-    any_runtime: Runtime, folder: Path, bench: Bench
-) -> None:
-    result = measured(folder, bench, str(any_runtime.name), {"command": "{python} -I items.py {port}"})
-    assert (result.status, str(result.reason)) == ("ok", "")
-    assert ("pauses" in result.services[0], result.slow) == (False, {})

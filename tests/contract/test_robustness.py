@@ -161,23 +161,6 @@ def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and
     assert result_of(folder / "run")["cells"] == after["cells"]
 
 
-def test_two_runs_at_once_do_not_collide(any_runtime: Runtime, short_folder: Path) -> None:
-    flags = plan_flags(any_runtime, NUM_REQUESTS_PER_CLIENT=500, NUM_MULTI_SOCKET=2)
-    flags[flags.index("--system") + 1] = "4"
-    (short_folder / "a").mkdir()
-    (short_folder / "b").mkdir()
-    os.symlink(short_folder / "a" / "t", short_folder / "b" / "t")
-    with (
-        started([*flags, "--out", "run"], short_folder / "a") as one,
-        started([*flags, "--out", "run"], short_folder / "b") as other,
-    ):
-        assert (one.status(), other.status()) == (0, 0)
-        assert one.leaves_nothing()
-    for run in (one, other):
-        (cell,) = result_of(run.folder / "run")["cells"]
-        assert (cell["status"], cell["answered"]) == ("ok", 500)
-
-
 # ---- refusals ------------------------------------------------------------------------------------------------------
 
 
