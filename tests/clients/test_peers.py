@@ -9,7 +9,7 @@ import pytest
 
 from core.method import Method, Warmup
 from tests.clients.printed import AB, HEY_REFUSED, OHA, WRK
-from tests.contract.speaking import Spoken, read_to_end, wait_readable
+from tests.contract.speaking import Spoken, read_to_end, released, wait_readable
 
 FAKE = """#!/bin/sh
 echo $$ > {folder}/pid
@@ -72,10 +72,7 @@ def result_of(name: str, **cell: Any) -> Any:
         if cell.get("warmup"):
             client.tell("warm")
             assert client.line() == {"warm": True}
-        client.tell("go")
-        result = client.line()["result"]
-        assert client.end() == (0, b"", "")
-    return result
+        return released(client)
 
 
 def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: Tool) -> None:

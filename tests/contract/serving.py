@@ -10,6 +10,7 @@ import pytest
 
 from core.cell import Cell
 from core.messages import verbatim
+from core.result import CellResult
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.native.programs import ProgramMissing
@@ -48,6 +49,12 @@ def command_or_skip(runtime: AnyRuntime, system: System, role: str, first: str =
     except (EnvironmentFailed, ProgramMissing) as failed:
         pytest.skip(str(failed))
     return prefixed(command, first) if first else command
+
+
+def check_ok(result: CellResult) -> None:
+    """It is ok, or its reason is shown, and every request was answered rightly."""
+    assert (result.status, str(result.reason)) == ("ok", "")
+    assert (result.answered, result.wrong, result.errors) == (result.requests, 0, {})
 
 
 def prefixed(command: list[str], first: str) -> list[str]:

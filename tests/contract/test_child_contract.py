@@ -5,7 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Event
 from time import perf_counter_ns
@@ -25,7 +25,7 @@ from tests.conftest import runtime_or_skip
 from tests.contract.kinds import FEW, NATIVE_ECHO, PROGRAMS, Kind
 from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, serving, small_cell
-from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, wait_readable
+from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken, wait_readable
 from tests.native.loadgen_child import told as told_client
 from tests.native.programs import USAGE, as_service, started, told_service
 
@@ -116,9 +116,8 @@ def check_program(facts: dict[str, Any], program: str, packages: set[str]) -> No
 @pytest.mark.parametrize("kind", KINDS, ids="-".join, indirect=True)
 def test_a_service_stays_on_its_cpus_and_ends_when_its_parent_is_killed(kind: Kind, short_folder: Path) -> None:
     cpu = max(os.sched_getaffinity(0))
-    with Spoken(kind.command()) as service:
-        service.tell({**kind.told(short_folder), "cpus": [cpu]})
-        Peer(service.line()["addresses"][0]).close()
+    with spoken(kind.command(), {**kind.told(short_folder), "cpus": [cpu]}) as (service, ready):
+        Peer(ready["addresses"][0]).close()
         assert cpus_of(tree(service.process.pid)[-1]) == {cpu}
         assert service.end()[0] == 0
     check_it_ends_with_its_parent(kind.command(), json.dumps(kind.told(short_folder)))
@@ -155,9 +154,8 @@ def check_refused(command: list[str], line: Any, status: int) -> str:
 
 @pytest.mark.parametrize("program", PACKAGES)
 def test_a_cell_without_a_transport_means_unix_but_over_http_tcp(program: str, short_folder: Path) -> None:
-    with Spoken(as_service(program)) as child:
-        child.tell(told_service(short_folder, {}))
-        (address,) = child.line()["addresses"]
+    with spoken(as_service(program), told_service(short_folder, {})) as (_, ready):
+        (address,) = ready["addresses"]
     assert address.startswith("127.0.0.1:" if program in ("http-echo", "axum-server") else f"{short_folder}/0.0")
 
 
@@ -167,12 +165,6 @@ def test_a_child_in_python_that_is_told_no_cell_says_so_and_fails(any_runtime: R
     for line in NO_CELLS:
         check_refused(command, line, status=1)
     assert "service|client" in check_refused([*command[:-1], "server"], None, status=1)
-
-
-def test_a_child_that_answers_alone_ends_when_its_parent_is_killed() -> None:
-    runtime = runtime_or_skip("3.14t")
-    told = json.dumps(small_cell(find("4"), runtime).to_json())
-    check_it_ends_with_its_parent(command_or_skip(runtime, find("4"), "alone"), told)
 
 
 # ---- clients that speak frames --------------------------------------------------------------------------------------
@@ -200,12 +192,9 @@ def asking_thrice(runtime: AnyRuntime, listener: socket.socket) -> dict[str, Any
     return {**cell, "client_id": 0, "addresses": [[listener.getsockname()]]}
 
 
-@contextmanager
-def a_client(runtime: AnyRuntime, told: dict[str, Any]) -> Iterator[tuple[Spoken, Any]]:
+def a_client(runtime: AnyRuntime, told: dict[str, Any]) -> AbstractContextManager[tuple[Spoken, Any]]:
     """A client of system 2, and its first line."""
-    with Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client:
-        client.tell(told)
-        yield client, client.line()
+    return spoken(command_or_skip(runtime, find("2"), "client"), told, runtime.variables)
 
 
 def test_a_client_is_ready_with_its_connections_sends_its_frames_after_go_and_its_result_at_the_end(
@@ -291,9 +280,11 @@ def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
 @contextmanager
 def called(program: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, ScriptedHttp]]:
     """A client that is ready to call a server that plays *script*."""
-    with ScriptedHttp(script) as server, Spoken(started(program, *CLIENTS[program][0])) as client:
-        client.tell({**told_client([[server.address]]), **more})
-        ready = client.line()
+    command = started(program, *CLIENTS[program][0])
+    with (
+        ScriptedHttp(script) as server,
+        spoken(command, {**told_client([[server.address]]), **more}) as (client, ready),
+    ):
         assert ready["ready"] is True
         check_program(ready["runtime"], program, CLIENTS[program][1])
         yield client, server

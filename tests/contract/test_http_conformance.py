@@ -19,8 +19,7 @@ from tests.clients.scripted_http import (
 )
 from tests.conftest import runtime_or_skip
 from tests.contract.serving import command_or_skip, small_cell
-from tests.contract.speaking import Spoken
-from tests.native.loadgen_child import released
+from tests.contract.speaking import Spoken, released, spoken
 from tests.native.loadgen_peers import nobody_listens
 from tests.native.programs import USAGE, native_serving, program_or_skip
 
@@ -50,9 +49,7 @@ def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
         runtime = runtime_or_skip("3.14")
         command, variables = command_or_skip(runtime, find(program), "client"), runtime.variables
         cell = {**cell, "system": program}
-    with Spoken(command, variables) as child:
-        child.tell(cell)
-        ready = child.line()
+    with spoken(command, cell, variables) as (child, ready):
         assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, child.process.pid, [])
         yield child
 

@@ -12,6 +12,7 @@ from lab.run.runtimes import Native
 from systems import built_in
 from tests.conftest import native_or_skip
 from tests.contract.kinds import TCP
+from tests.contract.serving import check_ok
 from tests.contract.test_systems import measured, runtime_of
 
 LARGE = {"TRANSPORT": "unix", "MESSAGE_BYTES": 102_400}
@@ -35,8 +36,8 @@ def test_an_echo_server_is_called_by_the_native_client(
     bench = replace(native_bench, method=replace(native_bench.method, duration_s=duration_s))
     sizes = {"NUM_CONNECTIONS_PER_CLIENT": 3, "NUM_REQUESTS_PER_CLIENT": 30}
     _, result = measured(name, runtime_of(runtime), bench, **params, **sizes)
-    assert (result.status, str(result.reason), result.wrong) == ("ok", "", 0)
-    assert result.answered == result.requests == result.latency["count"] == result.services[0]["requests"]
+    check_ok(result)
+    assert result.requests == result.latency["count"] == result.services[0]["requests"]
     assert result.clients[0]["completion_ns"] >= duration_s * 1e9  # in which a busy machine may answer few
     assert duration_s or result.answered == 30
     assert result.client_runtime == NATIVE
@@ -49,8 +50,7 @@ def test_every_load_generator_calls_the_same_server(native_bench: Bench, name: s
         native_or_skip(program)
     sizes = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 400, "KEEP_ALIVE": keep_alive}
     _, result = measured(f"load-{name}", Native(), native_bench, **sizes)
-    assert (result.status, str(result.reason), result.wrong, result.errors) == ("ok", "", 0, {})
-    assert result.answered == result.requests
+    check_ok(result)
     assert result.requests == 400 or name == "wrk"
     assert result.clients[0]["cpu_user_ns"] + result.clients[0]["cpu_system_ns"] > 0
     if name == "own":

@@ -13,6 +13,7 @@ from lab.run.profiling import PROFILERS
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, planned, running
+from tests.contract.serving import check_ok
 from tests.lab.extensions import EXTENSION, extension
 from tests.lab.wheels import wheel
 
@@ -49,7 +50,7 @@ def test_another_python_beside_the_measured_one_is_none_of_its_business(folder: 
     other, runtime = runtime_or_skip("3.11").interpreter, runtime_or_skip("3.14t").interpreter
     command = f"{other.executable} supervisor.py {{python}} items.py {{port}}"
     result = measured(folder, bench, "3.14t", {"command": command})
-    assert (result.status, str(result.reason)) == ("ok", "")
+    check_ok(result)
     (service,) = result.services
     assert service["pythons"] == [other.facts["version"], runtime.facts["version"] + "t"]
     assert (service["gil_enabled_end"], service["gil_known"]) == (False, True)

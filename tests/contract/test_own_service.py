@@ -15,6 +15,7 @@ from reports.rows.ran import ran
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
 from tests.contract.runs import finished, processes_with, result_of
+from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
@@ -38,8 +39,8 @@ def test_commands_are_measured_with_all_their_processes_and_leave_none(
     """expected: services, and processes of each"""
     given = {"command": command.replace("FOLDER", str(folder))}
     result = measured(folder, bench, str(any_runtime.name), given, NUM_API_SERVICES=asked)
-    assert (result.status, str(result.reason), len(result.services)) == ("ok", "", expected[0])
-    assert (result.requests, result.answered, result.wrong, result.errors) == (10 * asked, 10 * asked, 0, {})
+    check_ok(result)
+    assert (result.requests, len(result.services)) == (10 * asked, expected[0])
     for service in result.services:
         assert (service["processes"], service["counted"]) == (expected[1], False)
         assert 2**20 < service["pss_bytes"] <= service["max_rss_bytes"]
@@ -53,7 +54,7 @@ def test_the_gil_of_a_service_is_the_runtimes_and_another_makes_the_cell_invalid
     runtime = runtime_or_skip(name)
     asked = [{"request": "GET /items/3", "expect_json": json.dumps({"gil": "1" if name == "3.14t+gil" else None})}]
     result = measured(folder, bench, name, {**ITEMS, "requests": asked})
-    assert (result.status, str(result.reason)) == ("ok", "")
+    check_ok(result)
     (service,) = result.services
     assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
     if name == "3.14t":
@@ -68,7 +69,7 @@ def test_a_service_that_starts_threads_for_processes_is_shown_as_what_it_is(
     asked = {"NUM_API_SERVICES": 2, "NUM_WORKERS_PER_API_SERVICE": 2}
     loads = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 1000}
     result = measured(folder, bench, str(runtime.name), given, **asked, **loads)
-    assert (result.status, str(result.reason)) == ("ok", "")
+    check_ok(result)
     assert ran([result]) == (1, 4)
 
 
@@ -78,7 +79,7 @@ def test_a_program_of_the_requirements_runs_by_its_bare_name(any_runtime: Runtim
     serve = f"def main():\n    import runpy\n    runpy.run_path({str(folder / 'items.py')!r}, run_name='__main__')\n"
     given = {"command": "tiny-serve {port}", "requirements": str(write_wheel(folder, serve))}
     result = measured(folder, bench, str(any_runtime.name), given)
-    assert (result.status, str(result.reason)) == ("ok", "")
+    check_ok(result)
     assert result.services[0]["gil_enabled_ready"] is any_runtime.name.gil_enabled
 
 
@@ -86,7 +87,7 @@ def test_a_service_on_a_unix_socket_speaks_frames(any_runtime: Runtime, folder: 
     asked = [{"request": "GET /", "body": '{"msg": "hello"}', "expect_json": '{"msg": "hello"}'}]
     given = {"command": "{python} framed.py {socket}", "protocol": "framed", "requests": asked}
     result = measured(folder, bench, str(any_runtime.name), given)
-    assert (result.status, str(result.reason), result.answered) == ("ok", "", 10)
+    check_ok(result)
 
 
 IMPATIENT = {"start_deadline": "1s"}

@@ -11,7 +11,7 @@ from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract.peers import CALC, Peer, request
 from tests.contract.serving import Serving, command_or_skip, small_cell
-from tests.contract.speaking import Spoken
+from tests.contract.speaking import released, spoken
 from tests.native.programs import native_serving, program_or_skip
 
 
@@ -60,15 +60,11 @@ def test_connections_that_stay_are_dealt_out_to_the_threads(sandbox: Sandbox) ->
 def test_a_python_client_is_answered_rightly(key: str, any_runtime: Runtime, sandbox: Sandbox) -> None:
     system = find(key)
     cell = small_cell(system, any_runtime).to_json()
-    with (
-        calc_service(key, sandbox, **cell["params"]) as service,
-        Spoken(command_or_skip(any_runtime, system, "client")) as client,
-    ):
-        client.tell({**cell, "client_id": 0, "addresses": [service.addresses]})
-        assert client.line()["ready"] is True
-        client.tell("go")
-        result = client.line()["result"]
-        assert client.end()[0] == 0
+    command = command_or_skip(any_runtime, system, "client")
+    with calc_service(key, sandbox, **cell["params"]) as service:
+        told = {**cell, "client_id": 0, "addresses": [service.addresses]}
+        with spoken(command, told, any_runtime.variables) as (client, _):
+            result = released(client)
         assert service.end()["requests"] == 20
     assert (result["answered"], result["wrong"], result["errors"]) == (20, 0, {})
     assert result["waiting"]["count"] == 1
