@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients import channel
-from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, framed_message, http_message
+from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, framed_message, http_message, json_message
 from core.cell import PARAMETERS, Cell
 from core.system import COMMON
 from core.wire import MAX_FRAME_BYTES, frame
@@ -154,6 +154,10 @@ def test_a_connect_that_fails_says_so_and_leaves_no_socket_open(short_folder: Pa
 def test_a_framed_message_is_the_request_behind_its_length() -> None:
     body = b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}'
     assert framed_message(cell()) == bytes.fromhex("0000003e") + body
+
+
+def test_a_message_without_a_frame_may_ask_when_the_count_began() -> None:
+    assert json.loads(json_message(cell(), True))["params"] == {"target": 1000, "begun": True}
 
 
 def test_an_http_message_is_a_post_with_the_params_as_its_body() -> None:
