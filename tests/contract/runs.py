@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -25,8 +25,12 @@ SERVICE, CLIENT = "systems service", "systems client"
 def plan_flags(runtime: Runtime, **params: Any) -> list[str]:
     """Flags of a run of system 2 with one service, one client and 20 requests, but for *params*."""
     values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 20, **params}
-    flags = [word for name, value in values.items() for word in ("--" + name.lower().replace("_", "-"), str(value))]
-    return ["--system", "2", "--blocks", "1", *runtime_flags(runtime), *flags]
+    return ["--system", "2", "--blocks", "1", *runtime_flags(runtime), *value_flags(values)]
+
+
+def value_flags(values: Mapping[str, Any]) -> list[str]:
+    """Flags that give parameters their values."""
+    return [word for name, value in values.items() for word in ("--" + name.lower().replace("_", "-"), str(value))]
 
 
 def runtime_flags(runtime: Runtime) -> list[str]:

@@ -26,8 +26,7 @@ from tests.contract.kinds import FEW, NATIVE_ECHO, PROGRAMS, Kind
 from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, serving, small_cell
 from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken, wait_readable
-from tests.native.loadgen_child import told as told_client
-from tests.native.programs import USAGE, as_service, started, told_service
+from tests.native.programs import USAGE, as_service, started, told_client, told_service
 
 KINDS = [
     *(("3.14t", name) for name in ("1 unix", "2 unix", "2 tcp", "3", "4 unix")),

@@ -81,11 +81,12 @@ def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
     name: str, folder: Path, bench: Bench, port: int
 ) -> None:
     runtime = runtime_or_skip(name)
-    given = {"targets": {"here": f"http://127.0.0.1:{port}/items/3"}, "requests": ["GET"]}
+    url = f"http://127.0.0.1:{port}/items/3"
+    given = {"targets": {"here": url}, "requests": ["GET"]}
     with running(runtime, folder, port, "prefork.py"):
         result = measured(folder, bench, "native", given)
     gone = measured(folder, bench, "native", given)
-    assert (gone.status, given["targets"]["here"] in str(gone.reason)) == ("failed", True)
+    assert (gone.status, url in str(gone.reason)) == ("failed", True)
     (service,) = result.services
     assert (result.status, service["processes"]) == ("ok", 3)
     assert service["pythons"] == [runtime.interpreter.label]

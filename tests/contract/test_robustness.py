@@ -23,6 +23,7 @@ from tests.contract.runs import (
     result_of,
     runtime_flags,
     started,
+    value_flags,
     wait_for_ends,
 )
 
@@ -36,9 +37,7 @@ ENDED = {SIGINT: 130, SIGTERM: 143, SIGKILL: -9}
 
 def serve_flags(runtime: Runtime, number: str = "2", **params: Any) -> list[str]:
     """Arguments of `runner.py serve` for one service."""
-    values = {"NUM_API_SERVICES": 1, **params}
-    flags = [word for name, value in values.items() for word in ("--" + name.lower().replace("_", "-"), str(value))]
-    return ["serve", "--system", number, *runtime_flags(runtime), *flags]
+    return ["serve", "--system", number, *runtime_flags(runtime), *value_flags({"NUM_API_SERVICES": 1, **params})]
 
 
 def gated_flags(runtime: Runtime, turn: int) -> list[str]:

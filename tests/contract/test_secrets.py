@@ -9,7 +9,7 @@ import pytest
 from core.result import RunFile, load
 from core.secret_key import path as key_file
 from lab.run.runtimes import Runtime
-from tests.contract.runs import Run, runtime_flags, started
+from tests.contract.runs import Run, finished, runtime_flags
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
 
@@ -60,9 +60,8 @@ def flags(folder: Path, runtime: Runtime, *more: str) -> list[str]:
 
 def told(arguments: Sequence[str], folder: Path) -> tuple[Run, str]:
     """A command that ran to its end, and all that it printed."""
-    with started(arguments, folder) as run:
-        run.status()
-        return run, run.said() + run.complained()
+    run = finished(arguments, folder)
+    return run, run.said() + run.complained()
 
 
 def in_files(folder: Path) -> list[tuple[str, str]]:

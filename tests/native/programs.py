@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from core.method import Method
 from lab.native.programs import BUILDS, why_cargo_cannot
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.run.sandbox import Sandbox
@@ -73,6 +74,18 @@ def told_service(folder: str | Path, params: Mapping[str, Any], *, system: str =
     """What a service is told: its cell, and its place in it."""
     named = {"cell_id": "a-test", "system": system, "runtime": RUNTIME, "params": dict(params)}
     return {**named, "service_id": 0, "folder": str(folder), "cpus": [], **more}
+
+
+def told_client(
+    addresses: list[list[str]],
+    *,
+    method: Method = Method(),  # noqa: B008
+    **params: Any,
+) -> dict[str, Any]:
+    """What a client is told: 20 requests for a count of 50, but for *params*."""
+    named = {"cell_id": "a-test", "system": "2", "runtime": RUNTIME}
+    asked = {"CALC_TARGET": 50, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_THREADS_PER_CLIENT": 2, **params}
+    return {**named, "params": asked, "client_id": 0, "addresses": addresses, "method": method.to_json(), "cpus": []}
 
 
 def native_serving(

@@ -72,7 +72,6 @@ FINE = {"wrong": 0, "errors": {}, "answered": 20}
 HTTP_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
     "at once": (says(HELLO), HTTP),
     "in halves": (in_parts(HELLO[:30], HELLO[30:], gap_s=0.002), HTTP),
-    "head and body": (in_parts(HELLO[:-5], HELLO[-5:], gap_s=0.002), HTTP),
     "byte by byte": (bytewise(HELLO), HTTP),
     "chunked": (says(CHUNKED), HTTP),
     "chunked, byte by byte": (bytewise(CHUNKED), HTTP),
@@ -90,7 +89,6 @@ HTTP_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
 }
 FRAMED_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
     "right": (says(counted(200, "50")), {**FINE, "calc_ns": 100}),
-    "byte by byte": (bytewise(counted(200, "50")), FINE),
     "wrong": (says(counted(200, "51")), {**FINE, "wrong": 20}),
     "refused": (says(counted(500, "")), {**FINE, "errors": {"500": 20}}),
     "no JSON": (says(b"\x00\x00\x00\x04\xff{]["), {"answered": 20, "errors": {"garbled": 20}}),
