@@ -60,6 +60,7 @@ def test_what_switched_the_gil_on_is_found_however_much_the_command_writes(folde
     runtime_or_skip("3.14t")
     given = {"command": "{python} chatty.py {port}", "environment": {"PYTHON_GIL": "1"}}
     result = measured(folder, bench, "3.14t", given)
+    assert (result.status, result.services[0]["gil_enabled_end"]) == ("invalid", True)
     assert str(result.reason).endswith("'shop._fast'")
 
 

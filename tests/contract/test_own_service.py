@@ -48,18 +48,13 @@ def test_commands_are_measured_with_all_their_processes_and_leave_none(
 
 
 @pytest.mark.parametrize("name", ["3.11", "3.14t", "3.14t+gil"])
-def test_the_gil_of_a_service_is_the_runtimes_and_another_makes_the_cell_invalid(
-    folder: Path, bench: Bench, name: str
-) -> None:
+def test_the_gil_of_a_service_is_the_runtimes(folder: Path, bench: Bench, name: str) -> None:
     runtime = runtime_or_skip(name)
     asked = [{"request": "GET /items/3", "expect_json": json.dumps({"gil": "1" if name == "3.14t+gil" else None})}]
     result = measured(folder, bench, name, {**ITEMS, "requests": asked})
     check_ok(result)
     (service,) = result.services
     assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
-    if name == "3.14t":
-        result = measured(folder, bench, name, {**ITEMS, "environment": {"PYTHON_GIL": "1"}})
-        assert (result.status, result.services[0]["gil_enabled_end"]) == ("invalid", True)
 
 
 def test_a_service_that_starts_threads_for_processes_is_shown_as_what_it_is(
