@@ -93,25 +93,21 @@ def test_it_asks_as_often_on_each_connection_and_answers_that_a_generator_calls_
     assert (result["requests"], result["answered"], result["errors"]) == (100, 99, {"failed": 22})
 
 
-def test_a_generator_that_knows_only_time_learns_in_its_warm_up_how_long_it_needs(tool: Tool) -> None:
-    """It said 29,298 requests at 21,266 a second: 100,000 take 4.7 s."""
-    tool.prints("wrk", WRK)
-    result = result_of("wrk", warmup=0.02, NUM_REQUESTS_PER_CLIENT=100_000)
-    assert [call.split()[2] for call in tool.calls[1:]] == ["-d1s", "-d5s"]
-    assert (result["requests"], result["answered"]) == (29298, 29298)
-
-
-def test_the_warm_up_is_a_share_of_the_requests(tool: Tool) -> None:
-    tool.prints("oha", OHA)
-    assert result_of("oha", warmup=0.1)["answered"] == 2000
-    assert [call.split()[4] for call in tool.calls[1:]] == ["200", "2000"]
-
-
-def test_a_duration_ends_a_generator_that_knows_a_number_of_requests_too(tool: Tool) -> None:
-    tool.prints("ab", AB)
-    result = result_of("ab", warmup=0.1, duration_s=5)
-    assert [call.split()[2:6] for call in tool.calls[1:]] == [["-t", "1", "-n", "200000"], ["-t", "5", "-n", "1000000"]]
-    assert (result["requests"], result["answered"]) == (2000, 2000)
+@pytest.mark.parametrize(
+    ("name", "printed", "cell", "called"),
+    [
+        # It said 29,298 requests at 21,266 a second: 100,000 take 4.7 s.
+        ("wrk", WRK, {"warmup": 0.02, "NUM_REQUESTS_PER_CLIENT": 100_000}, ["-d1s", "-d5s"]),
+        ("oha", OHA, {"warmup": 0.1}, ["-n 200 -c", "-n 2000 -c"]),
+        ("ab", AB, {"warmup": 0.1, "duration_s": 5}, ["-t 1 -n 200000", "-t 5 -n 1000000"]),
+    ],
+)
+def test_the_warm_up_is_a_share_of_the_requests_or_of_the_duration_and_tells_who_knows_only_time_how_long_they_take(
+    tool: Tool, name: str, printed: str, cell: dict[str, Any], called: list[str]
+) -> None:
+    tool.prints(name, printed)
+    result_of(name, **cell)
+    assert [words for words, call in zip(called, tool.calls[1:], strict=True) if words not in call] == []
 
 
 def test_the_ready_line_says_which_generator_it_is(tool: Tool) -> None:
