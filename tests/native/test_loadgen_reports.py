@@ -182,12 +182,3 @@ def test_a_target_that_is_none_is_refused_with_what_is() -> None:
     done = loadgen("-n", 1, "ftp://x")
     assert (done.returncode, done.stdout) == (1, "")
     assert {"http://host:port/path", "unix:/path.sock:/path"} <= set(done.stderr.split())
-
-
-def test_the_buffers_are_told_as_the_kernel_made_them() -> None:
-    with scripted(says(HELLO), read_http) as server:
-        kept = reported("-n", 2, "--buffer-bytes", 20_000, server.url, status=0)["flags"]
-        fresh = reported("-n", 2, "--fresh", server.url, status=0)["flags"]
-    assert (kept["buffer_bytes"], kept["send_buffer_bytes"], kept["receive_buffer_bytes"]) == (20_000, 40_000, 40_000)
-    assert fresh["buffer_bytes"] == 0
-    assert min(fresh["send_buffer_bytes"], fresh["receive_buffer_bytes"]) > 4_000
