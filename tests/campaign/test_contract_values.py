@@ -301,23 +301,3 @@ def test_a_reason_of_a_childs_own_is_a_message_or_no_line_at_all(seam: Seam, fai
     result = seam.result({**lines, "client result": json.dumps({"failed": failure}).encode()})
     assert result.status == "failed"
     assert len(str(result.reason)) < 1000
-
-
-def hear_without_end(child: Child, write: int) -> None:
-    """A line of 64 MB, unless the child is stopped."""
-    for _ in range(1000):
-        os.write(write, b"x" * 65536)
-        child.hear()
-
-
-def test_a_line_without_an_end_is_not_kept() -> None:
-    child = Speaker(Message(msgid="Client 1 of 1"), iter(()), cast(Any, SimpleNamespace(name="")))
-    read, write = os.pipe()
-    os.set_blocking(write, False)
-    child.process = cast(Any, SimpleNamespace(pid=812, read=lambda: os.read(read, 1 << 20)))
-    try:
-        with pytest.raises(ChildFailed, match=r"Client 1 of 1 .* wrote more than 16 MiB in one line"):
-            hear_without_end(child, write)
-    finally:
-        os.close(read)
-        os.close(write)

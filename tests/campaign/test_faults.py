@@ -20,6 +20,7 @@ import pytest
 from core.result import RunFile, load
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
+from tests.campaign.saved import cells_in
 from tests.campaign.sizes import IS_LARGE, SEED
 from tests.contract.runs import plan_flags, runtime_flags
 
@@ -88,7 +89,7 @@ class Player:
         shutil.rmtree(self.out, ignore_errors=True)
         if command != "run":
             shutil.copytree(self.folder / {"run again": "report"}.get(command, command), self.out)
-        return cells_in(self.out)
+        return whole_cells_in(self.out)
 
     def play(self, command: str, number: int = 0, fault: int = 0) -> Played:
         """Play it with *fault* at its call with that number, 0 for none."""
@@ -140,16 +141,10 @@ def documented() -> Any:
     return names["is_whole"]
 
 
-def cells_in(folder: Path) -> list[Any]:
+def whole_cells_in(folder: Path) -> list[Any]:
     """The cells in *folder*; the file, if there is one, is whole."""
-    path = folder / "result.json"
-    if not path.exists():
-        return []
-    stored = json.loads(path.read_text())
-    assert documented()(stored)
-    cells: list[Any] = stored["cells"]
-    keys = [(cell["arm"], cell["cell_id"], cell["block"]) for cell in cells]
-    assert len(set(keys)) == len(keys)
+    cells, path = cells_in(folder), folder / "result.json"
+    assert not path.exists() or documented()(json.loads(path.read_text()))
     return cells
 
 
@@ -166,7 +161,7 @@ def judge(site: Site, played: Played, before: Sequence[Any], player: Player) -> 
         assert told or site.call in LOOKS  # which follows from seeing nothing there
         assert str(player.out) in lines[0]
     assert site.fault != "short" or played.status == 0
-    cells = cells_in(player.out)
+    cells = whole_cells_in(player.out)
     assert cells[: len(before)] == before
     assert played.status == 2 or len(cells) == BLOCKS
     assert site.command != "run again" or len(cells) == BLOCKS
@@ -183,7 +178,7 @@ def complete(player: Player, cells: Sequence[Any]) -> None:
     """A resume, or where nothing was saved the run itself, measures what is not there yet."""
     again = player.play("resume" if (player.out / "result.json").exists() else "run")
     assert (again.status, again.errors) == (0, "")
-    after = cells_in(player.out)
+    after = whole_cells_in(player.out)
     assert (after[: len(cells)], len(after)) == (list(cells), BLOCKS)
 
 
@@ -209,7 +204,7 @@ def test_an_error_of_a_system_call_loses_nothing_and_is_told(player: Player, com
         played = player.play(command, site.number, FAULTS[site.fault])
         try:
             judge(site, played, before, player)
-            cells = cells_in(player.out)
+            cells = whole_cells_in(player.out)
             if len(cells) < BLOCKS:
                 complete(player, cells)
         except AssertionError as error:

@@ -1,16 +1,15 @@
 """Histories of several runners on one folder, by seed: what they leave is read from files alone."""
 
-import json
 import os
 import random
 import signal
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lab.run.runtimes import Runtime
+from tests.campaign.saved import cells_in
 from tests.campaign.sizes import SEED, size
 from tests.contract.runs import Run, finished, plan_flags, runtime_flags, started
 
@@ -25,22 +24,30 @@ def test_a_saved_cell_never_vanishes_changes_or_doubles(any_runtime: Runtime, sh
     chance, out = random.Random(seed), short_folder / "out"
     flags = [*plan_flags(any_runtime), "--blocks", str(BLOCKS), "--quiet", "--out", str(out)]
     resume = ["--resume", str(out), "--quiet", *runtime_flags(any_runtime)[2:]]
-    seen = together([flags] * chance.randint(2, 3), short_folder / "start", chance, [])
+    together([flags] * chance.randint(2, 3), short_folder / "start", chance)
+    seen = cells_in(out)
     for number in range(chance.randint(1, 2)):
         others = [["report", str(out), "--quiet"]] if seen else []
-        seen = together([*[resume] * 2, *others], short_folder / f"resume{number}", chance, seen)
+        together([*[resume] * 2, *others], short_folder / f"resume{number}", chance)
+        before, seen = seen, cells_in(out)
+        assert seen[: len(before)] == before
     has_begun = (out / "result.json").exists()  # perhaps with no cell yet
-    last = finished(resume if has_begun else flags, home(short_folder / "last"))
-    cells = saved(out, seen)
-    assert (last.status(), len(cells), last.complained()) == (0, BLOCKS, "")
+    (short_folder / "last").mkdir()
+    last = finished(resume if has_begun else flags, short_folder / "last")
+    assert (last.status(), last.complained()) == (0, "")
+    cells = cells_in(out)
+    assert cells[: len(seen)] == seen
     assert sorted(cell["block"] for cell in cells) == list(range(1, BLOCKS + 1))
     assert not list(out.glob(".*"))
 
 
-def together(commands: list[list[str]], folder: Path, chance: random.Random, seen: list[Any]) -> list[Any]:
-    """Start all of *commands* at once, perhaps kill one; the cells that are saved when all have ended."""
+def together(commands: list[list[str]], folder: Path, chance: random.Random) -> None:
+    """Start all of *commands* at once, each from a folder of its own, perhaps kill one, and wait for all."""
     with ExitStack() as stack:
-        runs = [stack.enter_context(started(line, home(folder / str(n)))) for n, line in enumerate(commands)]
+        runs = []
+        for number, line in enumerate(commands):
+            (folder / str(number)).mkdir(parents=True)
+            runs.append(stack.enter_context(started(line, folder / str(number))))
         victim = chance.choice([None, *runs])
         if victim is not None:
             kill(victim, chance)
@@ -51,7 +58,6 @@ def together(commands: list[list[str]], folder: Path, chance: random.Random, see
             if status == 2:
                 refused = ("Another process measures into", "holds a run already", "cannot be read")
                 assert any(words in run.complained() for words in refused), run.complained()
-    return saved(folder.parent / "out", seen)
 
 
 def kill(run: Run, chance: random.Random) -> None:
@@ -62,19 +68,3 @@ def kill(run: Run, chance: random.Random) -> None:
         except AssertionError:  # it has ended: it was refused
             return
     os.kill(run.process.pid, signal.SIGKILL)
-
-
-def saved(out: Path, before: list[Any]) -> list[Any]:
-    """The saved cells, which begin with those that were saved before; each is there once."""
-    path = out / "result.json"
-    cells: list[Any] = json.loads(path.read_text())["cells"] if path.exists() else []
-    assert cells[: len(before)] == before
-    keys = [(cell["arm"], cell["cell_id"], cell["block"]) for cell in cells]
-    assert len(set(keys)) == len(keys)
-    return cells
-
-
-def home(folder: Path) -> Path:
-    """A folder of its own for each runner."""
-    folder.mkdir(parents=True)
-    return folder

@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
+from core.runtime import NATIVE
 from lab.places import REPOSITORY
-from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from tests.campaign.hostile import FRAMED, HTTP, Hostility, hostile, sample
+from tests.contract.kinds import Kind
 from tests.contract.peers import CALC, Peer, framed, request
-from tests.contract.serving import Serving, serving
+from tests.contract.serving import Serving
 from tests.contract.speaking import wait_readable
-from tests.native.programs import native_serving, program_or_skip
+from tests.native.programs import program_or_skip
 
 DEADLINE_S = 2.0
 MORE_BYTES = 256 * 2**20
@@ -96,15 +97,7 @@ def loadgen_client(protocol: str, address: str) -> dict[str, Any]:
     wall_s = monotonic() - start
     assert done.returncode == 1, (done.returncode, done.stderr)
     report = json.loads(done.stdout)
-    return {"errors": report["errors"], "wall_s": wall_s, "more_bytes": _field(report, "max_rss_bytes")}
-
-
-def _field(report: Any, name: str) -> int:
-    """A number anywhere in a report."""
-    if isinstance(report, dict):
-        own = report.get(name)
-        return own if isinstance(own, int) else max((_field(part, name) for part in report.values()), default=0)
-    return 0
+    return {"errors": report["errors"], "wall_s": wall_s, "more_bytes": report["max_rss_bytes"]}
 
 
 Client = Callable[[str, str], dict[str, Any]]
@@ -184,12 +177,6 @@ def _halves(service: Serving) -> None:
         service.check_it_answers(PROMPT_S)
 
 
-def _silent(service: Serving) -> None:
-    with ExitStack() as silent:
-        for number in range(200):
-            silent.enter_context(service.peer()).send(framed(CALC)[: number % 8])
-
-
 def _each(*sent: bytes) -> Callable[[Serving], None]:
     def play(service: Serving) -> None:
         for data in sent:
@@ -199,11 +186,6 @@ def _each(*sent: bytes) -> Callable[[Serving], None]:
     return play
 
 
-def _resets(service: Serving) -> None:
-    for _ in range(300):
-        service.peer().close()
-
-
 HTTP_HEAD = b"POST /calc HTTP/1.1\r\nHost: a\r\n"
 CLIENTS: dict[str, Callable[[Serving], None]] = {
     "frames that are announced and do not come": _each(b"\x00\xff\xff\xff", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff"),
@@ -211,8 +193,6 @@ CLIENTS: dict[str, Callable[[Serving], None]] = {
     "requests whose answers are not read": _flood,
     "large answers that are not read": _large_echoes,
     "halves of frames": _halves,
-    "silent connections": _silent,
-    "connections that close": _resets,
     "noise": _each(bytes(range(256)) * 4096, b"\0" * 2**20),
     "a number of a million digits": _each(
         framed(b'{"method":"POST","url":"/calc","params":{"target":1' + b"0" * 10**6)
@@ -224,28 +204,15 @@ CLIENTS: dict[str, Callable[[Serving], None]] = {
     "one-byte chunks": _each(HTTP_HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 200_000),
     "headers without end": _each(HTTP_HEAD + b"A: b\r\n" * 500_000),
 }
-SERVICES = ("1", "2", "3", "4", "native")
+SERVICES = [*(("3.14", name) for name in ("1 unix", "2 unix", "3", "4 unix")), (NATIVE, "2 tcp")]
 
 
-@pytest.fixture(params=SERVICES)
-def service(request: pytest.FixtureRequest, sandbox: Sandbox, tmp_path: Path) -> Iterator[Serving]:
+@pytest.fixture(params=SERVICES, ids="-".join)
+def service(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[Serving]:
     """One of every kind of our services."""
-    if request.param == "native":
-        command = [program_or_skip("calc-service"), "--child"]
-        params = {"NUM_API_SERVICES": 1, "NUM_WORKERS_PER_API_SERVICE": 2, "TRANSPORT": "unix"}
-        with native_serving(command, sandbox, params, system="2") as native:
-            yield native
-        return
-    runtime: Runtime = request.getfixturevalue("default_runtime")
-    with serving(request.param, runtime, sandbox, NUM_WORKERS_PER_API_SERVICE=2) as python:
-        yield python
-
-
-@pytest.fixture
-def default_runtime() -> Runtime:
-    from tests.conftest import runtime_or_skip
-
-    return runtime_or_skip("3.14")
+    runtime, name = request.param
+    with Kind(runtime=runtime, name=name).serving(sandbox, NUM_WORKERS_PER_API_SERVICE=2) as service:
+        yield service
 
 
 def _rss_bytes(pid: int) -> int:

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from config.plan import Plan, Row
-from core.cell import Cell
 from core.result import CellResult, Run
 from lab.run.experiment import carry_out
 from lab.run.measure import Bench, measure
@@ -69,14 +69,6 @@ def send(self, data, *flags):
 socket.socket.send = send
 """
 IMPATIENT = "import clients.drive; clients.drive.CallerClient.run.__defaults__ = (2.0,)"
-SHARED_SOCKETS = """
-import socket
-_bind = socket.socket.bind
-def bind(self, address):
-    self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    _bind(self, (address[0], {port}))
-socket.socket.bind = bind
-"""
 SHARED_SERVICE = """
 import http.server, itertools, os, runpy, sys, time
 numbers = itertools.count(1)
@@ -135,13 +127,8 @@ class Stage:
 
 
 def duplicate_port(stage: Stage) -> tuple[CellResult, str]:
-    """Two services share a port, or somebody else shares a service's, from some request on."""
-    runtime = runtime_or_skip("3.14")
-    if stage.chance.random() < 0.5:
-        port = stage.chance.randint(20_000, 30_000)
-        patch_children(stage.patch, "service", SHARED_SOCKETS.format(port=port))
-        result = stage.cell(runtime, NUM_API_SERVICES=stage.chance.randint(2, 4), TRANSPORT="tcp", NUM_MULTI_SOCKET=1)
-        return result, rf"listens at 127\.0\.0\.1:{port}, as Service \d of \d .* does"
+    """Somebody else shares a service's port, from some request on; tests/lab/run has two services that share one."""
+    runtime_or_skip("3.14")
     (stage.folder / "shared.py").write_text(SHARED_SERVICE.format(number=stage.chance.randint(2, 8)))
     write_services(stage.folder)
     with subprocess.Popen([sys.executable, "-c", THIEF], cwd=stage.folder, stdin=subprocess.PIPE) as thief:
@@ -174,18 +161,8 @@ def package_swapped(stage: Stage) -> tuple[CellResult, str]:
     plan = Plan(name="p", rows=(Row(system=system, values=values),), runtimes=("3.14",), blocks=1)
     order = Order(plan=plan, runtimes={"3.14": copy}, folder=stage.folder / "run")
     run = Run(run_id="a", started_at="", seed=1, command=[], plan=plan.to_json(), machine={}, runtimes={})
-    carry_out(order, run, stage.bench.sandbox, Silent())
+    carry_out(order, run, stage.bench.sandbox, Mock())
     return run.cells[0], "while it was measured: its interpreter, packages or programs changed"
-
-
-class Silent:
-    """No display."""
-
-    def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """Say nothing."""
-
-    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Say nothing."""
 
 
 def answer_dropped(stage: Stage) -> tuple[CellResult, str]:

@@ -7,14 +7,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lab.places import REPOSITORY
+from lab.run.runtimes import Runtime
 from lab.user_service import ports
 from lab.user_service.command import LOOPBACK, CommandFailed, place_for
 from tests.campaign.sizes import size
+from tests.contract.own_services import told
 
 SERVICES = 50
 STARTS = size(1, 10)
@@ -71,7 +72,7 @@ def test_ports_come_from_where_the_kernel_gives_none_to_who_asks_for_any() -> No
 
 def test_a_lease_is_nobody_elses_until_it_is_given_back() -> None:
     held = ports.lease(LOOPBACK)
-    with pytest.raises(OSError, match="Address already in use"):
+    with pytest.raises(OSError, match="Address"):
         ports.lease(LOOPBACK, held.port)
     held.give_back()
     ports.lease(LOOPBACK, held.port).give_back()
@@ -140,27 +141,13 @@ ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
 """
 
 
-def _stolen(tmp_path: Path, times: int) -> dict[str, Any]:
-    """What comes of a service whose first ports are taken by somebody else, between the check and its start."""
+def test_a_service_whose_port_is_taken_all_the_same_starts_afresh_at_another(
+    any_runtime: Runtime, tmp_path: Path
+) -> None:
+    """It is taken by somebody else between the check and its start."""
     (tmp_path / "server.py").write_text(SERVER)
-    own = {
-        "command": "{python} server.py {port}",
-        "directory": str(tmp_path),
-        "python": sys.executable,
-        "environment": {},
-        "variables": {},
-        "first_port": 0,
-        "start_deadline_s": 20.0,
-        "protocol": "http",
-        "prefix": "",
-        "requests": {"requests": [{"method": "GET", "path": "/"}], "think_time_s": 0.0, "rate": 0},
-    }
-    command = [sys.executable, "-c", STOLEN, json.dumps(own), str(tmp_path), str(times)]
+    own = told(any_runtime, tmp_path, "{python} server.py {port}")
+    command = [sys.executable, "-c", STOLEN, json.dumps(own), str(tmp_path), "1"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == 0, done.stderr
-    outcome: dict[str, Any] = json.loads(done.stdout)
-    return outcome
-
-
-def test_a_service_whose_port_is_taken_all_the_same_starts_afresh_at_another(tmp_path: Path) -> None:
-    assert _stolen(tmp_path, 1) == {"lost": 1, "other": True}
+    assert json.loads(done.stdout) == {"lost": 1, "other": True}

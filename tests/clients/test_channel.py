@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients import channel
-from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, framed_message, http_message
+from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, framed_message, http_message, json_message
 from core.cell import PARAMETERS, Cell
 from core.system import COMMON
 from core.wire import MAX_FRAME_BYTES, frame
-from tests.clients.scripted import FULL, RIGHT, ScriptedService, ScriptedSocket, answers
+from tests.clients.scripted import FULL, RIGHT, ScriptedSocket
 
 CHANNELS = [FramedChannel, HttpChannel]
 Kind = type[FramedChannel] | type[HttpChannel]
@@ -27,6 +27,7 @@ def http(body: bytes, head: str = "Content-Type: application/json\r\nContent-Len
 
 
 WRAP = {FramedChannel: frame, HttpChannel: http}
+BODIES = st.binary(max_size=100) | st.sampled_from([RIGHT, FULL, b"", b"\r\n\r\n", b"x" * 200_000])
 
 
 def opened(kind: Kind, pieces: Iterable[bytes | OSError], send_error: OSError | None = None) -> Any:
@@ -53,15 +54,7 @@ def cell(**more: int) -> Cell:
 
 
 @pytest.mark.parametrize("kind", CHANNELS)
-@pytest.mark.parametrize("body", [RIGHT, FULL, b"", b"not json", b"\xff", b"\r\n\r\n", b"x" * 200_000], ids=len)
-def test_an_answer_that_arrives_at_once_is_its_body(kind: Kind, body: bytes) -> None:
-    one, sock = opened(kind, [WRAP[kind](body)])
-    assert one.ask(b"a request") == body
-    assert sock.sent == [b"a request"]
-
-
-@pytest.mark.parametrize("kind", CHANNELS)
-@given(bodies=st.lists(st.binary(max_size=100), min_size=1, max_size=4), sizes=st.lists(st.integers(1, 60)))
+@given(bodies=st.lists(BODIES, min_size=1, max_size=4), sizes=st.lists(st.integers(1, 60)))
 def test_answers_in_any_pieces_are_their_bodies_in_order(kind: Kind, bodies: list[bytes], sizes: list[int]) -> None:
     pieces = []
     for body in bodies:
@@ -70,8 +63,11 @@ def test_answers_in_any_pieces_are_their_bodies_in_order(kind: Kind, bodies: lis
             pieces.append(left[:size])
             left = left[size:]
         pieces.append(left)
-    one, _ = opened(kind, [piece for piece in pieces if piece])
+    one, sock = opened(kind, [piece for piece in pieces if piece])
     assert [one.ask(b"a request") for _ in bodies] == bodies
+    assert sock.sent == [b"a request"] * len(bodies)
+    one.close()
+    assert sock.closed
 
 
 @pytest.mark.parametrize("kind", CHANNELS)
@@ -132,20 +128,6 @@ def test_the_content_length_is_found_however_it_is_spelled(name: str, space: str
     assert asked(HttpChannel, http(RIGHT, f"Date: now\r\n{name}:{space}{len(RIGHT)}\r\nServer: x\r\n")) == RIGHT
 
 
-@pytest.mark.parametrize("kind", CHANNELS)
-def test_closing_a_channel_closes_its_socket(kind: Kind) -> None:
-    one, sock = opened(kind, [])
-    one.close()
-    assert sock.closed
-
-
-def test_a_path_is_a_unix_socket(short_folder: Path) -> None:
-    with ScriptedService(short_folder, answers(RIGHT)) as service:
-        one = FramedChannel(service.address)
-        assert one.ask(framed_message(cell())) == RIGHT
-        one.close()
-
-
 def test_anything_else_is_a_host_and_a_port_and_sends_without_delay() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         sock = connect(f"127.0.0.1:{listener.getsockname()[1]}")
@@ -172,6 +154,10 @@ def test_a_connect_that_fails_says_so_and_leaves_no_socket_open(short_folder: Pa
 def test_a_framed_message_is_the_request_behind_its_length() -> None:
     body = b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}'
     assert framed_message(cell()) == bytes.fromhex("0000003e") + body
+
+
+def test_a_message_without_a_frame_may_ask_when_the_count_began() -> None:
+    assert json.loads(json_message(cell(), True))["params"] == {"target": 1000, "begun": True}
 
 
 def test_an_http_message_is_a_post_with_the_params_as_its_body() -> None:

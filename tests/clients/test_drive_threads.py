@@ -3,7 +3,6 @@
 import socket
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from clients.channel import CallFailed
 from clients.workers import GIVE_UP_AFTER
 from core.system import Channel
 from tests.clients.driving import FakeCaller, addresses_of, cached, client, counts, services
-from tests.clients.scripted import DEADLINE_S, RIGHT, WRONG, Script, ScriptedService, always, closes
+from tests.clients.scripted import DEADLINE_S, RIGHT, WRONG, Script, always, closes
 
 
 @pytest.mark.parametrize("threads", [1, 2, 25])
@@ -81,29 +80,22 @@ def silent_until(ended: threading.Event) -> Script:
     return play
 
 
-def run_until_quiet(running: list[ScriptedService], ended: threading.Event, deadline_s: float) -> dict[str, Any]:
-    """What a client says when the answers stop; then they come after all, and its threads end."""
-    before = set(threading.enumerate())
-    with client(cached, addresses_of(running)) as one:
-        result = one.run(deadline_s)
-        ended.set()
-        for thread in set(threading.enumerate()) - before:
-            thread.join(DEADLINE_S)
-    return result
-
-
-def test_a_service_that_never_answers_is_a_timeout_and_keeps_what_the_others_answered(short_folder: Path) -> None:
+@pytest.mark.parametrize(("answering", "silent"), [(1, 1), (0, 3)])
+def test_every_thread_that_waits_in_vain_is_a_timeout_and_what_the_others_answered_is_kept(
+    short_folder: Path, answering: int, silent: int
+) -> None:
+    """At last the answers come after all, and the threads end."""
     ended = threading.Event()
-    with services(short_folder, always(RIGHT), silent_until(ended)) as running:
-        result = run_until_quiet(running, ended, 1.0)  # the other has begun to answer by then
-    assert (result["requests"], *counts(result)) == (10, 5, 0, {"timeout": 1})
-
-
-def test_every_thread_that_waits_in_vain_is_a_timeout(short_folder: Path) -> None:
-    ended = threading.Event()
-    with services(short_folder, *[silent_until(ended)] * 3) as running:
-        result = run_until_quiet(running, ended, 0.3)
-    assert (result["requests"], *counts(result)) == (15, 0, 0, {"timeout": 3})
+    scripts = [*[always(RIGHT)] * answering, *[silent_until(ended)] * silent]
+    with services(short_folder, *scripts) as running:
+        before = set(threading.enumerate())
+        with client(cached, addresses_of(running)) as one:
+            result = one.run(1.0)  # one that answers has begun to by then
+            ended.set()
+            for thread in set(threading.enumerate()) - before:
+                thread.join(DEADLINE_S)
+    expected = (5 * len(scripts), 5 * answering, 0, {"timeout": silent})
+    assert (result["requests"], *counts(result)) == expected
 
 
 def test_requests_of_a_thread_that_died_are_missing_and_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

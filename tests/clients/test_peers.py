@@ -1,7 +1,6 @@
 """Other load generators as clients: their part in the child contract."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from core.method import Method, Warmup
 from tests.clients.printed import AB, HEY_REFUSED, OHA, WRK
-from tests.contract.speaking import REPOSITORY, Spoken, read_to_end, wait_readable
+from tests.contract.speaking import Spoken, read_to_end, released, wait_readable
 
 FAKE = """#!/bin/sh
 echo $$ > {folder}/pid
@@ -73,10 +72,7 @@ def result_of(name: str, **cell: Any) -> Any:
         if cell.get("warmup"):
             client.tell("warm")
             assert client.line() == {"warm": True}
-        client.tell("go")
-        result = client.line()["result"]
-        assert client.end() == (0, b"", "")
-    return result
+        return released(client)
 
 
 def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: Tool) -> None:
@@ -97,25 +93,21 @@ def test_it_asks_as_often_on_each_connection_and_answers_that_a_generator_calls_
     assert (result["requests"], result["answered"], result["errors"]) == (100, 99, {"failed": 22})
 
 
-def test_a_generator_that_knows_only_time_learns_in_its_warm_up_how_long_it_needs(tool: Tool) -> None:
-    """It said 29,298 requests at 21,266 a second: 100,000 take 4.7 s."""
-    tool.prints("wrk", WRK)
-    result = result_of("wrk", warmup=0.02, NUM_REQUESTS_PER_CLIENT=100_000)
-    assert [call.split()[2] for call in tool.calls[1:]] == ["-d1s", "-d5s"]
-    assert (result["requests"], result["answered"]) == (29298, 29298)
-
-
-def test_the_warm_up_is_a_share_of_the_requests(tool: Tool) -> None:
-    tool.prints("oha", OHA)
-    assert result_of("oha", warmup=0.1)["answered"] == 2000
-    assert [call.split()[4] for call in tool.calls[1:]] == ["200", "2000"]
-
-
-def test_a_duration_ends_a_generator_that_knows_a_number_of_requests_too(tool: Tool) -> None:
-    tool.prints("ab", AB)
-    result = result_of("ab", warmup=0.1, duration_s=5)
-    assert [call.split()[2:6] for call in tool.calls[1:]] == [["-t", "1", "-n", "200000"], ["-t", "5", "-n", "1000000"]]
-    assert (result["requests"], result["answered"]) == (2000, 2000)
+@pytest.mark.parametrize(
+    ("name", "printed", "cell", "called"),
+    [
+        # It said 29,298 requests at 21,266 a second: 100,000 take 4.7 s.
+        ("wrk", WRK, {"warmup": 0.02, "NUM_REQUESTS_PER_CLIENT": 100_000}, ["-d1s", "-d5s"]),
+        ("oha", OHA, {"warmup": 0.1}, ["-n 200 -c", "-n 2000 -c"]),
+        ("ab", AB, {"warmup": 0.1, "duration_s": 5}, ["-t 1 -n 200000", "-t 5 -n 1000000"]),
+    ],
+)
+def test_the_warm_up_is_a_share_of_the_requests_or_of_the_duration_and_tells_who_knows_only_time_how_long_they_take(
+    tool: Tool, name: str, printed: str, cell: dict[str, Any], called: list[str]
+) -> None:
+    tool.prints(name, printed)
+    result_of(name, **cell)
+    assert [words for words, call in zip(called, tool.calls[1:], strict=True) if words not in call] == []
 
 
 def test_the_ready_line_says_which_generator_it_is(tool: Tool) -> None:
@@ -123,27 +115,16 @@ def test_the_ready_line_says_which_generator_it_is(tool: Tool) -> None:
     with peer("oha") as client:
         client.tell(told("oha"))
         runtime = client.line()["runtime"]
-    assert runtime == {
-        "implementation": "native",
-        "gil_enabled": False,
-        "program": "oha",
-        "version": "9.8.7",
-        "compiler": "",
-        "packages": {},
-    }
+    assert (runtime["program"], runtime["version"], runtime["gil_enabled"]) == ("oha", "9.8.7", False)
 
 
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        ("echo no such host >&2; exit 3", "it exited with status 3: no such host"),
-        ("kill -9 $$", "it exited with status -9"),
-        ("echo something else", "its output has no 'Complete requests"),
-        ("true", "its output has no 'Complete requests"),
-        (
-            "echo Complete requests: 0; echo Failed requests: 0; echo Time taken for tests: 1 seconds",
-            "it got no answer at all",
-        ),
+        ("echo no such host >&2; exit 3", "status 3: no such host"),
+        ("kill -9 $$", "status -9"),
+        ("echo something else", "Complete requests"),
+        ("echo Complete requests: 0; echo Failed requests: 0; echo Time taken for tests: 1 seconds", "no answer"),
     ],
 )
 def test_a_generator_that_fails_ends_its_client_with_the_reason(tool: Tool, script: str, reason: str) -> None:
@@ -160,10 +141,11 @@ def test_a_generator_that_fails_ends_its_client_with_the_reason(tool: Tool, scri
 
 @pytest.mark.parametrize("word", ["warm", "go"])
 def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) -> None:
-    """Also in the warm-up. The generator holds a pipe that the test made: the end of that is its end."""
-    mine, its = os.pipe()
-    pipe = f"/proc/{os.getpid()}/fd/{its}"
-    tool.does("ab", f"[ $1 = -V ] && exit\necho begun > {pipe}; exec sleep 60 > {pipe}")
+    """Also in the warm-up. The generator holds a pipe that the test reads: the end of that is its end."""
+    pipe = tool.folder / "pipe"
+    os.mkfifo(pipe)
+    tool.does("ab", f"[ $1 = -V ] && exit\nexec > {pipe}; echo begun; exec sleep 60")
+    mine = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
         with peer("ab") as client:
             client.tell(told("ab", warmup=0.1))
@@ -172,17 +154,12 @@ def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) ->
             wait_readable(mine)
             assert os.read(mine, 100) == b"begun\n"
             assert client.end()[:2] == (3, b"")
-            os.close(its)
-            its = -1
             assert read_to_end(mine) == b""
     finally:
         os.close(mine)
-        if its >= 0:
-            os.close(its)
 
 
 def test_a_generator_that_is_none_is_refused_with_those_there_are() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "clients.peers", "siege"], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (1, "usage: python -m clients.peers ab|wrk|oha|hey\n")
+    with peer("siege") as client:
+        status, said, complaints = client.end()
+    assert (status, said, "ab|wrk|oha|hey" in complaints) == (1, b"", True)

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from clients.cached import CachedCaller
+from clients.callers import kept
 from clients.channel import CallFailed, FramedChannel
 from clients.fresh import FreshCaller
 from clients.pool import PoolCaller
+from core.cell import Cell
 from core.histogram import Histogram
-from core.system import Caller, Channel
+from core.system import COMMON, Caller, Channel
 from core.wire import frame
 from tests.clients.scripted import RIGHT, ScriptedService, always, answers, closes
 
@@ -65,6 +67,18 @@ def picks(seed: str, count: int) -> list[bytes | str]:
     pool = PoolCaller(Connector(), list("abcd"), lambda taken_ns: None, seed)
     pool.open()
     return [ask(pool) for _ in range(count)]
+
+
+def test_a_kept_channel_is_one_to_the_first_address() -> None:
+    connector = Connector()
+    cell = Cell.build(system="2", runtime="3.14", reads=COMMON, values={})
+    caller = kept(connector)(cell, 0, ["here", "there"], lambda taken_ns: None)
+    caller.open()
+    first = caller.take()
+    caller.give(first)
+    assert caller.take() is first
+    caller.close()
+    assert [(one.address, one.closed) for one in connector.made] == [("here", True)]
 
 
 def test_a_connection_that_was_dropped_is_opened_again_and_that_connect_is_timed() -> None:
@@ -122,15 +136,6 @@ def test_a_pool_drops_only_the_connection_that_failed(seed: str) -> None:
     for _ in range(50):
         assert pool.take() is not failed
     assert connector.addresses[3:] == [address]
-
-
-def test_a_pool_that_cannot_connect_says_so() -> None:
-    def refuse(address: str) -> FakeChannel:
-        raise CallFailed("connect")
-
-    pool = PoolCaller(refuse, ["a", "b"], lambda taken_ns: None, "seed")
-    with pytest.raises(CallFailed):
-        pool.open()
 
 
 def test_a_cached_caller_reconnects_after_the_service_closes_its_socket(short_folder: Path) -> None:

@@ -43,119 +43,8 @@ class Items(BaseHTTPRequestHandler):
 
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Items).serve_forever()
 """
-FRAMED = """
-import json, sys
-from multiprocessing.connection import Listener
-import threading
-
-def serve(connection):
-    try:
-        while True:
-            request = json.loads(connection.recv_bytes())
-            connection.send_bytes(json.dumps({"code": 200, "msg": request["params"]["msg"]}).encode())
-    except EOFError:
-        pass
-
-with Listener(sys.argv[1], "AF_UNIX") as listener:
-    while True:
-        threading.Thread(target=serve, args=(listener.accept(),), daemon=True).start()
-"""
-IGNORING = """
-import socket, sys, threading
-
-def serve(listener):
-    while True:
-        connection, _ = listener.accept()
-        with connection:
-            while connection.recv(65536):
-                sum(range(20_000))  # so much that the clients do not take the core
-                connection.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 9\\r\\n\\r\\n{"id": 3}')
-
-listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-for _ in range(int(sys.argv[2]) * int(sys.argv[3])):
-    threading.Thread(target=serve, args=(listener,)).start()
-"""
-FAMILY = """
-import subprocess, sys, threading
-if "child" not in sys.argv:
-    subprocess.Popen([sys.executable, *sys.argv, "child"], start_new_session=True)
-    threading.Event().wait()
-import runpy
-sys.argv = ["items.py", sys.argv[1]]
-runpy.run_path("items.py", run_name="__main__")
-"""
-ORPHAN = """
-import os, runpy, sys, threading
-if os.fork() == 0:
-    if os.fork() == 0:
-        threading.Event().wait()
-    os._exit(0)
-os.wait()
-sys.argv = ["items.py", sys.argv[1]]
-runpy.run_path("items.py", run_name="__main__")
-"""
-SUPERVISOR = """
-import subprocess, sys
-sys.exit(subprocess.call(sys.argv[1:]))
-"""
-PREFORK = """
-import os, runpy, socket, sys, threading
-from http.server import HTTPServer
-listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-os.fork() and os.fork()
-
-def adopt(server, address, handler):
-    HTTPServer.__init__(server, address, handler, bind_and_activate=False)
-    server.socket.close()
-    server.socket = listener
-
-import http.server
-http.server.ThreadingHTTPServer.__init__ = adopt
-runpy.run_path("items.py", run_name="__main__")
-"""
-CHATTY = """
-import runpy, sys
-print("x" * 400_000)
-print("The global interpreter lock (GIL) has been enabled to load module 'shop._fast', which has", flush=True)
-sys.argv = ["items.py", sys.argv[1]]
-runpy.run_path("items.py", run_name="__main__")
-"""
-HOLDING = """
-import warnings
-warnings.simplefilter("ignore")
-import holding, runpy, sys
-runpy.run_path("items.py", run_name="__main__")
-"""
-DIES = "import sys; sys.exit('no database at db:5432')"
-DEAF = "import threading; threading.Event().wait()"
-MUTE = """
-import socket, sys, threading
-held = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-threading.Event().wait()
-"""
-RUDE = """
-import socket, sys
-with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
-    while True:
-        listener.accept()[0].close()
-"""
-COLLECTING = """
-import gc, runpy, sys
-import http.server
-cycles = int(sys.argv[2])
-gc.set_threshold(300_000)
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def parse_request(self):
-        for _ in range(cycles):  # which only a collection frees
-            cycle = []
-            cycle.append(cycle)
-        return super().parse_request()
-
-http.server.BaseHTTPRequestHandler = Handler
-runpy.run_path("items.py", run_name="__main__")
-"""
-GATED = """
+SOURCES = {
+    "gated": """
 import http.server, itertools, os, runpy, sys, time
 turn = 0  # how many of these services were started in this folder before
 while os.path.exists(f"turn{turn}"):
@@ -173,23 +62,120 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 http.server.BaseHTTPRequestHandler = Handler
 runpy.run_path("items.py", run_name="__main__")
-"""
-SOURCES = {
-    "gated": GATED,
-    "collecting": COLLECTING,
+""",
+    "collecting": """
+import gc, runpy, sys
+import http.server
+cycles = int(sys.argv[2])
+gc.set_threshold(300_000)
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def parse_request(self):
+        for _ in range(cycles):  # which only a collection frees
+            cycle = []
+            cycle.append(cycle)
+        return super().parse_request()
+
+http.server.BaseHTTPRequestHandler = Handler
+runpy.run_path("items.py", run_name="__main__")
+""",
     "items": ITEMS,
-    "ignoring": IGNORING,
-    "framed": FRAMED,
-    "family": FAMILY,
-    "orphan": ORPHAN,
-    "supervisor": SUPERVISOR,
-    "prefork": PREFORK,
-    "chatty": CHATTY,
-    "holding_service": HOLDING,
-    "dies": DIES,
-    "deaf": DEAF,
-    "mute": MUTE,
-    "rude": RUDE,
+    "ignoring": """
+import socket, sys, threading
+
+def serve(listener):
+    while True:
+        connection, _ = listener.accept()
+        with connection:
+            while connection.recv(65536):
+                sum(range(20_000))  # so much that the clients do not take the core
+                connection.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 9\\r\\n\\r\\n{"id": 3}')
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+for _ in range(int(sys.argv[2]) * int(sys.argv[3])):
+    threading.Thread(target=serve, args=(listener,)).start()
+""",
+    "framed": """
+import json, sys
+from multiprocessing.connection import Listener
+import threading
+
+def serve(connection):
+    try:
+        while True:
+            request = json.loads(connection.recv_bytes())
+            connection.send_bytes(json.dumps({"code": 200, "msg": request["params"]["msg"]}).encode())
+    except EOFError:
+        pass
+
+with Listener(sys.argv[1], "AF_UNIX") as listener:
+    while True:
+        threading.Thread(target=serve, args=(listener.accept(),), daemon=True).start()
+""",
+    "family": """
+import subprocess, sys, threading
+if "child" not in sys.argv:
+    subprocess.Popen([sys.executable, *sys.argv, "child"], start_new_session=True)
+    threading.Event().wait()
+import runpy
+sys.argv = ["items.py", sys.argv[1]]
+runpy.run_path("items.py", run_name="__main__")
+""",
+    "orphan": """
+import os, runpy, sys, threading
+if os.fork() == 0:
+    if os.fork() == 0:
+        threading.Event().wait()
+    os._exit(0)
+os.wait()
+sys.argv = ["items.py", sys.argv[1]]
+runpy.run_path("items.py", run_name="__main__")
+""",
+    "supervisor": """
+import subprocess, sys
+sys.exit(subprocess.call(sys.argv[1:]))
+""",
+    "prefork": """
+import os, runpy, socket, sys, threading
+from http.server import HTTPServer
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+os.fork() and os.fork()
+
+def adopt(server, address, handler):
+    HTTPServer.__init__(server, address, handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listener
+
+import http.server
+http.server.ThreadingHTTPServer.__init__ = adopt
+runpy.run_path("items.py", run_name="__main__")
+""",
+    "chatty": """
+import runpy, sys
+print("x" * 400_000)
+print("The global interpreter lock (GIL) has been enabled to load module 'shop._fast', which has", flush=True)
+sys.argv = ["items.py", sys.argv[1]]
+runpy.run_path("items.py", run_name="__main__")
+""",
+    "holding_service": """
+import warnings
+warnings.simplefilter("ignore")
+import holding, runpy, sys
+runpy.run_path("items.py", run_name="__main__")
+""",
+    "dies": "import sys; sys.exit('no database at db:5432')",
+    "deaf": "import threading; threading.Event().wait()",
+    "mute": """
+import socket, sys, threading
+held = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+threading.Event().wait()
+""",
+    "rude": """
+import socket, sys
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
+    while True:
+        listener.accept()[0].close()
+""",
 }
 
 

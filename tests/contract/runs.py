@@ -6,8 +6,8 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -25,8 +25,12 @@ SERVICE, CLIENT = "systems service", "systems client"
 def plan_flags(runtime: Runtime, **params: Any) -> list[str]:
     """Flags of a run of system 2 with one service, one client and 20 requests, but for *params*."""
     values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 20, **params}
-    flags = [word for name, value in values.items() for word in ("--" + name.lower().replace("_", "-"), str(value))]
-    return ["--system", "2", "--blocks", "1", *runtime_flags(runtime), *flags]
+    return ["--system", "2", "--blocks", "1", *runtime_flags(runtime), *value_flags(values)]
+
+
+def value_flags(values: Mapping[str, Any]) -> list[str]:
+    """Flags that give parameters their values."""
+    return [word for name, value in values.items() for word in ("--" + name.lower().replace("_", "-"), str(value))]
 
 
 def runtime_flags(runtime: Runtime) -> list[str]:
@@ -137,10 +141,8 @@ def started(
                 run.process.kill()
     finally:
         for pid in run.children():
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, 9)
-            except ProcessLookupError:
-                pass
 
 
 def finished(arguments: Sequence[str], folder: Path, *, stdin: int = subprocess.DEVNULL, files: int = 0) -> Run:
@@ -184,26 +186,18 @@ def stop(pid: int) -> None:
 
 def wait_for_ends(pids: Iterable[int], deadline_s: float = DEADLINE_S) -> None:
     """Wait until these processes have ended. Raises TimeoutError. Source: pidfd_open(2)."""
-    until, poll, waiting = monotonic() + deadline_s, select.poll(), set()
-    try:
+    until = monotonic() + deadline_s
+    with ExitStack() as stack:
+        waiting = []
         for pid in pids:
-            try:
-                waiting.add(os.pidfd_open(pid))
-            except ProcessLookupError:
-                continue
+            with suppress(ProcessLookupError):  # it has ended
+                waiting.append(os.pidfd_open(pid))
+                stack.callback(os.close, waiting[-1])
         for fd in waiting:
+            poll = select.poll()
             poll.register(fd, select.POLLIN)
-        ended: set[int] = set()
-        while ended != waiting:
-            ready = poll.poll(max(0.0, until - monotonic()) * 1000)
-            if not ready:
-                raise TimeoutError(f"{len(waiting - ended)} processes go on after {deadline_s} s")
-            for fd, _ in ready:
-                poll.unregister(fd)
-                ended.add(fd)
-    finally:
-        for fd in waiting:
-            os.close(fd)
+            if not poll.poll(max(0.0, until - monotonic()) * 1000):
+                raise TimeoutError(f"a process goes on after {deadline_s} s")
 
 
 def result_of(folder: Path) -> Any:

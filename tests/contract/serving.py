@@ -3,13 +3,14 @@
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
 
 from core.cell import Cell
 from core.messages import verbatim
+from core.result import CellResult
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.native.programs import ProgramMissing
@@ -48,6 +49,12 @@ def command_or_skip(runtime: AnyRuntime, system: System, role: str, first: str =
     except (EnvironmentFailed, ProgramMissing) as failed:
         pytest.skip(str(failed))
     return prefixed(command, first) if first else command
+
+
+def check_ok(result: CellResult) -> None:
+    """It is ok, or its reason is shown, and every request was answered rightly."""
+    assert (result.status, str(result.reason)) == ("ok", "")
+    assert (result.answered, result.wrong, result.errors) == (result.requests, 0, {})
 
 
 def prefixed(command: list[str], first: str) -> list[str]:
@@ -97,14 +104,24 @@ class Serving:
         return result
 
 
-@contextmanager
-def serving(number: str, runtime: AnyRuntime, sandbox: Sandbox, first: str = "", **params: Any) -> Iterator[Serving]:
+def serving(
+    number: str, runtime: AnyRuntime, sandbox: Sandbox, first: str = "", **params: Any
+) -> AbstractContextManager[Serving]:
     """A service of system *number*, with one worker unless *params* say otherwise; killed at the end of the block."""
     system = find(number)
     command = command_or_skip(runtime, system, "service", first)
+    told = {**small_cell(system, runtime, **params).to_json(), "service_id": 0}
+    return listening(command, sandbox, told, runtime.variables, dialect_of(system))
+
+
+@contextmanager
+def listening(
+    command: list[str], sandbox: Sandbox, told: dict[str, Any], variables: Mapping[str, str], dialect: Dialect
+) -> Iterator[Serving]:
+    """A service that has been told that and a folder of its own, and listens; killed at the end of the block."""
     folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
     with Children(sandbox, str(REPOSITORY)) as children:
-        child = children.start(verbatim("Service 1 of 1"), str(runtime.name), command, runtime.variables)
-        child.tell({**small_cell(system, runtime, **params).to_json(), "service_id": 0, "folder": folder})
+        child = children.start(verbatim("Service 1 of 1"), told["runtime"], command, variables)
+        child.tell({**told, "folder": folder})
         (ready,) = children.hear_all([child], READY, verbatim("before it was ready"), DEADLINE_S)
-        yield Serving(children, child, ready["addresses"], dialect_of(system))
+        yield Serving(children, child, ready["addresses"], dialect)

@@ -6,7 +6,8 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType, TracebackType
@@ -78,6 +79,24 @@ class Spoken:
         assert self.process.stdout is not None
         wait_readable(self.process.stdout.fileno())
         return os.read(self.process.stdout.fileno(), 65536)
+
+
+@contextmanager
+def spoken(
+    command: Sequence[str], told: object, variables: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[Spoken, Any]]:
+    """A child that has been told that, and its first line."""
+    with Spoken(command, variables) as child:
+        child.tell(told)
+        yield child, child.line()
+
+
+def released(client: Spoken) -> dict[str, Any]:
+    """The result of a client after `go`; it stays until the end of its stdin, and then exits with 0."""
+    client.tell("go")
+    result: dict[str, Any] = client.line()["result"]
+    assert client.end() == (0, b"", "")
+    return result
 
 
 def wait_readable(fd: int, deadline_s: float = DEADLINE_S) -> None:

@@ -12,7 +12,7 @@ from core.result import CellResult
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.places import REPOSITORY
-from lab.run.measure import Bench, measure
+from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
@@ -22,7 +22,9 @@ from tests.contract.dialects import FRAMES, HTTP, http
 from tests.contract.packages import not_installed
 from tests.contract.peers import CALC, DEADLINE_S, framed, request
 from tests.contract.runs import wait_for_ends
-from tests.contract.serving import serving, small_cell
+from tests.contract.serving import serving
+from tests.contract.test_systems import check_all_is_well
+from tests.contract.test_systems import measured as measured_system
 
 STDLIB = ("alt-socketserver", "alt-mpconnection", "alt-asyncio-streams", "alt-asyncio-protocol", "alt-http-server")
 FRAMED = (*STDLIB[:4], "alt-uvloop", "alt-anyio", "alt-tornado-tcp")
@@ -79,27 +81,18 @@ def known_absence(system: System, runtime: Runtime) -> str:
 
 
 def measured(name: str, runtime: Runtime, sandbox: Sandbox, **params: Any) -> tuple[Cell, CellResult]:
-    system = installed(name, runtime)
-    cell = small_cell(system, runtime, **{**TWO_CLIENTS, **params})
+    installed(name, runtime)
     bench = Bench(sandbox=sandbox, runtimes=found(), method=Method(warmup=Warmup(share=0.4)))
-    return cell, measure(cell, system, 1, bench)
-
-
-def check_all_is_well(cell: Cell, result: CellResult, runtime: Runtime) -> None:
-    assert (result.status, str(result.reason)) == ("ok", "")
-    assert (result.answered, result.wrong, result.errors) == (cell.requests, 0, {})
-    assert result.connect == {}
-    (service,) = result.services
-    assert service["requests"] == cell.requests
-    assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
-    assert service["max_rss_bytes"] > 1_000_000
+    return measured_system(name, runtime, bench, **TWO_CLIENTS, **params)
 
 
 @pytest.mark.parametrize(("name", "runtime"), [(name, runtime) for runtime, name in EVERY])
 def test_an_alternative_answers_every_request(name: str, runtime: str, sandbox: Sandbox) -> None:
     transport = {"TRANSPORT": "tcp"} if name in OVER_TCP else {}
     here = runtime_or_skip(runtime)
-    check_all_is_well(*measured(name, here, sandbox, **transport), here)
+    cell, result = measured(name, here, sandbox, **transport)
+    check_all_is_well(result, cell, here)
+    assert result.connect == {}
 
 
 @pytest.mark.parametrize("name", [*FRAMED, *OVER_HTTP])

@@ -5,7 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Event
 from time import perf_counter_ns
@@ -25,9 +25,8 @@ from tests.conftest import runtime_or_skip
 from tests.contract.kinds import FEW, NATIVE_ECHO, PROGRAMS, Kind
 from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, serving, small_cell
-from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, wait_readable
-from tests.native.loadgen_child import told as told_client
-from tests.native.programs import USAGE, as_service, started, told_service
+from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken, wait_readable
+from tests.native.programs import USAGE, as_service, started, told_client, told_service
 
 KINDS = [
     *(("3.14t", name) for name in ("1 unix", "2 unix", "2 tcp", "3", "4 unix")),
@@ -116,9 +115,8 @@ def check_program(facts: dict[str, Any], program: str, packages: set[str]) -> No
 @pytest.mark.parametrize("kind", KINDS, ids="-".join, indirect=True)
 def test_a_service_stays_on_its_cpus_and_ends_when_its_parent_is_killed(kind: Kind, short_folder: Path) -> None:
     cpu = max(os.sched_getaffinity(0))
-    with Spoken(kind.command()) as service:
-        service.tell({**kind.told(short_folder), "cpus": [cpu]})
-        Peer(service.line()["addresses"][0]).close()
+    with spoken(kind.command(), {**kind.told(short_folder), "cpus": [cpu]}) as (service, ready):
+        Peer(ready["addresses"][0]).close()
         assert cpus_of(tree(service.process.pid)[-1]) == {cpu}
         assert service.end()[0] == 0
     check_it_ends_with_its_parent(kind.command(), json.dumps(kind.told(short_folder)))
@@ -155,9 +153,8 @@ def check_refused(command: list[str], line: Any, status: int) -> str:
 
 @pytest.mark.parametrize("program", PACKAGES)
 def test_a_cell_without_a_transport_means_unix_but_over_http_tcp(program: str, short_folder: Path) -> None:
-    with Spoken(as_service(program)) as child:
-        child.tell(told_service(short_folder, {}))
-        (address,) = child.line()["addresses"]
+    with spoken(as_service(program), told_service(short_folder, {})) as (_, ready):
+        (address,) = ready["addresses"]
     assert address.startswith("127.0.0.1:" if program in ("http-echo", "axum-server") else f"{short_folder}/0.0")
 
 
@@ -178,32 +175,33 @@ def runtime(request: pytest.FixtureRequest) -> AnyRuntime:
     return Native() if request.param == NATIVE else runtime_or_skip(request.param)
 
 
-@contextmanager
-def a_client(runtime: AnyRuntime, listener: socket.socket, folder: Path) -> Iterator[tuple[Spoken, Any]]:
-    """A client of system 2 that asks thrice of a service that the test plays; and its first line."""
-    address = str(folder / "0.0")
-    listener.bind(address)
-    listener.listen()
-    listener.settimeout(DEADLINE_S)
-    with Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client:
-        cell = small_cell(find("2"), runtime, NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000).to_json()
-        client.tell({**cell, "client_id": 0, "addresses": [[address]]})
-        yield client, client.line()
-
-
 @pytest.fixture
-def listener() -> Iterator[socket.socket]:
+def listener(short_folder: Path) -> Iterator[socket.socket]:
     """A Unix socket for the service that the test plays."""
     with socket.socket(socket.AF_UNIX) as sock:
+        sock.bind(str(short_folder / "0.0"))
+        sock.listen()
+        sock.settimeout(DEADLINE_S)
         yield sock
 
 
+def asking_thrice(runtime: AnyRuntime, listener: socket.socket) -> dict[str, Any]:
+    """What a client of system 2 is told that is to ask thrice of the service that the test plays."""
+    cell = small_cell(find("2"), runtime, NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000).to_json()
+    return {**cell, "client_id": 0, "addresses": [[listener.getsockname()]]}
+
+
+def a_client(runtime: AnyRuntime, told: dict[str, Any]) -> AbstractContextManager[tuple[Spoken, Any]]:
+    """A client of system 2, and its first line."""
+    return spoken(command_or_skip(runtime, find("2"), "client"), told, runtime.variables)
+
+
 def test_a_client_is_ready_with_its_connections_sends_its_frames_after_go_and_its_result_at_the_end(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket
 ) -> None:
     expected = framed(b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}')
     assert expected[:4] == bytes.fromhex("0000003e")
-    with a_client(runtime, listener, short_folder) as (client, ready):
+    with a_client(runtime, asking_thrice(runtime, listener)) as (client, ready):
         assert set(ready) == {"ready", "pid", "addresses", "runtime"}
         assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, client.process.pid, [])
         assert ready["runtime"].get("gil_enabled", False) is runtime.name.gil_enabled
@@ -243,10 +241,8 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_does_not_count_it_and
     cell = {**small_cell(find("2"), runtime).to_json(), "method": Method(warmup=Warmup(share=1.0)).to_json()}
     with (
         serving("2", runtime, sandbox) as service,
-        Spoken(command_or_skip(runtime, find("2"), "client"), runtime.variables) as client,
+        a_client(runtime, {**cell, "client_id": 0, "addresses": [service.addresses]}) as (client, _),
     ):
-        client.tell({**cell, "client_id": 0, "addresses": [service.addresses]})
-        assert client.line()["ready"] is True
         client.tell("warm")
         assert client.line() == {"warm": True}
         at_ns = perf_counter_ns() + 20_000_000
@@ -259,10 +255,8 @@ def test_a_client_that_is_told_to_warm_up_says_when_it_has_does_not_count_it_and
 
 
 @pytest.mark.parametrize("word", ["", "go"])
-def test_end_of_file_ends_a_client_without_a_result(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path, word: str
-) -> None:
-    with a_client(runtime, listener, short_folder) as (client, _), listener.accept()[0] as connection:
+def test_end_of_file_ends_a_client_without_a_result(runtime: AnyRuntime, listener: socket.socket, word: str) -> None:
+    with a_client(runtime, asking_thrice(runtime, listener)) as (client, _), listener.accept()[0] as connection:
         if word:
             client.tell(word)
             connection.settimeout(DEADLINE_S)
@@ -273,12 +267,9 @@ def test_end_of_file_ends_a_client_without_a_result(
 
 
 def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
-    runtime: AnyRuntime, listener: socket.socket, short_folder: Path
+    runtime: AnyRuntime, listener: socket.socket
 ) -> None:
-    address = str(short_folder / "0.0")
-    listener.bind(address)
-    listener.listen()
-    told = json.dumps({**small_cell(find("2"), runtime).to_json(), "client_id": 0, "addresses": [[address]]})
+    told = json.dumps(asking_thrice(runtime, listener))
     check_it_ends_with_its_parent(command_or_skip(runtime, find("2"), "client"), told)
 
 
@@ -288,9 +279,11 @@ def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
 @contextmanager
 def called(program: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, ScriptedHttp]]:
     """A client that is ready to call a server that plays *script*."""
-    with ScriptedHttp(script) as server, Spoken(started(program, *CLIENTS[program][0])) as client:
-        client.tell({**told_client([[server.address]]), **more})
-        ready = client.line()
+    command = started(program, *CLIENTS[program][0])
+    with (
+        ScriptedHttp(script) as server,
+        spoken(command, {**told_client([[server.address]]), **more}) as (client, ready),
+    ):
         assert ready["ready"] is True
         check_program(ready["runtime"], program, CLIENTS[program][1])
         yield client, server

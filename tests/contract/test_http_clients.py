@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
@@ -80,22 +81,17 @@ def children(sandbox: Sandbox) -> Iterator[Children]:
         yield children
 
 
+@dataclass(frozen=True)
 class Asked:
     """What became of one client process: its result, and what it said on stderr."""
 
-    def __init__(self, result: dict[str, Any], complaints: str) -> None:
-        self.result = result
-        self.complaints = complaints
+    result: dict[str, Any]
+    complaints: str
 
     @property
-    def counts(self) -> tuple[int, int, dict[str, int]]:
+    def counts(self) -> Counts:
         """Answered, wrong, and errors by code."""
         return self.result["answered"], self.result["wrong"], self.result["errors"]
-
-    @property
-    def gil_enabled(self) -> tuple[bool, bool]:
-        """The state of the GIL when ready and at the end."""
-        return self.result["gil_enabled_ready"], self.result["gil_enabled_end"]
 
 
 def start(
@@ -196,19 +192,9 @@ def test_each_worker_keeps_its_connection_and_all_requests_are_out_at_once_unles
         if not is_serial:
             assert (server.connections, server.requests) == (WORKERS, WORKERS + requests)
     assert asked.counts == ((0, 0, {"timeout": WORKERS}) if is_serial else (requests, 0, {}))
-    assert asked.gil_enabled == (has_gil, has_gil)
+    assert asked.result["gil_enabled_ready"] is asked.result["gil_enabled_end"] is has_gil
     if not runtime.name.gil_enabled and row in UNDECLARED:
         module = row.removeprefix("http-beast-").replace("-", "_")
         assert f"GIL) has been enabled to load module 'beastclient.{module}'" in asked.complaints
     elif not is_serial:
         assert asked.complaints == ""
-
-
-@pytest.mark.parametrize(("name", "row"), [("3.11", "http-beast-held"), ("3.14t", "http-beast-undeclared")])
-def test_an_extension_that_holds_the_gil_keeps_its_connections_too(name: str, row: str, children: Children) -> None:
-    runtime = runtime_or_skip(name)
-    with ScriptedHttp(says(response())) as server:
-        sizes = {"NUM_REQUESTS_PER_CLIENT": 50, "NUM_CONNECTIONS_PER_CLIENT": 5}
-        (asked,) = ask(children, [start(children, runtime, row, [server], DEADLINE_S, **sizes)])
-        assert (server.connections, server.requests) == (5, 55)
-    assert asked.counts == (50, 0, {})

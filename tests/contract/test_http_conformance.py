@@ -19,14 +19,15 @@ from tests.clients.scripted_http import (
 )
 from tests.conftest import runtime_or_skip
 from tests.contract.serving import command_or_skip, small_cell
-from tests.contract.speaking import Spoken
+from tests.contract.speaking import Spoken, released, spoken
 from tests.native.loadgen_peers import nobody_listens
 from tests.native.programs import USAGE, native_serving, program_or_skip
 
 NATIVE = ("http-beast", "http-reqwest")
+PROGRAMS = (*NATIVE, "http-stdlib", "http-aiohttp")
 
 
-@pytest.fixture(params=[*NATIVE, "http-stdlib", "http-aiohttp"])
+@pytest.fixture(params=PROGRAMS)
 def program(request: pytest.FixtureRequest) -> str:
     """Every client in turn."""
     return str(request.param)
@@ -39,10 +40,6 @@ def told(addresses: Sequence[str], requests: int, workers: int, **more: Any) -> 
     return {**cell.to_json(), "client_id": 0, "addresses": [[address] for address in addresses], "cpus": [], **more}
 
 
-def method(share: float = 0.0, duration_s: float = 0.0) -> dict[str, Any]:
-    return Method(warmup=Warmup(share=share), duration_s=duration_s).to_json()
-
-
 @contextmanager
 def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
     """A client that is ready."""
@@ -52,9 +49,7 @@ def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
         runtime = runtime_or_skip("3.14")
         command, variables = command_or_skip(runtime, find(program), "client"), runtime.variables
         cell = {**cell, "system": program}
-    with Spoken(command, variables) as child:
-        child.tell(cell)
-        ready = child.line()
+    with spoken(command, cell, variables) as (child, ready):
         assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, child.process.pid, [])
         yield child
 
@@ -62,20 +57,12 @@ def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
 def result_of(program: str, cell: dict[str, Any], *flags: str) -> dict[str, Any]:
     """Run a client from its cell to its end; its result."""
     with client(program, cell, *flags) as child:
-        child.tell("go")
-        result: dict[str, Any] = child.line()["result"]
-        assert child.end() == (0, b"", "")
-    return result
+        return released(child)
 
 
 def counts(result: dict[str, Any]) -> tuple[int, int, int, dict[str, int]]:
     """Sent, answered, wrong, and errors by code."""
     return result["requests"], result["answered"], result["wrong"], result["errors"]
-
-
-def test_an_answer_that_comes_twice_is_extra() -> None:
-    with ScriptedHttp(says(response() * 2)) as server:
-        assert counts(result_of("http-beast", told([server.address], 3, 1))) == (3, 0, 0, {"extra": 3})
 
 
 def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(program: str) -> None:
@@ -84,6 +71,7 @@ def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(pro
     assert counts(result) == (100, 0, 0, {"connect": 2 * 10})
 
 
+@pytest.mark.parametrize("program", [*PROGRAMS, "http-beast-held"])  # whose extension holds the GIL
 def test_each_worker_keeps_its_connection_and_the_remainder_goes_to_the_first_ones(program: str) -> None:
     with ScriptedHttp(says(response())) as server:
         result = result_of(program, told([server.address], 23, 5))
@@ -128,36 +116,27 @@ def test_the_length_that_is_expected_is_a_flag(program: str) -> None:
 def test_a_warm_up_is_answered_by_each_worker_and_not_counted(program: str, share: float, warm: int) -> None:
     with (
         ScriptedHttp(says(response())) as server,
-        client(program, told([server.address], 20, 2, method=method(share))) as child,
+        client(program, told([server.address], 20, 2, method=Method(warmup=Warmup(share=share)).to_json())) as child,
     ):
         child.tell("warm")
         assert child.line() == {"warm": True}
         assert server.requests == 2 + warm
-        child.tell("go")
-        result = child.line()["result"]
+        result = released(child)
         assert server.requests == 2 + warm + 20
-        assert child.end() == (0, b"", "")
     assert counts(result) == (20, 20, 0, {})
     assert result["latency"]["count"] == 20
 
 
 def test_with_a_duration_it_asks_until_the_time_is_over(program: str) -> None:
     with ScriptedHttp(says(response())) as server:
-        result = result_of(program, told([server.address], 1, 2, method=method(duration_s=0.3)))
+        result = result_of(program, told([server.address], 1, 2, method=Method(duration_s=0.3).to_json()))
         assert server.requests == 2 + result["requests"]
     assert result["answered"] == result["requests"] > 2
     assert result["completion_ns"] >= 290_000_000  # the time begins at go, before the workers
 
 
 @pytest.mark.parametrize(
-    ("program", "transport"),
-    [
-        ("http-beast", "tcp"),
-        ("http-reqwest", "tcp"),
-        ("http-reqwest", "unix"),
-        ("http-stdlib", "tcp"),
-        ("http-aiohttp", "tcp"),
-    ],
+    ("program", "transport"), [*((program, "tcp") for program in PROGRAMS), ("http-reqwest", "unix")]
 )
 def test_its_result_is_consistent_in_itself(program: str, transport: str, sandbox: Sandbox) -> None:
     server = [program_or_skip("axum-server"), "--child"]

@@ -36,11 +36,9 @@ def test_a_handler_that_raises_is_answered_500_and_the_connection_stays_open(kin
         service.end()
 
 
-@pytest.mark.parametrize(("runtime", "transport"), [("3.11", "unix"), ("3.14t", "unix"), ("3.14t", "tcp")])
-def test_system_1_closes_a_connection_whose_request_is_not_whole_by_its_deadline(
-    runtime: str, sandbox: Sandbox, transport: str
-) -> None:
-    with serving("1", runtime_or_skip(runtime), sandbox, first=IMPATIENT, TRANSPORT=transport) as service:
+@pytest.mark.parametrize("kind", [kind for kind in FRAMED if kind[1][0] == "1"], ids="-".join, indirect=True)
+def test_system_1_closes_a_connection_whose_request_is_not_whole_by_its_deadline(kind: Kind, sandbox: Sandbox) -> None:
+    with kind.serving(sandbox, first=IMPATIENT) as service:
         with service.peer() as silent, service.peer() as half:
             half.send(framed(CALC)[:-1])
             assert silent.is_closed()

@@ -1,18 +1,21 @@
 """Echo servers and load generators, measured as a run measures them."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from core.method import Warmup
 from core.runtime import NATIVE
 from lab.run.measure import Bench
-from lab.run.runtimes import Native, Runtime
+from lab.run.runtimes import Native
 from systems import built_in
 from tests.conftest import native_or_skip
 from tests.contract.kinds import TCP
-from tests.contract.test_systems import check_all_is_well, measured
+from tests.contract.serving import check_ok
+from tests.contract.test_systems import measured, runtime_of
 
+LARGE = {"TRANSPORT": "unix", "MESSAGE_BYTES": 102_400}
 ECHO = [system.name for system in built_in() if system.group == "echo" and system.runs_under(NATIVE)]
 
 
@@ -23,24 +26,20 @@ def native_bench(native_client: Bench) -> Bench:
 
 
 @pytest.mark.parametrize("duration_s", [0.0, 0.2])
-@pytest.mark.parametrize("name", ECHO)
-def test_an_echo_server_is_called_by_the_native_client(native_bench: Bench, name: str, duration_s: float) -> None:
-    native_or_skip(name)
+@pytest.mark.parametrize(
+    ("runtime", "name", "params"),
+    [*((NATIVE, name, TCP) for name in ECHO), *(("3.14t", name, LARGE) for name in ("echo-asyncio", "echo-pool"))],
+)
+def test_an_echo_server_is_called_by_the_native_client(
+    native_bench: Bench, runtime: str, name: str, params: dict[str, Any], duration_s: float
+) -> None:
     bench = replace(native_bench, method=replace(native_bench.method, duration_s=duration_s))
-    _, result = measured(name, Native(), bench, **TCP, NUM_CONNECTIONS_PER_CLIENT=3, NUM_REQUESTS_PER_CLIENT=30)
-    assert (result.status, str(result.reason), result.wrong) == ("ok", "", 0)
-    assert result.answered == result.requests == result.latency["count"] == result.services[0]["requests"]
+    sizes = {"NUM_CONNECTIONS_PER_CLIENT": 3, "NUM_REQUESTS_PER_CLIENT": 30}
+    _, result = measured(name, runtime_of(runtime), bench, **params, **sizes)
+    check_ok(result)
+    assert result.requests == result.latency["count"] == result.services[0]["requests"]
     assert result.clients[0]["completion_ns"] >= duration_s * 1e9  # in which a busy machine may answer few
     assert duration_s or result.answered == 30
-
-
-@pytest.mark.parametrize("name", ["echo-asyncio", "echo-pool"])
-def test_an_echo_server_in_python_is_called_by_the_native_client(
-    native_bench: Bench, any_runtime: Runtime, name: str
-) -> None:
-    large = {"TRANSPORT": "unix", "MESSAGE_BYTES": 102_400, "NUM_CONNECTIONS_PER_CLIENT": 3}
-    cell, result = measured(name, any_runtime, native_bench, **large)
-    check_all_is_well(result, cell, any_runtime, by_native=True)
     assert result.client_runtime == NATIVE
 
 
@@ -51,8 +50,7 @@ def test_every_load_generator_calls_the_same_server(native_bench: Bench, name: s
         native_or_skip(program)
     sizes = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 400, "KEEP_ALIVE": keep_alive}
     _, result = measured(f"load-{name}", Native(), native_bench, **sizes)
-    assert (result.status, str(result.reason), result.wrong, result.errors) == ("ok", "", 0, {})
-    assert result.answered == result.requests
+    check_ok(result)
     assert result.requests == 400 or name == "wrk"
     assert result.clients[0]["cpu_user_ns"] + result.clients[0]["cpu_system_ns"] > 0
     if name == "own":

@@ -9,6 +9,7 @@ from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured as measured_own
+from tests.contract.serving import check_ok
 from tests.contract.test_systems import check_all_is_well, measured
 from tests.lab.gil.test_probe import WAITING, running
 
@@ -23,7 +24,7 @@ def test_a_system_answers_every_request(newer_runtime: Runtime, bench: Bench, nu
 
 def test_a_users_service_is_what_the_runtimes_name_promises(newer_runtime: Runtime, folder: Path, bench: Bench) -> None:
     result = measured_own(folder, bench, str(newer_runtime.name), SERVED)
-    assert (str(result.reason), result.status) == ("", "ok")
+    check_ok(result)
     (service,) = result.services
     assert service["pythons"] == [newer_runtime.interpreter.label]
     assert (service["gil_known"], service["gil_enabled_end"]) == (True, newer_runtime.name.gil_enabled)

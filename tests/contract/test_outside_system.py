@@ -1,4 +1,4 @@
-"""A system in a file outside the repository, with real processes: run, resume, report, serve, plan, and its errors."""
+"""A system in a file outside the repository, with real processes: run, resume, report, plan, and its errors."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.result import FILE_NAME, RunFile, load
+from core.result import RunFile, load
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 from tests.conftest import found
@@ -85,14 +85,6 @@ def test_a_saved_run_is_reported_without_the_file_and_goes_on_with_no_other(meas
     assert (done.returncode, "A thread per connection" in done.stdout) == (0, True), done.stderr
 
 
-def test_its_services_are_served(folder: Path, any_runtime: Runtime) -> None:
-    flags = ("--system", "my_system.py", "--runtime", str(any_runtime.name), "--num-api-services", "2")
-    done = gilscope(folder, "serve", *flags)
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 2
-    assert all(line.startswith("/") for line in done.stdout.splitlines())
-
-
 def test_a_plan_names_it_from_its_own_folder(folder: Path, any_runtime: Runtime) -> None:
     (folder / "plans").mkdir()
     (folder / "plans" / "mine.yaml").write_text("rows:\n  - system: ../my_system.py\n    TRANSPORT: [unix, tcp]\n")
@@ -102,18 +94,6 @@ def test_a_plan_names_it_from_its_own_folder(folder: Path, any_runtime: Runtime)
         ("my-system", "unix"),
         ("my-system", "tcp"),
     ]
-
-
-@pytest.mark.parametrize("content", [None, "x = 1\n", "import nowhere_at_all\n"])
-def test_a_file_that_is_no_system_is_one_line_and_nothing_is_run(
-    folder: Path, any_runtime: Runtime, content: str | None
-) -> None:
-    if content is not None:
-        (folder / "wrong.py").write_text(content)
-    done = gilscope(folder, "--system", "wrong.py", "--runtime", str(any_runtime.name), "--out", "run")
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith(f"error: {folder / 'wrong.py'} ")
-    assert not (folder / "run" / FILE_NAME).exists()
 
 
 def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(folder: Path, any_runtime: Runtime) -> None:

@@ -11,9 +11,9 @@ from lab.python import uv
 from lab.run.measure import Bench
 from lab.run.profiling import PROFILERS
 from lab.run.runtimes import Runtime
-from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, planned, running
+from tests.contract.serving import check_ok
 from tests.lab.extensions import EXTENSION, extension
 from tests.lab.wheels import wheel
 
@@ -50,7 +50,7 @@ def test_another_python_beside_the_measured_one_is_none_of_its_business(folder: 
     other, runtime = runtime_or_skip("3.11").interpreter, runtime_or_skip("3.14t").interpreter
     command = f"{other.executable} supervisor.py {{python}} items.py {{port}}"
     result = measured(folder, bench, "3.14t", {"command": command})
-    assert (result.status, str(result.reason)) == ("ok", "")
+    check_ok(result)
     (service,) = result.services
     assert service["pythons"] == [other.facts["version"], runtime.facts["version"] + "t"]
     assert (service["gil_enabled_end"], service["gil_known"]) == (False, True)
@@ -60,6 +60,7 @@ def test_what_switched_the_gil_on_is_found_however_much_the_command_writes(folde
     runtime_or_skip("3.14t")
     given = {"command": "{python} chatty.py {port}", "environment": {"PYTHON_GIL": "1"}}
     result = measured(folder, bench, "3.14t", given)
+    assert (result.status, result.services[0]["gil_enabled_end"]) == ("invalid", True)
     assert str(result.reason).endswith("'shop._fast'")
 
 
@@ -81,21 +82,15 @@ def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
     name: str, folder: Path, bench: Bench, port: int
 ) -> None:
     runtime = runtime_or_skip(name)
-    targets = {"here": f"http://127.0.0.1:{port}/items/3"}
+    url = f"http://127.0.0.1:{port}/items/3"
+    given = {"targets": {"here": url}, "requests": ["GET"]}
     with running(runtime, folder, port, "prefork.py"):
-        result = measured(folder, bench, "native", {"targets": targets, "requests": ["GET"]})
+        result = measured(folder, bench, "native", given)
+    gone = measured(folder, bench, "native", given)
+    assert (gone.status, url in str(gone.reason)) == ("failed", True)
     (service,) = result.services
     assert (result.status, service["processes"]) == ("ok", 3)
     assert service["pythons"] == [runtime.interpreter.label]
     assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
     assert service["gil_known"] is True
     assert {"cpu_user_ns", "cpu_system_ns", "voluntary_switches", "max_rss_bytes"} <= set(service)
-
-
-def test_of_a_service_that_this_process_holds_nothing_is_known(folder: Path, bench: Bench) -> None:
-    with serving() as (address, _):
-        asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
-        result = measured(folder, bench, "native", {"targets": {"here": f"http://{address}/"}, "requests": asked})
-    (service,) = result.services
-    assert (result.status, service["gil_known"], service["pythons"]) == ("ok", False, [])
-    assert "cpu_user_ns" not in service

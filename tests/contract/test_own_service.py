@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from lab.run.runtimes import Runtime
 from reports.rows.ran import ran
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
-from tests.contract.runs import finished, processes_with, result_of, runtime_flags
+from tests.contract.runs import finished, processes_with, result_of
+from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
@@ -37,8 +39,8 @@ def test_commands_are_measured_with_all_their_processes_and_leave_none(
     """expected: services, and processes of each"""
     given = {"command": command.replace("FOLDER", str(folder))}
     result = measured(folder, bench, str(any_runtime.name), given, NUM_API_SERVICES=asked)
-    assert (result.status, str(result.reason), len(result.services)) == ("ok", "", expected[0])
-    assert (result.requests, result.answered, result.wrong, result.errors) == (10 * asked, 10 * asked, 0, {})
+    check_ok(result)
+    assert (result.requests, len(result.services)) == (10 * asked, expected[0])
     for service in result.services:
         assert (service["processes"], service["counted"]) == (expected[1], False)
         assert 2**20 < service["pss_bytes"] <= service["max_rss_bytes"]
@@ -46,18 +48,13 @@ def test_commands_are_measured_with_all_their_processes_and_leave_none(
 
 
 @pytest.mark.parametrize("name", ["3.11", "3.14t", "3.14t+gil"])
-def test_the_gil_of_a_service_is_the_runtimes_and_another_makes_the_cell_invalid(
-    folder: Path, bench: Bench, name: str
-) -> None:
+def test_the_gil_of_a_service_is_the_runtimes(folder: Path, bench: Bench, name: str) -> None:
     runtime = runtime_or_skip(name)
     asked = [{"request": "GET /items/3", "expect_json": json.dumps({"gil": "1" if name == "3.14t+gil" else None})}]
     result = measured(folder, bench, name, {**ITEMS, "requests": asked})
-    assert (result.status, str(result.reason)) == ("ok", "")
+    check_ok(result)
     (service,) = result.services
     assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
-    if name == "3.14t":
-        result = measured(folder, bench, name, {**ITEMS, "environment": {"PYTHON_GIL": "1"}})
-        assert (result.status, result.services[0]["gil_enabled_end"]) == ("invalid", True)
 
 
 def test_a_service_that_starts_threads_for_processes_is_shown_as_what_it_is(
@@ -67,7 +64,7 @@ def test_a_service_that_starts_threads_for_processes_is_shown_as_what_it_is(
     asked = {"NUM_API_SERVICES": 2, "NUM_WORKERS_PER_API_SERVICE": 2}
     loads = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 1000}
     result = measured(folder, bench, str(runtime.name), given, **asked, **loads)
-    assert (result.status, str(result.reason)) == ("ok", "")
+    check_ok(result)
     assert ran([result]) == (1, 4)
 
 
@@ -77,7 +74,7 @@ def test_a_program_of_the_requirements_runs_by_its_bare_name(any_runtime: Runtim
     serve = f"def main():\n    import runpy\n    runpy.run_path({str(folder / 'items.py')!r}, run_name='__main__')\n"
     given = {"command": "tiny-serve {port}", "requirements": str(write_wheel(folder, serve))}
     result = measured(folder, bench, str(any_runtime.name), given)
-    assert (result.status, str(result.reason)) == ("ok", "")
+    check_ok(result)
     assert result.services[0]["gil_enabled_ready"] is any_runtime.name.gil_enabled
 
 
@@ -85,59 +82,32 @@ def test_a_service_on_a_unix_socket_speaks_frames(any_runtime: Runtime, folder: 
     asked = [{"request": "GET /", "body": '{"msg": "hello"}', "expect_json": '{"msg": "hello"}'}]
     given = {"command": "{python} framed.py {socket}", "protocol": "framed", "requests": asked}
     result = measured(folder, bench, str(any_runtime.name), given)
-    assert (result.status, str(result.reason), result.answered) == ("ok", "", 10)
+    check_ok(result)
 
 
-def test_a_wrong_answer_is_shown_beside_what_was_expected(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
-    asked = [{"request": "GET /items/4", "expect_json": '{"id": 3}'}]
-    result = measured(folder, bench, str(any_runtime.name), {**ITEMS, "requests": asked})
-    assert (result.status, result.wrong) == ("failed", 10)
-    assert [part for part in ("GET /items/4", '{"id": 4, ', "id is 4", "3") if part not in str(result.reason)] == []
+IMPATIENT = {"start_deadline": "1s"}
+# A command, what its service is asked or has time for, and what the reason has.
+FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
+    ("{python} dies.py {port}", {}, ("status 1", "no database at db:5432")),
+    ("{python} none.py {port}", {}, ("status 2", os.strerror(errno.ENOENT))),
+    ("none {python} {port}", {}, (os.strerror(errno.ENOENT),)),
+    ("'{python} items.py {port}", {}, ("No closing quotation",)),
+    ("{python} rude.py {port}", {}, ("GET /items/3",)),
+    ("{python} deaf.py {port}", IMPATIENT, ("127.0.0.1:",)),
+    ("{python} mute.py {port}", IMPATIENT, ("GET /items/3", "(timeout)")),
+    (ITEMS["command"], {"requests": [{"request": "GET /items/13", "weight": "3"}, "GET /items/3"]}, ("status 9",)),
+    (ITEMS["command"], {"requests": [{"request": "GET /items/4", "expect_json": '{"id": 3}'}]}, ("GET /items/4", "4")),
+]
 
 
-# Of each command, what its reason has.
-NOT_STARTED: dict[str, tuple[str, ...]] = {
-    "{python} dies.py {port}": ("status 1", "no database at db:5432"),
-    "{python} none.py {port}": ("status 2", os.strerror(errno.ENOENT)),
-    "none {python} {port}": (os.strerror(errno.ENOENT),),
-    "'{python} items.py {port}": ("No closing quotation",),
-    "{python} rude.py {port}": ("GET /items/3",),
-    "{python} deaf.py {port}": ("127.0.0.1:",),
-    "{python} mute.py {port}": ("GET /items/3", "(timeout)"),
-}
-
-
-@pytest.mark.parametrize("command", NOT_STARTED)
-def test_a_command_that_does_not_start_says_why(any_runtime: Runtime, folder: Path, bench: Bench, command: str) -> None:
-    patience = {"start_deadline": "1s"} if "deaf" in command or "mute" in command else {}
-    result = measured(folder, bench, str(any_runtime.name), {"command": command, **patience})
+@pytest.mark.parametrize(("command", "more", "parts"), FAILING)
+def test_a_command_that_does_not_start_or_answer_rightly_says_why(
+    any_runtime: Runtime, folder: Path, bench: Bench, command: str, more: dict[str, Any], parts: tuple[str, ...]
+) -> None:
+    result = measured(folder, bench, str(any_runtime.name), {"command": command, **more})
     assert result.status == "failed"
-    assert [part for part in NOT_STARTED[command] if part not in str(result.reason)] == []
+    assert [part for part in parts if part not in str(result.reason)] == []
     assert "Traceback" not in str(result.reason)
-
-
-def test_a_service_that_ends_in_mid_cell_fails_it_with_its_status(
-    any_runtime: Runtime, folder: Path, bench: Bench
-) -> None:
-    asked = [{"request": "GET /items/3"}, {"request": "GET /items/13", "weight": "3"}]
-    result = measured(folder, bench, str(any_runtime.name), {**ITEMS, "requests": asked})
-    assert result.status == "failed"
-    assert "status 9" in str(result.reason)
-
-
-def test_a_service_that_already_runs_is_called_where_it_is(
-    any_runtime: Runtime, folder: Path, bench: Bench, port: int
-) -> None:
-    url = f"http://127.0.0.1:{port}/items"
-    asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
-    with running(any_runtime, folder, port):
-        result = measured(folder, bench, "native", {"targets": {"here": url}, "requests": asked})
-    assert (result.status, str(result.reason), result.answered) == ("ok", "", 10)
-    (service,) = result.services
-    assert (service["processes"], service["gil_known"]) == (1, True)
-    assert service["pss_bytes"] > 2**20
-    gone = measured(folder, bench, "native", {"targets": {"here": url}, "requests": asked})
-    assert (gone.status, url in str(gone.reason)) == ("failed", True)
 
 
 def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, folder: Path, port: int) -> None:
@@ -149,19 +119,3 @@ def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, fol
     assert run.status() == 1
     assert "Traceback" not in run.complained()
     assert (folder / "run" / "targets.md").exists()
-
-
-def run_flags(runtime: Runtime, command: str, blocks: int) -> list[str]:
-    """Flags of a small run of that command."""
-    sizes = ["--num-clients", "1", "--num-requests-per-client", "10", "--duration", "0", "--blocks", str(blocks)]
-    return ["--service-command", command, "--request", "/items/3", *sizes, *runtime_flags(runtime), "--quiet"]
-
-
-def test_a_service_that_does_not_start_twice_is_not_waited_for_again(any_runtime: Runtime, folder: Path) -> None:
-    run = finished([*run_flags(any_runtime, "{python} dies.py {port}", 4), "--out", "run"], folder)
-    cells = result_of(folder / "run")["cells"]
-    assert [(cell["block"], cell["status"]) for cell in cells] == [(block, "failed") for block in (1, 2, 3, 4)]
-    assert len({cell["reason"]["text"] for cell in cells[:2]}) == 2  # each names its process
-    assert [cell["reason"].get("code") for cell in cells] == ["not_ready"] * 2 + ["not_tried"] * 2
-    assert "pid" not in cells[-1]["reason"]["text"]
-    assert run.status() == 1

@@ -10,6 +10,7 @@ from reports.rows.pauses import Pauses, pauses
 from reports.rows.summary import rows
 from tests.alone import alone
 from tests.contract.own_services import measured
+from tests.contract.serving import check_ok
 from tests.reports.sample import run_of
 
 BLOCKS = range(1, 9)  # fewer than 6 claim nothing; of 8 the machine may spoil two
@@ -21,7 +22,8 @@ def of_service(folder: Path, bench: Bench, runtime: str, cycles: int) -> Pauses:
     given = {"command": f"{{python}} collecting.py {{port}} {cycles}"}
     many = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 500}
     cells = [measured(folder, bench, runtime, given, block, **many) for block in BLOCKS]
-    assert [(cell.status, str(cell.reason)) for cell in cells] == [("ok", "")] * len(BLOCKS)
+    for cell in cells:
+        check_ok(cell)
     (found,) = pauses(rows(run_of(cells, runtimes=(runtime,))))
     return found
 
@@ -43,21 +45,3 @@ def test_of_a_service_without_garbage_nothing_is_claimed(any_runtime: Runtime, f
     assert not found.is_finding
     assert found.slow
     assert found.slow.held_up.value < 0.05
-
-
-def test_collections_of_every_worker_of_a_pre_forking_service_are_known(
-    any_runtime: Runtime, folder: Path, bench: Bench
-) -> None:
-    result = measured(
-        folder, bench, str(any_runtime.name), {"command": "{python} prefork.py {port}"}, NUM_REQUESTS_PER_CLIENT=20
-    )
-    assert (result.status, str(result.reason)) == ("ok", "")
-    assert result.services[0]["pauses"]["processes"] >= 1
-
-
-def test_of_a_python_that_ignores_its_environment_nothing_is_known(
-    any_runtime: Runtime, folder: Path, bench: Bench
-) -> None:
-    result = measured(folder, bench, str(any_runtime.name), {"command": "{python} -I items.py {port}"})
-    assert (result.status, str(result.reason)) == ("ok", "")
-    assert ("pauses" in result.services[0], result.slow) == (False, {})

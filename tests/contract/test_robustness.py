@@ -23,6 +23,7 @@ from tests.contract.runs import (
     result_of,
     runtime_flags,
     started,
+    value_flags,
     wait_for_ends,
 )
 
@@ -36,9 +37,7 @@ ENDED = {SIGINT: 130, SIGTERM: 143, SIGKILL: -9}
 
 def serve_flags(runtime: Runtime, number: str = "2", **params: Any) -> list[str]:
     """Arguments of `runner.py serve` for one service."""
-    values = {"NUM_API_SERVICES": 1, **params}
-    flags = [word for name, value in values.items() for word in ("--" + name.lower().replace("_", "-"), str(value))]
-    return ["serve", "--system", number, *runtime_flags(runtime), *flags]
+    return ["serve", "--system", number, *runtime_flags(runtime), *value_flags({"NUM_API_SERVICES": 1, **params})]
 
 
 def gated_flags(runtime: Runtime, turn: int) -> list[str]:
@@ -161,37 +160,7 @@ def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and
     assert result_of(folder / "run")["cells"] == after["cells"]
 
 
-def test_two_runs_at_once_do_not_collide(any_runtime: Runtime, short_folder: Path) -> None:
-    flags = plan_flags(any_runtime, NUM_REQUESTS_PER_CLIENT=500, NUM_MULTI_SOCKET=2)
-    flags[flags.index("--system") + 1] = "4"
-    (short_folder / "a").mkdir()
-    (short_folder / "b").mkdir()
-    os.symlink(short_folder / "a" / "t", short_folder / "b" / "t")
-    with (
-        started([*flags, "--out", "run"], short_folder / "a") as one,
-        started([*flags, "--out", "run"], short_folder / "b") as other,
-    ):
-        assert (one.status(), other.status()) == (0, 0)
-        assert one.leaves_nothing()
-    for run in (one, other):
-        (cell,) = result_of(run.folder / "run")["cells"]
-        assert (cell["status"], cell["answered"]) == ("ok", 500)
-
-
 # ---- refusals ------------------------------------------------------------------------------------------------------
-
-
-def test_a_plan_that_needs_more_files_than_the_hard_limit_is_refused_with_both_numbers(
-    any_runtime: Runtime, short_folder: Path
-) -> None:
-    flags = [*plan_flags(any_runtime, NUM_API_SERVICES=200, NUM_CLIENTS=200), "--out", "run"]
-    run = finished(flags, short_folder, files=300)
-    assert (run.status(), run.leaves_nothing()) == (2, True)
-    assert run.complained().startswith("error: ")
-    numbers = [int(number) for number in re.findall(r"\d+", run.complained())]
-    assert 300 in numbers
-    assert max(numbers) >= 3 * 400
-    assert run.said() == ""
 
 
 def test_a_soft_limit_on_open_files_is_raised_and_the_plan_runs(any_runtime: Runtime, short_folder: Path) -> None:
@@ -199,28 +168,6 @@ def test_a_soft_limit_on_open_files_is_raised_and_the_plan_runs(any_runtime: Run
     flags[flags.index("--system") + 1] = "4"
     run = finished([*flags, "--out", "run"], short_folder, files=250)
     assert run.status() == 0, run.complained()
-
-
-def test_a_missing_runtime_ends_a_run_that_requires_it_and_no_other(any_runtime: Runtime, short_folder: Path) -> None:
-    flags = plan_flags(any_runtime)
-    run = finished([*flags, "--require", "3.99t", "--out", "run"], short_folder)
-    assert (run.status(), run.said(), run.complained().count("\n")) == (2, "", 1)
-    assert not (short_folder / "run").exists()
-    flags[flags.index("--runtime") + 1] += ",3.99t"
-    run = finished([*flags, "--out", "run"], short_folder)
-    assert run.status() == 0
-    assert any(line.endswith("uv python install 3.99t") for line in run.complained().splitlines())
-    result = result_of(short_folder / "run")
-    assert [cell["runtime"] for cell in result["cells"]] == [str(any_runtime.name)]
-    assert list(result["missing"]) == ["3.99t"]
-
-
-def test_a_temporary_folder_that_is_too_long_for_sockets_is_refused(any_runtime: Runtime, short_folder: Path) -> None:
-    deep = short_folder / ("d" * 80)
-    deep.mkdir()
-    run = finished([*plan_flags(any_runtime), "--out", "run"], deep)
-    assert (run.status(), run.leaves_nothing()) == (2, True)
-    assert "TMPDIR" in run.complained()
 
 
 # ---- serve ---------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from reports.rows.ran import ran
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured
 from tests.contract.packages import not_installed
+from tests.contract.serving import check_ok
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
 
@@ -61,8 +62,7 @@ def served(
 
 
 def check_all_is_well(result: CellResult, runtime: Runtime) -> None:
-    assert (result.status, str(result.reason)) == ("ok", "")
-    assert (result.answered, result.wrong, result.errors) == (result.requests, 0, {})
+    check_ok(result)
     assert all(one["gil_enabled_end"] is runtime.name.gil_enabled for one in result.services)
 
 

@@ -71,29 +71,21 @@ def test_what_cannot_be_a_request_is_refused_and_its_connection_closed(service: 
         service.check_it_answers(kind.prompt_s)
 
 
-def test_a_peer_that_stops_or_goes_away_in_the_middle_holds_up_nobody(service: Serving, kind: Kind) -> None:
+def test_a_peer_that_sends_byte_by_byte_or_goes_away_in_the_middle_holds_up_nobody(
+    service: Serving, kind: Kind
+) -> None:
     calc = service.dialect.calc
+    with service.peer() as slow:
+        for place, byte in enumerate(calc):
+            if place in CUTS or place % 8 == 0:
+                service.check_it_answers(kind.prompt_s)
+            slow.send(bytes([byte]))
+        assert service.dialect.read(slow, calc) == (200, service.dialect.msg)
     for cut in CUTS:
-        with service.peer() as slow:
-            slow.send(calc[:cut])
-            service.check_it_answers(kind.prompt_s)
-            slow.send(calc[cut:])
-            assert service.dialect.read(slow, calc) == (200, service.dialect.msg)
         for sent in (calc[:cut], calc):
             with service.peer() as gone:
                 gone.send(sent)
     service.check_it_answers(kind.prompt_s)
-
-
-def test_a_peer_that_sends_byte_by_byte_is_answered_and_so_are_the_others_meanwhile(
-    service: Serving, kind: Kind
-) -> None:
-    with service.peer() as slow:
-        for place, byte in enumerate(service.dialect.calc):
-            slow.send(bytes([byte]))
-            if place % 8 == 0:
-                service.check_it_answers(kind.prompt_s)
-        assert service.dialect.read(slow, service.dialect.calc) == (200, service.dialect.msg)
 
 
 def test_hundreds_of_silent_connections_and_of_half_requests_hold_up_nobody(service: Serving, kind: Kind) -> None:

@@ -159,6 +159,13 @@ def says(answer: bytes, *, keep: bool = True) -> Script:
     return script
 
 
+def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """A script that gives the bytes back as they came, in halves."""
+    connection.sendall(request[:50])
+    connection.sendall(request[50:])
+    return True
+
+
 def in_parts(*parts: bytes, gap_s: float) -> Script:
     """A script that gives its answer piece by piece."""
 

@@ -4,22 +4,19 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.messages import verbatim
+from core.method import Method
 from lab.native.programs import BUILDS, why_cargo_cannot
 from lab.places import NATIVE_SOURCES, REPOSITORY
-from lab.run.children import READY, Children
 from lab.run.sandbox import Sandbox
 from tests.contract.dialects import FRAMES, Dialect
-from tests.contract.peers import DEADLINE_S
-from tests.contract.serving import Serving
+from tests.contract.serving import Serving, listening
 
 RUNTIME = "native"
 CARGO_TIMEOUT_S = 1800
@@ -79,14 +76,20 @@ def told_service(folder: str | Path, params: Mapping[str, Any], *, system: str =
     return {**named, "service_id": 0, "folder": str(folder), "cpus": [], **more}
 
 
-@contextmanager
+def told_client(
+    addresses: list[list[str]],
+    *,
+    method: Method = Method(),  # noqa: B008
+    **params: Any,
+) -> dict[str, Any]:
+    """What a client is told: 20 requests for a count of 50, but for *params*."""
+    named = {"cell_id": "a-test", "system": "2", "runtime": RUNTIME}
+    asked = {"CALC_TARGET": 50, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_THREADS_PER_CLIENT": 2, **params}
+    return {**named, "params": asked, "client_id": 0, "addresses": addresses, "method": method.to_json(), "cpus": []}
+
+
 def native_serving(
     command: list[str], sandbox: Sandbox, params: Mapping[str, Any], *, system: str = "", dialect: Dialect = FRAMES
-) -> Iterator[Serving]:
+) -> AbstractContextManager[Serving]:
     """A native service that listens; killed at the end of the block."""
-    folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
-    with Children(sandbox, str(REPOSITORY)) as children:
-        child = children.start(verbatim("Service 1 of 1"), RUNTIME, command)
-        child.tell(told_service(folder, params, system=system))
-        (ready,) = children.hear_all([child], READY, verbatim("before it was ready"), DEADLINE_S)
-        yield Serving(children, child, ready["addresses"], dialect)
+    return listening(command, sandbox, told_service("", params, system=system), {}, dialect)

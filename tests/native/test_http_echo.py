@@ -1,7 +1,5 @@
 """http-echo and axum-server: what is theirs alone. tests/contract/test_wire.py has the bad peers of http-echo."""
 
-import shutil
-import subprocess
 from contextlib import ExitStack
 from time import perf_counter_ns
 
@@ -15,19 +13,6 @@ from tests.native.programs import as_service, native_serving
 
 DELAY_US = 200_000
 GREETING = (200, "Hello, World!")
-
-
-@pytest.mark.parametrize("transport", ["tcp", "unix"])
-@pytest.mark.parametrize("threads", [None, 1, 2])
-def test_axum_answers_every_request_with_thirteen_bytes_and_keeps_the_connection(
-    sandbox: Sandbox, transport: str, threads: int | None
-) -> None:
-    params = {"TRANSPORT": transport, "NUM_SERVER_THREADS": threads}
-    with native_serving(as_service("axum-server"), sandbox, params, dialect=BODY) as service:
-        with service.peer() as peer:
-            assert [BODY.ask(peer, BODY.calc) for _ in range(3)] == [GREETING] * 3
-            assert BODY.ask(peer, b"GET /nope HTTP/1.1\r\nHost: x\r\n\r\n") == (404, "")
-        assert service.end()["requests"] == 4
 
 
 @alone
@@ -81,16 +66,3 @@ def test_http_echo_keeps_or_closes_a_connection_as_it_is_asked_to(sandbox: Sandb
             peer.send(asked)
             assert peer.take(len(answer)) == answer
         assert is_kept or peer.is_closed()
-
-
-@pytest.mark.parametrize("flags", [[], ["-k"]])
-def test_ab_fails_no_request_with_keep_alive_or_without(sandbox: Sandbox, flags: list[str]) -> None:
-    if shutil.which("ab") is None:
-        pytest.skip("ab is not installed")
-    with native_serving(as_service("http-echo"), sandbox, {"TRANSPORT": "tcp"}) as service:
-        ab = ["ab", *flags, "-q", "-n", "500", "-c", "5", f"http://{service.addresses[0]}/"]
-        said = subprocess.run(ab, capture_output=True, text=True, check=True, timeout=30).stdout
-        fields = dict(line.split(":", 1) for line in said.splitlines() if ":" in line)
-        assert (fields["Complete requests"].strip(), fields["Failed requests"].strip()) == ("500", "0")
-        assert fields.get("Keep-Alive requests", "0").strip() == ("500" if flags else "0")
-        assert service.end()["requests"] >= 500

@@ -1,20 +1,29 @@
 """loadgen as a client of the child contract: what its cell says. tests/contract calls every system by it."""
 
 import socket
+from typing import Any
 
-from core.histogram import Histogram
 from core.method import Method
-from tests.native.loadgen_child import FRAMED, RIGHT, asked, told
+from tests.contract.speaking import released, spoken
 from tests.native.loadgen_peers import (
     HELLO,
     Scripted,
     counted,
     read_frame,
     read_http,
-    read_message,
     says,
     scripted,
 )
+from tests.native.programs import program_or_skip, told_client
+
+RIGHT = says(counted(200, "50"))
+FRAMED = ("--protocol", "framed")
+
+
+def asked(cell: dict[str, Any], *flags: str) -> dict[str, Any]:
+    """The result of a client that does not warm up."""
+    with spoken([program_or_skip("loadgen"), "--report", "child", *flags], cell) as (client, _):
+        return released(client)
 
 
 def test_each_service_is_asked_beginning_with_the_clients_own() -> None:
@@ -26,7 +35,7 @@ def test_each_service_is_asked_beginning_with_the_clients_own() -> None:
         return True
 
     with scripted(noting, read_frame) as first, scripted(noting, read_frame) as second:
-        cell = told([[first.address], [second.address]], NUM_THREADS_PER_CLIENT=1)
+        cell = told_client([[first.address], [second.address]], NUM_THREADS_PER_CLIENT=1)
         result = asked({**cell, "client_id": 3}, *FRAMED)
     assert (result["requests"], result["answered"]) == (40, 40)
     assert order == [second.address] * 20 + [first.address] * 20
@@ -34,36 +43,15 @@ def test_each_service_is_asked_beginning_with_the_clients_own() -> None:
 
 def test_a_duration_is_kept_and_divided_among_services_that_have_to_wait() -> None:
     with scripted(RIGHT, read_frame) as first, scripted(RIGHT, read_frame) as second:
-        cell = told([[first.address], [second.address]], NUM_THREADS_PER_CLIENT=1, method=Method(duration_s=2.0))
+        cell = told_client([[first.address], [second.address]], NUM_THREADS_PER_CLIENT=1, method=Method(duration_s=2.0))
         result = asked(cell, *FRAMED)
     assert result["requests"] == result["answered"] == first.requests + second.requests
     assert min(first.requests, second.requests) > 10
     assert 2.0e9 <= result["completion_ns"] < 4.0e9  # each in turn for the whole duration would be 4 s
 
 
-def test_a_rate_is_kept_and_latency_counts_from_the_due_time() -> None:
-    with scripted(RIGHT, read_frame) as server:
-        result = asked(told([[server.address]], RATE=100, NUM_CONNECTIONS_PER_CLIENT=3), *FRAMED)
-    assert (result["answered"], result["rate"], result["overdue"]) == (20, 100, 0)
-    assert (server.requests, server.connections) == (20, 3)
-    assert 4 < result["offered_rate"] <= 100.001  # a busy machine sends some late; nothing sends one early
-    assert 0.19e9 <= result["completion_ns"] < 5e9
-    assert Histogram.from_json(result["latency"]).count == 20
-
-
-def test_an_echo_has_the_size_that_the_cell_says() -> None:
-    def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        connection.sendall(request)
-        return True
-
-    with scripted(echo, read_message) as server:
-        cell = told([[server.address]], MESSAGE_BYTES=100, NODELAY=False, BUFFER_BYTES=65536)
-        result = asked(cell, "--protocol", "echo")
-    assert (result["answered"], result["sent_bytes"], result["received_bytes"]) == (20, 2000, 2000)
-
-
 def test_a_path_is_asked_for_with_get_and_without_keep_alive_each_time_anew() -> None:
     with scripted(says(HELLO), read_http) as server:
-        cell = told([[server.address]], KEEP_ALIVE=False)
+        cell = told_client([[server.address]], KEEP_ALIVE=False)
         result = asked(cell, "--protocol", "http", "--path", "/x")
     assert (result["answered"], result["connect"]["count"], server.connections) == (20, 20, 20)

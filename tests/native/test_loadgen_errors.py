@@ -11,6 +11,7 @@ from tests.native.loadgen_peers import (
     Script,
     Scripted,
     counted,
+    echo,
     in_parts,
     loadgen,
     nobody_listens,
@@ -26,6 +27,7 @@ from tests.native.loadgen_peers import (
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n"
 UNTIL_CLOSED = b"HTTP/1.1 200 OK\r\n\r\nhello"
+CLOSING = HELLO.replace(b"Server", b"Connection: close\r\nServer")
 REFUSED = b"HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n"
 CALC = ("--protocol", "framed", "--calc-target", 50)
 ECHO = ("--protocol", "echo", "--message-bytes", 100)
@@ -48,11 +50,14 @@ def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool
     return True
 
 
-def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """The bytes as they came, in halves."""
-    connection.sendall(request[:50])
-    connection.sendall(request[50:])
-    return True
+def noting(asked: list[bytes], answer: bytes) -> Script:
+    """Keeps each request, and always gives this answer."""
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        asked.append(request)
+        return says(answer)(server, connection, request)
+
+    return script
 
 
 def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool:
@@ -67,11 +72,11 @@ FINE = {"wrong": 0, "errors": {}, "answered": 20}
 HTTP_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
     "at once": (says(HELLO), HTTP),
     "in halves": (in_parts(HELLO[:30], HELLO[30:], gap_s=0.002), HTTP),
-    "head and body": (in_parts(HELLO[:-5], HELLO[-5:], gap_s=0.002), HTTP),
     "byte by byte": (bytewise(HELLO), HTTP),
     "chunked": (says(CHUNKED), HTTP),
     "chunked, byte by byte": (bytewise(CHUNKED), HTTP),
     "until closed": (says(UNTIL_CLOSED, keep=False), HTTP),
+    "and closed each time": (says(CLOSING, keep=False), {**HTTP, "kept": 0}),
     "after 100 Continue": (says(b"HTTP/1.1 100 Continue\r\n\r\n" + HELLO), HTTP),
     "another status": (says(REFUSED), {"answered": 20, "errors": {"503": 20}, "given_up": 0}),
     "another length": (growing, {"answered": 20, "wrong": 19, "errors": {}}),
@@ -84,7 +89,6 @@ HTTP_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
 }
 FRAMED_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
     "right": (says(counted(200, "50")), {**FINE, "calc_ns": 100}),
-    "byte by byte": (bytewise(counted(200, "50")), FINE),
     "wrong": (says(counted(200, "51")), {**FINE, "wrong": 20}),
     "refused": (says(counted(500, "")), {**FINE, "errors": {"500": 20}}),
     "no JSON": (says(b"\x00\x00\x00\x04\xff{]["), {"answered": 20, "errors": {"garbled": 20}}),
@@ -150,23 +154,9 @@ def test_a_server_that_dies_is_given_up() -> None:
     assert list(report["errors"]) in (["closed"], ["reset"])
 
 
-def test_a_server_that_closes_after_each_answer_is_connected_to_again() -> None:
-    closing = HELLO.replace(b"Server", b"Connection: close\r\nServer")
-    with scripted(says(closing, keep=False), read_http) as server:
-        report = reported("-n", 10, server.url, status=0)
-    assert (report["answered"], report["kept"], report["connect"]["count"]) == (10, 0, 10)
-    assert server.connections == 10
-
-
 def test_without_keep_alive_each_request_has_a_connection_and_says_so(folder: Path | None) -> None:
-    asked = []
-
-    def noting(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        asked.append(request)
-        connection.sendall(HELLO)
-        return True
-
-    with scripted(noting, read_http, folder) as server:
+    asked: list[bytes] = []
+    with scripted(noting(asked, HELLO), read_http, folder) as server:
         report = reported("-n", 10, "--keep-alive", "false", server.url, status=0)
     assert (report["answered"], report["connect"]["count"], server.connections) == (10, 10, 10)
     assert report["total"]["min_ns"] > report["latency"]["min_ns"]
@@ -174,16 +164,10 @@ def test_without_keep_alive_each_request_has_a_connection_and_says_so(folder: Pa
 
 
 def test_a_request_is_what_the_flags_say(tmp_path: Path) -> None:
-    asked = []
-
-    def noting(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        asked.append(request)
-        connection.sendall(HELLO)
-        return True
-
+    asked: list[bytes] = []
     body = tmp_path / "body"
     body.write_bytes(b"\x00\xff")
-    with scripted(noting, read_http) as server:
+    with scripted(noting(asked, HELLO), read_http) as server:
         reported("-n", 1, "-H", "X-A: b", "-H", "Host: h", "--body-file", str(body), server.url, status=0)
         reported("-n", 1, server.url, status=0)
     assert asked == [
@@ -193,14 +177,8 @@ def test_a_request_is_what_the_flags_say(tmp_path: Path) -> None:
 
 
 def test_a_response_to_head_is_whole_without_its_body() -> None:
-    asked = []
-
-    def bodyless(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        asked.append(request)
-        connection.sendall(HELLO[: -len(b"hello")])
-        return True
-
-    with scripted(bodyless, read_http) as server:
+    asked: list[bytes] = []
+    with scripted(noting(asked, HELLO.removesuffix(b"hello")), read_http) as server:
         report = reported("-n", 5, "-m", "HEAD", "--timeout", "2s", server.url, status=0)
     assert (report["answered"], report["body_bytes"], report["kept"]) == (5, 0, 5)
     assert asked[0] == b"HEAD /a HTTP/1.1\r\nHost: " + server.address.encode() + b"\r\n\r\n"

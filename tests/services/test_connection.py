@@ -69,30 +69,11 @@ def test_a_refusal_is_a_frame_with_its_code(pair: tuple[Connection, socket.socke
     assert peer.recv(1000) == len(body).to_bytes(4, "big") + body
 
 
-def cell(transport: str) -> Cell:
-    """A cell of system 4."""
-    reads = find("4").parameters
-    return Cell.build(system="4", runtime="3.14", reads=reads, values={"TRANSPORT": transport})
-
-
-def test_unix_sockets_lie_in_the_folder_until_their_files_are_removed(short_folder: Path) -> None:
-    listeners = listen(cell("unix"), 3, str(short_folder), sockets=2)
-    with listeners[0].sock, listeners[1].sock:
-        assert [one.address for one in listeners] == [f"{short_folder}/3.0", f"{short_folder}/3.1"]
-        assert all(Path(one.address).is_socket() for one in listeners)
-        for one in listeners:
-            one.remove_file()
-    assert list(short_folder.iterdir()) == []
-
-
-def test_tcp_sockets_are_on_loopback_with_ports_of_their_own(short_folder: Path) -> None:
-    listeners = listen(cell("tcp"), 3, str(short_folder), sockets=2)
-    with listeners[0].sock as listening, listeners[1].sock:
-        hosts, ports = zip(*(one.address.split(":") for one in listeners), strict=True)
-        assert set(hosts) == {"127.0.0.1"}
-        assert len(set(ports)) == 2
-        with socket.create_connection((hosts[0], int(ports[0]))), listening.accept()[0] as accepted:
-            connection = Connection(accepted, listeners[0])
-            assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-        listeners[0].remove_file()
-    assert list(short_folder.iterdir()) == []
+def test_a_tcp_socket_is_on_loopback_and_answers_without_delay(short_folder: Path) -> None:
+    cell = Cell.build(system="4", runtime="3.14", reads=find("4").parameters, values={"TRANSPORT": "tcp"})
+    (listener,) = listen(cell, 3, str(short_folder), sockets=1)
+    host, _, port = listener.address.partition(":")
+    assert host == "127.0.0.1"
+    with listener.sock, socket.create_connection((host, int(port))), listener.sock.accept()[0] as accepted:
+        connection = Connection(accepted, listener)
+        assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -3,12 +3,10 @@
 import pytest
 
 from clients.http import workers as http_workers
-from clients.http.stdlib import StdlibConnection
 from clients.http.threads import BlockingConnection, ThreadClient, ThreadWorker
 from clients.workers import NEVER_NS
 from core.cell import Cell
 from core.method import Method
-from tests.clients.scripted_http import ScriptedHttp, response, says
 
 READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONNECTIONS_PER_CLIENT")
 
@@ -16,15 +14,6 @@ READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONN
 def cell(requests: int, connections: int = 1) -> Cell:
     values = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": connections}
     return Cell.build(system="http-stdlib", runtime="3.14", reads=READS, values=values)
-
-
-def test_a_connection_of_the_standard_library_asks_and_is_closed() -> None:
-    with ScriptedHttp(says(response())) as server:
-        host, _, port = server.address.partition(":")
-        connection = StdlibConnection(host, int(port), 5.0)
-        assert connection.get() == (200, 13)
-        connection.close()
-        assert connection._connection.sock is None
 
 
 class Broken:

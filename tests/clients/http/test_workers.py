@@ -1,9 +1,11 @@
 """What HTTP workers share: portions, places, and counts that are known beforehand."""
 
+from collections.abc import Callable
+
 import pytest
 
-from clients.http.workers import REQUEST_DEADLINE_S, TIMELINE_REQUESTS, HttpTally, places, summary
-from clients.workers import shares, timed, turns, warmup
+from clients.http.workers import REQUEST_DEADLINE_S, TIMELINE_REQUESTS, HttpTally, summary
+from clients.workers import NEVER_NS, Quota, timed, turns, warmup
 from core.cell import Cell
 from core.method import Method, Warmup
 
@@ -16,41 +18,25 @@ def cell(requests: int, connections: int) -> Cell:
 
 
 @pytest.mark.parametrize(
-    ("requests", "workers", "expected"),
-    [(1000, 10, [100] * 10), (7, 3, [3, 2, 2]), (2, 4, [1, 1, 0, 0]), (5, 1, [5])],
-)
-def test_requests_are_divided_and_the_remainder_goes_to_the_first_workers(
-    requests: int, workers: int, expected: list[int]
-) -> None:
-    assert shares(requests, workers) == expected
-
-
-def test_a_cell_without_a_duration_asks_its_requests_of_each_service() -> None:
-    quota = timed(cell(5, 2), services=3, method=Method())
-    assert quota.requests == (8, 7)
-    assert quota.until_ns(0) > 10**18
-
-
-def test_a_cell_with_a_duration_asks_until_it_is_over() -> None:
-    quota = timed(cell(5, 2), services=1, method=Method(duration_s=0.5))
-    assert quota.requests == (None, None)
-    assert quota.until_ns(7) == 500_000_007
-
-
-@pytest.mark.parametrize(
-    ("method", "requests", "slice_ns"),
+    ("asked", "services", "method", "requests", "until_ns"),
     [
-        (Method(warmup=Warmup(share=0.1)), (5, 5), 0),
-        (Method(warmup=Warmup(share=0.001)), (1, 1), 0),
-        (Method(warmup=Warmup(seconds=0.25)), (None, None), 250_000_000),
-        (Method(warmup=Warmup(share=0.1), duration_s=2.0), (None, None), 200_000_000),
+        (timed, 3, Method(), (150, 150), NEVER_NS),
+        (timed, 1, Method(duration_s=0.5), (None, None), 500_000_007),
+        (warmup, 1, Method(warmup=Warmup(share=0.1)), (5, 5), NEVER_NS),
+        (warmup, 1, Method(warmup=Warmup(share=0.001)), (1, 1), NEVER_NS),
+        (warmup, 1, Method(warmup=Warmup(seconds=0.25)), (None, None), 250_000_007),
+        (warmup, 1, Method(warmup=Warmup(share=0.1), duration_s=2.0), (None, None), 200_000_007),
     ],
 )
-def test_the_warm_up_is_a_share_of_the_requests_or_so_many_seconds(
-    method: Method, requests: tuple[int | None, ...], slice_ns: int
+def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many_seconds(
+    asked: Callable[..., Quota],
+    services: int,
+    method: Method,
+    requests: tuple[int | None, ...],
+    until_ns: int,
 ) -> None:
-    quota = warmup(cell(100, 2), services=1, method=method)
-    assert (quota.requests, quota.slice_ns) == (requests, slice_ns)
+    quota = asked(cell(100, 2), services=services, method=method)
+    assert (quota.requests, quota.until_ns(7)) == (requests, until_ns)
 
 
 @pytest.mark.parametrize(("clients", "connections", "services"), [(2, 8, 16), (3, 5, 4), (1, 7, 7), (20, 1, 6)])
@@ -58,12 +44,6 @@ def test_connections_are_spread_evenly_over_the_services(clients: int, connectio
     asked = [turn for one in range(clients) for turn in turns(cell(1, connections), one, services)]
     counts = [asked.count(service) for service in range(services)]
     assert max(counts) - min(counts) <= 1
-
-
-def test_workers_go_round_the_services_and_each_client_goes_on_after_the_one_before() -> None:
-    addresses = [["127.0.0.1:80"], ["127.0.0.1:81"]]
-    assert [port for _, port in places(cell(1, 3), 0, addresses)] == [80, 81, 80]
-    assert [port for _, port in places(cell(1, 3), 1, addresses)] == [81, 80, 81]
 
 
 @pytest.mark.parametrize(("status", "wrong", "errors"), [(200, 1, {}), (500, 0, {"500": 1}), (404, 0, {"404": 1})])

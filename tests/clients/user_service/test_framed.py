@@ -18,12 +18,12 @@ def test_a_frame_has_method_url_and_params() -> None:
 
 @pytest.mark.parametrize("body", ["hello", "[1]", "3", "[" * 100_000])
 def test_a_body_that_is_no_json_object_is_refused_with_the_request(body: str) -> None:
-    with pytest.raises(BadInput, match=r"The body of POST /calc is .*it must be a JSON object"):
+    with pytest.raises(BadInput, match="POST /calc"):
         message(Request(method="POST", path="/calc", body=body), "/run/x.sock")
 
 
 def test_a_body_in_a_file_is_looked_into_as_well(tmp_path: Path) -> None:
     file = tmp_path / "body.json"
     file.write_bytes(b"\xff")
-    with pytest.raises(BadInput, match="it must be a JSON object"):
+    with pytest.raises(BadInput, match="JSON object"):
         message(Request(body_file=str(file)), "/run/x.sock")

@@ -7,7 +7,9 @@ from services.alternatives.counts import Counts
 THREADS, EACH = 8, 2000
 
 
-def add_in_threads(counts: Counts) -> None:
+def test_nothing_is_lost_between_threads_threads_that_have_ended_still_count_and_a_reset_counts_from_nought() -> None:
+    counts = Counts()
+
     def add() -> None:
         for _ in range(EACH):
             counts.add()
@@ -17,18 +19,8 @@ def add_in_threads(counts: Counts) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-
-
-def test_nothing_is_lost_between_threads_and_threads_that_have_ended_still_count() -> None:
-    counts = Counts()
-    add_in_threads(counts)
     assert counts.requests == THREADS * EACH
-
-
-def test_after_a_reset_it_counts_from_nought() -> None:
-    counts = Counts()
     counts.add()
-    add_in_threads(counts)
     counts.reset()
     assert counts.requests == 0
     counts.add()
