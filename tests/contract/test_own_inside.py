@@ -11,6 +11,7 @@ from lab.python import uv
 from lab.run.measure import Bench
 from lab.run.profiling import PROFILERS
 from lab.run.runtimes import Runtime
+from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, planned, running
 from tests.contract.serving import check_ok
@@ -94,3 +95,12 @@ def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
     assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
     assert service["gil_known"] is True
     assert {"cpu_user_ns", "cpu_system_ns", "voluntary_switches", "max_rss_bytes"} <= set(service)
+
+
+def test_of_a_service_that_this_process_holds_nothing_is_known(folder: Path, bench: Bench) -> None:
+    with serving() as (address, _):
+        asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
+        result = measured(folder, bench, "native", {"targets": {"here": f"http://{address}/"}, "requests": asked})
+    (service,) = result.services
+    assert (result.status, service["gil_known"], service["pythons"]) == ("ok", False, [])
+    assert "cpu_user_ns" not in service

@@ -8,11 +8,12 @@ import pytest
 
 from config.plan import Plan, Row
 from core.fingerprint import CODE, environment_changes
-from core.messages import listed
+from core.messages import listed, message
 from core.result import CellResult
 from lab.digests import Digests, files_in
 from lab.run import experiment, fingerprints
 from lab.run.fingerprints import Fingerprints
+from lab.run.measure import NOT_READY
 from lab.run.runs import Order, check_unchanged, unmeasured
 from reports.rows.gates import mixed
 from systems import find
@@ -63,6 +64,24 @@ def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(
     experiment.carry_out(order, run, journal.sandbox, journal)
     assert [cell.status for cell in run.cells] == ["invalid"] + ["ok"] * 11
     assert "services/cached.py changed" in str(run.cells[0].reason)
+
+
+def test_a_service_that_never_starts_is_not_tried_a_third_time_and_keeps_no_figures(
+    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dead(*arguments: Any) -> CellResult:
+        ended = message("Service 1 of 1 (pid 812) ended", code=NOT_READY)
+        return replace(journal.measure(*arguments), status="failed", reason=ended, requests=20)
+
+    monkeypatch.setattr(experiment, "measure", dead)
+    monkeypatch.setattr("core.system.System.hosted", True)
+    monkeypatch.setattr(Fingerprints, "of", lambda *_: fingerprints.Fingerprint())
+    monkeypatch.setattr(Fingerprints, "__init__", lambda *_: None)
+    run = begin()
+    experiment.carry_out(order, run, journal.sandbox, journal)
+    assert [cell.reason.code for cell in run.cells] == [NOT_READY] * 8 + ["not_tried"] * 4
+    assert all((cell.status, cell.requests, cell.services) == ("failed", 0, []) for cell in run.cells[8:])
+    assert "812" not in str(run.cells[-1].reason)
 
 
 def test_packages_that_changed_are_named_with_both_versions() -> None:
