@@ -55,7 +55,6 @@ def contest() -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "record": lambda: page_of(record_with_trouble()),
-    "record-zh": lambda: page_of(record_with_trouble(), "zh"),
     # every chapter, and few lines in each: checks that look at every element take their time
     "small": lambda: page_of(every_chapter()),
     "small-zh": lambda: page_of(every_chapter(), "zh"),

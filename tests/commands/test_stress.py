@@ -49,18 +49,18 @@ def test_what_cannot_be_stressed_is_refused(arguments: list[str], why: str, tmp_
 
 
 @pytest.mark.parametrize(
-    ("request_line", "status", "wrong_under", "found"),
+    ("request_line", "seconds", "status", "wrong_under", "found"),
     [
-        ("GET /race", 1, {"3.14t"}, "Only without the GIL: wrong answers."),
-        ("GET /sound", 0, set(), "Nothing was found: no wrong answer in "),
+        ("GET /race", "6", 1, {"3.14t"}, "Only without the GIL: wrong answers."),
+        ("GET /sound", "2", 0, set(), "Nothing was found: no wrong answer in "),
     ],
 )
 def test_a_race_is_found_only_without_the_gil_and_a_sound_service_is_clean(
-    request_line: str, status: int, wrong_under: set[str], found: str, tmp_path: Path
+    request_line: str, seconds: str, status: int, wrong_under: set[str], found: str, tmp_path: Path
 ) -> None:
     runtime_or_skip("3.14t")
     folder = tmp_path / "out"
-    given = ["--service-command", SERVICE, "--request", request_line, "--seconds", "3", "--out", str(folder)]
+    given = ["--service-command", SERVICE, "--request", request_line, "--seconds", seconds, "--out", str(folder)]
     assert main([*given, "--quiet"]) == status
     rounds = json.loads((folder / "stress.json").read_text())["rounds"]
     wrong = [(one["runtime"], one["first_wrong"]) for one in rounds if one["wrong"]]
