@@ -180,12 +180,15 @@ if uv --version >/dev/null 2>&1; then tool=uv needs=venv; else tool=venv needs=e
 endef
 
 # The first stamp is away while packages are installed: a set-up that is killed begins from nothing the next time,
-# one that fails (no network, say) leaves what was there in use. uv from PATH brings the pinned uv, which goes on.
+# one that fails (no network, say) leaves what was there in use. uv from PATH goes on, else the pinned uv, which pip installs.
 define install
 status=; ! [ -e $(RUN_STAMP) ] || mv $(RUN_STAMP) $(RUN_STAMP).held; \
-	{ if [ -e $(VENV)/bin/pip ]; \
-	then $(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes $(1); \
-	else PATH="$(VENV)/bin:$$PATH" uv pip install -q --compile-bytecode --python $(PYTHON) --require-hashes $(1); fi; } || status=$$?; \
+	PATH="$(VENV)/bin:$$PATH"; uv --version >/dev/null 2>&1 || { \
+		awk '/^uv==/ { on = 1 } on { print } on && !/\\$$/ { exit }' requirements.txt >$(VENV)/uv.txt; \
+		$(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes -r $(VENV)/uv.txt; }; \
+	{ if uv --version >/dev/null 2>&1; \
+	then uv pip install -q --python $(PYTHON) --require-hashes $(1); \
+	else $(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes $(1); fi; } || status=$$?; \
 	! [ -e $(RUN_STAMP).held ] || mv $(RUN_STAMP).held $(RUN_STAMP); \
 	[ -z "$$status" ] || exit 1
 endef
