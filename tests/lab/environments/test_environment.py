@@ -193,14 +193,14 @@ def test_a_failure_leaves_the_old_environment_for_its_own_requirements(
 
 
 @pytest.mark.parametrize(
-    ("tool", "why"),
-    [("#!/bin/sh\nexec sleep 60\n", r"did not end within 0\.2 s"), ("", r"uv does not run \(No such file")],
+    ("tool", "deadline_s", "why"),
+    [("#!/bin/sh\nexec sleep 60\n", 0.2, r"did not end within 0\.2 s"), ("", 60, r"uv does not run \(No such file")],
 )
 def test_a_tool_that_does_not_end_is_given_up_and_one_that_does_not_run_is_named(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, why: str
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, deadline_s: float, why: str
 ) -> None:
     (tmp_path / "uv").write_text(tool) if tool else (tmp_path / "uv").unlink()
-    monkeypatch.setattr(environments, "MAKE_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(environments, "MAKE_TIMEOUT_S", deadline_s)
     with pytest.raises(EnvironmentFailed, match=why):
         make()
 
