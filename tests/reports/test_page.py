@@ -5,19 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.cell import Value
 from core.messages import verbatim
 from core.method import Method
 from core.result import CellResult, Run
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.reading import elements, every_chapter, page_of, record_with_aa, with_attribute
+from tests.reports.reading import elements, page_of, record_with_aa, with_attribute
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
-
-ORDER = [
-    *["verdict", "results", "validity", "comparisons", "waterfall", "factors", "completion", "sweeps"],
-    *["latency", "costs", "topology", "memory", "cells", "machine"],
-]
 
 
 def small(blocks: int = 2) -> Run:
@@ -39,17 +33,6 @@ def chapters(html: str) -> list[str]:
 def record() -> str:
     """The page of a record."""
     return page_of(record_with_aa())
-
-
-def test_the_record_has_its_chapters_in_order(record: str) -> None:
-    assert chapters(record) == [one for one in ORDER if one != "topology"]
-
-
-def test_topology_crossover_and_memory_stand_between_costs_and_cells() -> None:
-    html = page_of(every_chapter())
-    assert chapters(html) == ORDER
-    ids = {one.attributes["id"] for one in with_attribute(elements(html), "id")}
-    assert {"topology-0", "crossover", "memory-services", "memory-clients"} <= ids
 
 
 def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() -> None:
@@ -91,11 +74,6 @@ def test_every_plot_has_a_text_alternative(record: str) -> None:
         assert one.attributes.get("aria-label") or named
 
 
-def test_the_seeds_figures_stand_beside_ours(record: str) -> None:
-    texts = [one.text for one in elements(record) if one.attributes.get("class") == "number theirs"]
-    assert {"5.5", "14.9", "5.0", "10.3", "16.1", "17.2", "3.03", "5.57", "2.35"} <= set(texts)
-
-
 def test_what_a_failed_cell_said_is_text_and_no_mark_up() -> None:
     run = small()
     run.cells[0] = replace(
@@ -104,9 +82,6 @@ def test_what_a_failed_cell_said_is_text_and_no_mark_up() -> None:
     html = page_of(run)
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in html
-
-
-NO_VALUES: dict[str, Value] = {}
 
 
 def timed() -> Run:

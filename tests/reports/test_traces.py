@@ -20,7 +20,6 @@ from tests.reports.reading import (
     stored_cells,
     with_attribute,
 )
-from tests.reports.several.trio import trio
 
 Cells = Sequence[Mapping[str, Any]]
 
@@ -128,15 +127,6 @@ def test_the_numbers_of_the_verdict_are_those_of_the_cells_that_its_clauses_name
         ratio = mean_ratio(named_cells(one.attributes["data-cells"], cells))
         told = re.findall(r"(?<![.\d])\d+\.\d\d(?!\d)(?= [\[(])", one.text)
         assert [float(text) for text in told] == [pytest.approx(ratio, abs=0.0051)], one.text
-
-
-def test_the_times_of_a_verdict_are_those_of_its_cells() -> None:
-    """4.004 s over 2.004 s is 2.00."""
-    view = trio()[0]
-    found = elements(page_of(view))
-    (one,) = [one for one in with_attribute(found, "data-figure", "verdict") if "GIL" in one.text]
-    ratio = mean_ratio(named_cells(one.attributes["data-cells"], stored_cells(view.run)))
-    assert f"{ratio:.2f} x faster" in one.text
 
 
 def test_the_ends_of_the_range_of_settings_are_ratios_of_their_cells(found: Sequence[Element], cells: Cells) -> None:

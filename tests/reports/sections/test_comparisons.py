@@ -6,12 +6,9 @@ from dataclasses import replace
 import pytest
 
 from core.cell import Value
-from core.languages import ENGLISH
 from core.result import CellResult, Run
-from reports.document.model import Line, Table
 from reports.rows.comparisons import compare, is_decided, widest
-from reports.sections.comparisons import ratio_scale, section
-from reports.view import View
+from reports.sections.comparisons import ratio_scale
 from tests.reports.rows.timed_cells import steady
 from tests.reports.sample import MS, run_of
 
@@ -19,15 +16,6 @@ from tests.reports.sample import MS, run_of
 def two_arms(ms: float = 2000, other_ms: float = 1000, blocks: int = 8) -> Run:
     cells = steady("3.14t+gil", ms, blocks=blocks) + steady("3.14t", other_ms, blocks=blocks)
     return run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
-
-
-def texts(line: Line) -> list[str]:
-    return [datum.text(ENGLISH) for datum in line if datum.strip is None]
-
-
-def tables(run: Run) -> tuple[Table, Table]:
-    forest, reasons = section(View(run)).tables
-    return forest, reasons
 
 
 # ---- the plot and the reasons --------------------------------------------------------------------------------------

@@ -8,8 +8,6 @@ from reports.rows.curves import deviation_ns
 from tests.reports.contestants import blocks_of, contest_run, lines_of, record_of, sentences, table_of
 
 FAST = [100_000, 100_000, 200_000, 200_000]
-LIBUV = blocks_of("echo-libuv", 20_000, latencies_ns=FAST, NUM_CONNECTIONS_PER_CLIENT=3)
-UVLOOP = blocks_of("echo-uvloop", 10_000, runtime="3.14t", latencies_ns=FAST, NUM_CONNECTIONS_PER_CLIENT=3)
 
 
 def echoing(system: str, asleep: float, awake: float) -> list[CellResult]:

@@ -12,10 +12,6 @@ from reports.sections.limit import section
 from reports.view import View
 from tests.reports.contestants import blocks_of, contest_run
 
-SENTENCE = (
-    "System 4 on 3.14t, called by Python clients, reaches 0.31 (0.31 - 0.31) of the machine's limit at CALC_TARGET 0."
-)
-
 
 def system_4(requests_per_s: float, runtime: str, **params: Any) -> list[CellResult]:
     """System 4 in three blocks."""
@@ -28,12 +24,6 @@ def made(run: Run) -> Section:
 
 def sentences(run: Run) -> list[str]:
     return [str(sentence) for sentence in made(run).sentences]
-
-
-@pytest.fixture
-def run() -> Run:
-    """System 4 natively and under two runtimes."""
-    return contest_run(system_4(100_000, "native"), system_4(20_000, "3.11"), system_4(31_000, "3.14t"), view="")
 
 
 def test_a_row_is_compared_with_the_limit_at_its_own_setting() -> None:

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import pytest
-
-from core.result import Run
 from tests.reports.contestants import blocks_of, contest_run, lines_of, table_of
 from tests.reports.sample import MS
 
@@ -16,12 +13,6 @@ WRK = blocks_of("load-wrk", 100_000, client=SAID, **KEPT)
 AB = blocks_of("load-ab", 60_000, client=SAID, **KEPT)
 OWN_FRESH = blocks_of("load-own", 20_000, latencies_ns=[MS], **FRESH)
 AB_FRESH = blocks_of("load-ab", 10_000, client=SAID, **FRESH)
-
-
-@pytest.fixture
-def run() -> Run:
-    """Ours, wrk and ab; and ours and ab without keep-alive."""
-    return contest_run(OWN, WRK, AB, OWN_FRESH, AB_FRESH, view="loadgen")
 
 
 def lines(*cells: Any, **more: Any) -> list[list[str]]:

@@ -55,23 +55,6 @@ def small_run(**plan: Any) -> Run:
     return run
 
 
-EXPECTED = """
-          completion s  requests latency us CPU us/request       blocks
-  Runtime  median   max    per s    p50 p99 service client ratio     ok
-System 1: Single socket, no connection cache
-  3.11      1.600 1.999      500    250 250    20.0   60.0  1.00      1 ███████▉
-  3.14t     1.000 1.000      999    125 125    20.0   20.0  2.00      1 ████▉
-System 3: Tornado
-  3.11    invalid
-  3.14t    failed
-Bars: completion time [s]. Less is better. Latency of a closed loop.
-System 3: Tornado, 3.11: 1 of 1 block invalid: the GIL was off at the end
-System 3: Tornado, 3.14t: 1 of 1 block failed: Service 1 of 1 (3.14t, pid 7)
-exited with status 1 before it was ready. Its last lines: Traceback: [...]
-ModuleNotFoundError: No module named 'tornado'
-"""
-
-
 class Ascii(io.StringIO):
     """A stream whose encoding has no blocks."""
 
@@ -83,10 +66,6 @@ def test_where_the_encoding_has_no_blocks_bars_are_number_signs() -> None:
     text = printed(small_run(), Console(file=out, width=80, highlight=False))
     assert re.search(r" 2\.00 +1 #{5} *\n", text)
     assert text.isascii()
-
-
-def bars(text: str) -> list[int]:
-    return [line.count("█") for line in text.splitlines() if line.startswith(("  3.11 ", "  3.14t ")) and "█" in line]
 
 
 def test_a_whole_record_fits_80_columns_with_every_runtime_setting_and_bar(piped: Console, record: Run) -> None:

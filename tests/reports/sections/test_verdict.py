@@ -4,12 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.messages import message
-from core.result import Run
 from reports.rows.comparisons import Comparison
-from reports.sections.verdict import answered, clause, section
-from reports.view import View
-from tests.reports.rows.timed_cells import steady
-from tests.reports.sample import run_of
+from reports.sections.verdict import answered, clause
 
 RATIOS = {
     "lock": ("3.14t+gil", "3.14t", 1.31, 1.26, 1.37, "faster"),
@@ -54,19 +50,3 @@ def test_causes_of_several_versions_are_told_apart_by_their_arms() -> None:
 
 
 # ---- the section ---------------------------------------------------------------------------------------------------
-
-
-def texts(run: Run) -> list[str]:
-    made = section(View(run))
-    return [str(line) for line in (*made.answer, *made.sentences)]
-
-
-def two_arms(*speedups: float, blocks: int = 8) -> Run:
-    """One setting for each speed-up."""
-    cells = [
-        cell
-        for size, speedup in enumerate(speedups)
-        for arm, ms in (("3.14t+gil", 4000), ("3.14t", 4000 / speedup))
-        for cell in steady(arm, ms, {"PAYLOAD_BYTES": size}, blocks=blocks)
-    ]
-    return run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
