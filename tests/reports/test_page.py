@@ -25,10 +25,6 @@ def small(blocks: int = 2) -> Run:
     return run_of(cells)
 
 
-def chapters(html: str) -> list[str]:
-    return [one.attributes["id"] for one in elements(html) if one.name == "section"]
-
-
 @pytest.fixture(scope="module")
 def record() -> str:
     """The page of a record."""
@@ -106,20 +102,7 @@ def idle() -> Run:
     return run_of(cells)
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        run_of([], runtimes=["3.14"]),
-        run_of([measured(cell_of("2", "3.14t"), 1, [2000 * MS])], runtimes=["3.14t"]),
-        run_of(
-            [measured(cell_of("2", "3.14t"), 1, [2 * MS])], missing={"3.11": "Install it with: uv python install 3.11"}
-        ),
-        timed(),
-        all_failed(),
-        idle(),
-    ],
-    ids=["nothing measured", "one runtime", "one missing", "timed", "all failed", "no clients"],
-)
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_whatever_a_run_holds_there_is_a_page(run: Run, lang: str) -> None:
-    assert {"verdict", "validity", "cells", "machine"} <= set(chapters(page_of(run, lang)))
+@pytest.mark.parametrize("run", [timed(), all_failed(), idle()], ids=["timed", "all failed", "no clients"])
+def test_whatever_a_run_holds_there_is_a_page(run: Run) -> None:
+    chapters = {one.attributes["id"] for one in elements(page_of(run)) if one.name == "section"}
+    assert {"verdict", "validity", "cells", "machine"} <= chapters

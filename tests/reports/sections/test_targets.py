@@ -55,15 +55,19 @@ def test_an_arm_is_told_as_a_share_of_the_first_with_interval_and_verdict() -> N
     assert one.p == 2**-5  # six blocks, one comparison: the least that can be
 
 
-def test_the_first_arm_is_the_reference_however_fast_it_is() -> None:
-    run = a_run(blocks_of(OLD, 2000, blocks=SIX), blocks_of(NEW, 1000, blocks=SIX))
-    assert told(run) == [f"{NEW} serves 0.50 x [0.50, 0.50] what {OLD} does: slower."]
-
-
-def test_three_blocks_are_never_enough_whatever_the_interval_says() -> None:
-    (line,) = told(a_run(blocks_of(OLD, 1000), blocks_of(NEW, 1120)))
-    assert line.startswith(f"{NEW} serves 1.12 x (1.12 - 1.12) what {OLD} does, which is inconclusive: 3 blocks cannot")
-    assert "a few more blocks are needed" in line
+@pytest.mark.parametrize(
+    ("rate", "blocks", "start"),
+    [
+        (500, SIX, "0.50 x [0.50, 0.50] what {first} does: slower."),
+        (1120, (1, 2, 3), "1.12 x (1.12 - 1.12) what {first} does, which is inconclusive: 3 blocks cannot"),
+        (1120, (1, 2), "1.12 x what {first} does, which is inconclusive: 2 blocks cannot"),
+    ],
+)
+def test_the_first_arm_is_the_reference_and_few_blocks_are_never_enough(
+    rate: float, blocks: Sequence[int], start: str
+) -> None:
+    (line,) = told(a_run(blocks_of(OLD, 1000, blocks=blocks), blocks_of(NEW, rate, blocks=blocks)))
+    assert line.startswith(f"{NEW} serves {start.format(first=OLD)}")
 
 
 def test_several_arms_are_one_family() -> None:
@@ -84,12 +88,6 @@ def test_an_arm_that_took_part_again_is_the_noise_floor() -> None:
     assert other.noise_floor == 0.0
     assert told(run)[0].endswith("the same service twice, so that is noise.")
     assert [len(contest.standings) for contest in duels(rows(run))] == [2]
-
-
-def test_too_few_blocks_have_no_interval() -> None:
-    run = a_run(blocks_of(OLD, 1000, blocks=(1, 2)), blocks_of(NEW, 1120, blocks=(1, 2)))
-    (line,) = told(run)
-    assert line.startswith(f"{NEW} serves 1.12 x what {OLD} does, which is inconclusive: 2 blocks cannot")
 
 
 def test_an_arm_alone_is_told_by_what_it_serves() -> None:
