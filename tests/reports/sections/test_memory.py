@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.result import CellResult, Run
+from core.result import Run
 from reports.document.model import Section
 from reports.document.values import KIB, MIB
 from reports.rows.growth import growths
@@ -19,15 +19,15 @@ from tests.reports.sweeps import served
 COUNTS = (0, 25, 50, 75, 100, 125, 150, 175, 200)
 
 
-def shared_pages(
-    clients: int, *, per_client: float = 4 * KIB, private: float = 10 * MIB, shared: float = 8 * MIB
-) -> float:
-    """Proportional set size of one service beside so many clients of the same interpreter."""
-    return private + per_client * clients + shared / (clients + 1)
+def shared_pages(clients: int) -> float:
+    """Proportional set size of one service beside so many clients of the same interpreter: 4 KiB more for each."""
+    return 10 * MIB + 4 * KIB * clients + 8 * MIB / (clients + 1)
 
 
-def cells_of(counts: Sequence[int], size: Callable[[int], float], key: str = "pss_bytes") -> list[CellResult]:
-    return [
+def memory_run(
+    counts: Sequence[int] = COUNTS, size: Callable[[int], float] = shared_pages, key: str = "pss_bytes"
+) -> Run:
+    cells = [
         served(
             "3.14",
             block,
@@ -39,12 +39,7 @@ def cells_of(counts: Sequence[int], size: Callable[[int], float], key: str = "ps
         for count in counts
         for block in (1, 2)
     ]
-
-
-def memory_run(
-    counts: Sequence[int] = COUNTS, size: Callable[[int], float] = shared_pages, key: str = "pss_bytes"
-) -> Run:
-    return run_of(cells_of(counts, size, key), name="memory", blocks=2, runtimes=["3.14"])
+    return run_of(cells, name="memory", blocks=2, runtimes=["3.14"])
 
 
 def made(run: Run) -> Section:

@@ -74,8 +74,6 @@ def test_a_whole_record_fits_80_columns_with_every_runtime_setting_and_bar(piped
     assert text.count("  3.14t+gil ") == 11
     assert all("█" in line for line in text.splitlines() if line.startswith("  3.14t+gil "))
     assert "NUM_MULTI_SOCKET 10, SELECT_MODE single, CLIENT_BINDING" in " ".join(text.split())
-    for head in ("completion s", "requests", "p50", "p99", "service", "client", "ratio"):
-        assert head in text.split("System 1")[0]
     assert "…" not in text
     assert "\x1b" not in text
 

@@ -61,10 +61,7 @@ def said(section: Section) -> list[str]:
 def test_a_line_that_waits_alike_under_both_is_told_once() -> None:
     waiting = line_of("ask", "lib.py", 5, [50, 52] * 10, is_library=True, caller="main (app.py:3)")
     (sentence,) = said(made(profile("3.14", waiting), profile("3.14t", waiting)))
-    assert sentence == (
-        "The most waiting for a lock, of the threads' time at work, is at ask (lib.py:5), called from main (app.py:3): "
-        "51% [50%, 52%] under 3.14, 51% [50%, 52%] under 3.14t."
-    )
+    assert sentence.endswith("called from main (app.py:3): 51% [50%, 52%] under 3.14, 51% [50%, 52%] under 3.14t.")
 
 
 def test_between_versions_a_librarys_function_is_compared_whatever_its_line() -> None:
@@ -75,9 +72,8 @@ def test_between_versions_a_librarys_function_is_compared_whatever_its_line() ->
 
 
 def test_what_was_not_profiled_is_told_with_the_reason() -> None:
-    lacking = {"kind": "python", "system": "2", "runtime": "3.14t", "params": {}}
     reason = message("not profiled: {reason}", reason="it failed").to_json()
-    made_section = made({**lacking, "sentence": reason})
+    made_section = made({"kind": "python", "system": "2", "runtime": "3.14t", "params": {}, "sentence": reason})
     assert said(made_section) == ["3.14t, System 2: not profiled: it failed."]
     assert not made_section.tables
 
