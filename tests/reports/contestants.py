@@ -65,9 +65,9 @@ def figures_of(run: Run) -> dict[str, Figure]:
     return {figure.key: figure for part in (record, *record.parts) for figure in part.figures}
 
 
-def table_of(run: Run, titles: Mapping[str, str] = TITLES) -> Table:
+def table_of(run: Run) -> Table:
     """The table of all contestants."""
-    record = record_of(run, titles)
+    record = record_of(run)
     (table,) = [table for part in (record, *record.parts[:1]) for table in part.tables if str(table.name)[:4] == "All "]
     return table
 

@@ -59,13 +59,8 @@ def test_a_line_that_waits_in_a_profile_by_python_is_a_fact_where_it_is_shown_to
 def test_a_profile_of_locks_is_facts_where_it_was_sampled_often_enough() -> None:
     wait, stops, counts = facts_of(run(LOCKS))
     assert wait == LockWait(runtime="3.14t", share=0.3, owner="dict", place="app.py:31 in put", files=("app.py",))
-    assert stops == Stops(
-        runtime="3.14t",
-        per_request=9.0,
-        share=0.4,
-        place="functools.py:56 in update_wrapper",
-        function="update_wrapper",
-    )
+    assert isinstance(stops, Stops)
+    assert (stops.per_request, stops.share, stops.place) == (9.0, 0.4, "functools.py:56 in update_wrapper")
     assert counts == SharedCounts(runtime="3.14t", share=0.05)
 
 

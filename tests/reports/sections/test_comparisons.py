@@ -1,11 +1,10 @@
 """All comparisons: the plot's lines and scale, the reasons, and the compact table of a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from core.cell import Value
 from core.result import CellResult, Run
 from reports.rows.comparisons import compare, is_decided, widest
 from reports.sections.comparisons import ratio_scale
@@ -31,10 +30,10 @@ def test_the_scale_holds_every_ratio_and_is_not_stretched_by_one_wide_interval()
 # ---- how wide the widest interval is -------------------------------------------------------------------------------
 
 
-def wobbling(arm: str, ratios: Sequence[float], values: Mapping[str, Value] | None = None) -> list[CellResult]:
+def wobbling(arm: str, ratios: Sequence[float]) -> list[CellResult]:
     return [
         replace(cell, wall_ns=round(2000 * MS * ratio))
-        for cell, ratio in zip(steady(arm, 2000, values or {}, blocks=len(ratios)), ratios, strict=True)
+        for cell, ratio in zip(steady(arm, 2000, blocks=len(ratios)), ratios, strict=True)
     ]
 
 

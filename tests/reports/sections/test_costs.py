@@ -1,7 +1,6 @@
 """Where the time goes: bars that follow each other, every figure of a row, and what changed at each step."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from tests.reports.rows.timed_cells import steady
 from tests.reports.sample import MS, run_of
 
 
-def measured_run(**profiled: Any) -> Run:
+def measured_run() -> Run:
     cells = [replace(cell, requests=1000) for cell in steady("3.14t+gil", 2000) + steady("3.14t", 1000)]
     user_ns = {"3.14t+gil": 10 * MS, "3.14t": 30 * MS}
     cells = [
@@ -25,7 +24,7 @@ def measured_run(**profiled: Any) -> Run:
         )
         for cell in cells
     ]
-    return replace(run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=8), **profiled)
+    return run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=8)
 
 
 def made(run: Run) -> Section:

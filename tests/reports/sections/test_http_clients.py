@@ -26,8 +26,8 @@ MEAN, P999, MAX, BENCH, SERIALISATION, INTERVAL, IN_FLIGHT, CONNECT = 3, 5, 6, 8
 TIMELINE = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_000, 400_000]]]
 
 
-def a_run(*cells: Sequence[CellResult], **more: Any) -> Run:
-    return contest_run(*cells, view="http-clients", **more)
+def a_run(*cells: Sequence[CellResult]) -> Run:
+    return contest_run(*cells, view="http-clients")
 
 
 def lines(*cells: Sequence[CellResult]) -> list[list[str]]:

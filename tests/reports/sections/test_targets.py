@@ -23,14 +23,9 @@ def a_run(*cells: Sequence[CellResult], arms: Sequence[str] = (OLD, NEW)) -> Run
     run = contest_run(*cells, view="targets")
     targets: list[dict[str, Any]] = [{"name": name, "url": f"http://{name}|b/"} for name in arms]
     params = run.cells[0].params
-    return replace(
-        run,
-        plan={
-            **run.plan,
-            "rows": [{"system": name, "params": params} for name in arms],
-            "own": {"name": "targets", "targets": targets, "requests": RequestPlan().to_json()},
-        },
-    )
+    run.plan["rows"] = [{"system": name, "params": params} for name in arms]
+    run.plan["own"] = {"name": "targets", "targets": targets, "requests": RequestPlan().to_json()}
+    return run
 
 
 def told(run: Run) -> list[str]:
@@ -41,9 +36,9 @@ def again(cells: Sequence[CellResult]) -> list[CellResult]:
     return [replace(cell, arm=f"{cell.system} again") for cell in cells]
 
 
-def dead(name: str, count: int = 6) -> list[CellResult]:
+def dead(name: str) -> list[CellResult]:
     like = blocks_of(name, 1, blocks=(1,))[0]
-    found = [faulty(cell_of(name, "native"), block, "failed", "Nothing works at X.") for block in range(1, count + 1)]
+    found = [faulty(cell_of(name, "native"), block, "failed", "Nothing works at X.") for block in SIX]
     return [replace(cell, params=like.params) for cell in found]
 
 
@@ -125,8 +120,7 @@ def test_settings_are_told_apart() -> None:
         for name, rate in ((OLD, 1000), (NEW, 1500))
     ]
     run = a_run(*cells)
-    plan_rows = [{"system": name, "params": some[0].params} for name, some in zip((OLD, NEW) * 2, cells, strict=True)]
-    run = replace(run, plan={**run.plan, "rows": plan_rows})
+    run.plan["rows"] = [{"system": some[0].system, "params": some[0].params} for some in cells]
     assert [line.partition(": ")[0] for line in told(run)[:2]] == [
         "NUM_CONNECTIONS_PER_CLIENT 1",
         "NUM_CONNECTIONS_PER_CLIENT 4",
