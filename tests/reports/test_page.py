@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from core.messages import verbatim
-from core.method import Method
 from core.result import CellResult, Run
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
@@ -74,12 +73,6 @@ def test_what_a_failed_cell_said_is_text_and_no_mark_up() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in html
 
 
-def timed() -> Run:
-    run = small()
-    run.plan["method"] = Method(duration_s=1).to_json()
-    return run
-
-
 def all_failed() -> Run:
     cells = [faulty(cell_of("2", runtime), 1, "failed", "ended early") for runtime in ("3.11", "3.14t")]
     return run_of(cells)
@@ -96,7 +89,7 @@ def idle() -> Run:
     return run_of(cells)
 
 
-@pytest.mark.parametrize("run", [timed(), all_failed(), idle()], ids=["timed", "all failed", "no clients"])
+@pytest.mark.parametrize("run", [all_failed(), idle()], ids=["all failed", "no clients"])
 def test_whatever_a_run_holds_there_is_a_page(run: Run) -> None:
     chapters = {one.attributes["id"] for one in elements(page_of(run)) if one.name == "section"}
     assert {"verdict", "validity", "cells", "machine"} <= chapters

@@ -30,13 +30,9 @@ def a_run(*cells: Sequence[CellResult]) -> Run:
     return contest_run(*cells, view="http-clients")
 
 
-def lines(*cells: Sequence[CellResult]) -> list[list[str]]:
+def only_line(cells: Sequence[CellResult]) -> list[str]:
     """What the table of all clients shows."""
-    return lines_of(record_of(a_run(*cells), TITLES).tables[0])
-
-
-def only_line(*cells: Sequence[CellResult]) -> list[str]:
-    (line,) = lines(*cells)
+    (line,) = lines_of(record_of(a_run(cells), TITLES).tables[0])
     return line
 
 
@@ -94,13 +90,13 @@ def test_the_connect_is_the_median_over_the_blocks_and_apart_from_the_requests()
     assert only_line(cells)[MAX] == only_line(HELD)[MAX] == "0.10"
 
 
-def with_timeline(cells: Sequence[CellResult]) -> list[CellResult]:
-    """Two workers of two requests each, of 0.1 ms."""
-    return [replace(cell, clients=[{**cell.clients[0], "timeline": TIMELINE}]) for cell in cells]
-
-
 def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
-    panels = figures_of(a_run(with_timeline(HELD), with_timeline(HELD_FREE)))["timeline"].panels
+    """Two workers of two requests each, of 0.1 ms."""
+    known = [
+        [replace(cell, clients=[{**cell.clients[0], "timeline": TIMELINE}]) for cell in cells]
+        for cells in (HELD, HELD_FREE)
+    ]
+    panels = figures_of(a_run(*known))["timeline"].panels
     assert [str(panel.title).partition(":")[0] for panel in panels] == [
         "http-beast-held, 3.11",
         "http-beast-held, 3.14t",

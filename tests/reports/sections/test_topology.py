@@ -58,9 +58,9 @@ def measured_cells(
 
 
 def topology_run(*cells: CellResult, cores: int = 2) -> Run:
-    runtimes = dict.fromkeys(cell.runtime for cell in cells)
-    run = run_of(cells, name="topology", runtimes=sorted(runtimes))
-    return replace(run, machine={**run.machine, "cores_usable": cores})
+    run = run_of(cells, name="topology", runtimes=sorted({cell.runtime for cell in cells}))
+    run.machine["cores_usable"] = cores
+    return run
 
 
 def swept(*over_many: Sequence[float]) -> Run:

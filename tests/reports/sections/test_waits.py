@@ -47,11 +47,10 @@ def profile(runtime: str, *lines: dict[str, Any], value: int = 1000) -> dict[str
 def made(*profiles: dict[str, Any], versions: tuple[str, str] = ("3.14.7", "3.14.7")) -> Section:
     cells = steady("3.14", 2000) + steady("3.14t", 1000)
     run: Run = run_of(cells, runtimes=["3.14", "3.14t"], blocks=8)
-    runtimes = {
-        name: {**run.runtimes.get(name, {}), "version": version}
-        for name, version in zip(("3.14", "3.14t"), versions, strict=True)
-    }
-    return section(View(replace(run, profiles=list(profiles), runtimes=runtimes)))
+    for name, version in zip(("3.14", "3.14t"), versions, strict=True):
+        run.runtimes[name]["version"] = version
+    run.profiles = list(profiles)
+    return section(View(run))
 
 
 def said(section: Section) -> list[str]:
