@@ -2,17 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 from typing import Any
-
-from rich.console import Console
 
 from core.cell import Value
 from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.result import CellResult, Run
 from reports.document.model import Figure, Section, Table
-from reports.render.terminal import print_section
 from reports.sections import topics
 from reports.view import View
 from tests.reports.sample import run_of
@@ -69,18 +65,11 @@ def figures_of(run: Run) -> dict[str, Figure]:
     return {figure.key: figure for part in (record, *record.parts) for figure in part.figures}
 
 
-def table_of(run: Run, titles: Mapping[str, str] = TITLES) -> Table:
+def table_of(run: Run) -> Table:
     """The table of all contestants."""
-    record = record_of(run, titles)
+    record = record_of(run)
     (table,) = [table for part in (record, *record.parts[:1]) for table in part.tables if str(table.name)[:4] == "All "]
     return table
-
-
-def printed(run: Run, width: int = 80) -> str:
-    """What a terminal of *width* columns shows of its record."""
-    out = StringIO()
-    print_section(record_of(run), Console(file=out, width=width), ENGLISH)
-    return out.getvalue()
 
 
 def lines_of(table: Table) -> list[list[str]]:

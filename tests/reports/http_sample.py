@@ -1,7 +1,6 @@
 """Synthetic rows of the HTTP clients: what workers did at once, by figures that one can check by hand."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from core.result import CellResult, Run
 from reports.rows.http_workers import ClientRow, client_rows
@@ -19,7 +18,7 @@ TITLES = {
 
 
 def worked(
-    system: str, runtime: str, workers_ms: Sequence[float], bench_ms: float, request_ns: int = 100_000, **params: Any
+    system: str, runtime: str, workers_ms: Sequence[float], bench_ms: float, request_ns: int = 100_000
 ) -> list[CellResult]:
     """Three blocks in which the workers' loops took so long, with 100 requests of *request_ns* from all of them."""
     client = {
@@ -27,7 +26,7 @@ def worked(
         "workers_ns": [round(one * MS) for one in workers_ms],
         "bench_ns": round(bench_ms * MS),
     }
-    return blocks_of(system, 50, runtime=runtime, latencies_ns=[request_ns] * 100, client=client, **params)
+    return blocks_of(system, 50, runtime=runtime, latencies_ns=[request_ns] * 100, client=client)
 
 
 HELD = worked("http-beast-held", "3.11", [1] * 10, 10)

@@ -4,9 +4,6 @@ Each file of tests/reports/saved holds a real run, one of each experiment, and w
 worked out here: they were of completion times then, and are of throughput now.
 """
 
-import csv
-import hashlib
-import io
 import json
 import lzma
 from dataclasses import asdict
@@ -22,7 +19,6 @@ from reports.rows.comparisons import Comparison, compare
 from reports.rows.pairs import OVER_ALL
 
 SAVED = sorted(Path(__file__).with_name("saved").glob("*.json.xz"))
-LEFT_OUT = {"trouble", "reason", "status", "title", "ratio_to_first_runtime"}
 
 
 @pytest.fixture(params=SAVED, ids=lambda path: path.name.partition(".")[0])
@@ -31,15 +27,6 @@ def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[st
     content = json.loads(lzma.decompress(request.param.read_bytes()))
     (tmp_path / "result.json").write_text(json.dumps(content["run"]))
     return tmp_path, content["expected"]
-
-
-def digest(sheet: str) -> dict[str, Any]:
-    """Number of lines, and a digest of all but the columns of words and of the ratio."""
-    lines = [
-        {name: value for name, value in line.items() if name not in LEFT_OUT}
-        for line in csv.DictReader(io.StringIO(sheet))
-    ]
-    return {"lines": len(lines), "sha256": hashlib.sha256(json.dumps(lines, sort_keys=True).encode()).hexdigest()}
 
 
 def test_the_same_arms_are_compared_and_the_ratio_is_of_requests_over_wall_time(

@@ -20,7 +20,6 @@ from tests.reports.reading import (
     stored_cells,
     with_attribute,
 )
-from tests.reports.several.trio import trio
 
 Cells = Sequence[Mapping[str, Any]]
 
@@ -47,6 +46,18 @@ def each_us(side: str, key: str) -> Callable[[Cells], float]:
     return lambda some: median(sum(one[key] for one in cell[side]) / cell["requests"] / 1e3 for cell in some)
 
 
+def percentile_us(share: float) -> Callable[[Cells], float]:
+    """Of all requests of the cells."""
+
+    def found(some: Cells) -> float:
+        every = Histogram()
+        for cell in some:
+            every.merge(Histogram.from_json(cell["latency"]))
+        return every.quantile(share) / 1e3
+
+    return found
+
+
 OF_ONE_GROUP: Mapping[str, Callable[[Cells], float]] = {
     "completion_s": lambda some: median(map(completion_s, some)),
     "completion_max_s": lambda some: median(
@@ -63,6 +74,7 @@ OF_ONE_GROUP: Mapping[str, Callable[[Cells], float]] = {
     "calc": lambda some: median(cell["calc_ns"] / cell["answered"] / 1e3 for cell in some),
     "waiting": lambda some: median(cell["waiting"]["mean_ns"] / 1e3 for cell in some),
     "latency count": lambda some: sum(cell["latency"]["count"] for cell in some),
+    **{f"latency p{share}": percentile_us(share / 100) for share in (50, 90, 99)},
 }
 
 
@@ -130,35 +142,15 @@ def test_the_numbers_of_the_verdict_are_those_of_the_cells_that_its_clauses_name
         assert [float(text) for text in told] == [pytest.approx(ratio, abs=0.0051)], one.text
 
 
-def test_the_times_of_a_verdict_are_those_of_its_cells() -> None:
-    """4.004 s over 2.004 s is 2.00."""
-    view = trio()[0]
-    found = elements(page_of(view))
-    (one,) = [one for one in with_attribute(found, "data-figure", "verdict") if "GIL" in one.text]
-    ratio = mean_ratio(named_cells(one.attributes["data-cells"], stored_cells(view.run)))
-    assert f"{ratio:.2f} x faster" in one.text
-
-
-def test_the_ends_of_the_range_of_settings_are_ratios_of_their_cells(found: Sequence[Element], cells: Cells) -> None:
-    ends = [one for one in with_attribute(found, "data-figure", "ratio") if one.name == "a"]
-    assert len(ends) == 2
-    for one in ends:
-        ratio = mean_ratio(named_cells(one.attributes["data-cells"], cells))
-        assert float(one.text) == pytest.approx(ratio, abs=0.0051)
-
-
-@pytest.mark.parametrize(("figure", "share"), [("latency p50", 0.5), ("latency p90", 0.9), ("latency p99", 0.99)])
-def test_a_percentile_is_that_of_all_requests_of_the_cells_it_names(
-    figure: str, share: float, found: Sequence[Element], cells: Cells
+@pytest.mark.parametrize(("figure", "tag", "count"), [("ratio_to_first", "td", 55), ("ratio", "a", 2)])
+def test_a_ratio_of_a_bar_and_an_end_of_the_range_of_settings_is_that_of_its_cells(
+    figure: str, tag: str, count: int, found: Sequence[Element], cells: Cells
 ) -> None:
-    shown = in_table(found, figure)
-    assert len(shown) == 55
+    shown = [one for one in with_attribute(found, "data-figure", figure) if one.name == tag]
+    assert len(shown) == count
     for one in shown:
-        (some,) = named_cells(one.attributes["data-cells"], cells)
-        every = Histogram()
-        for cell in some:
-            every.merge(Histogram.from_json(cell["latency"]))
-        assert first_number(one.text) == pytest.approx(every.quantile(share) / 1e3, rel=0.01)
+        groups = named_cells(one.attributes["data-cells"], cells)
+        assert first_number(one.text) == pytest.approx(mean_ratio([groups[0], groups[-1]]), abs=0.0051)
 
 
 def test_the_first_bar_of_a_waterfall_ends_at_the_ratio_of_its_cells_and_the_last_at_that_of_all_steps(
@@ -172,16 +164,6 @@ def test_the_first_bar_of_a_waterfall_ends_at_the_ratio_of_its_cells_and_the_las
     product = mean_ratio(steps[0]) * mean_ratio(steps[1][1:])
     assert float(speeds[1].text) == pytest.approx(product, abs=0.0051)
     assert before == steps[0][0]
-
-
-def test_a_ratio_of_a_bar_is_that_of_its_throughput_to_the_first_runtimes(
-    found: Sequence[Element], cells: Cells
-) -> None:
-    shown = in_table(found, "ratio_to_first")
-    assert len(shown) == 55
-    for one in shown:
-        groups = named_cells(one.attributes["data-cells"], cells)
-        assert first_number(one.text) == pytest.approx(mean_ratio([groups[0], groups[-1]]), abs=0.0051)
 
 
 def test_the_line_of_a_cell_has_its_own_figures(found: Sequence[Element]) -> None:

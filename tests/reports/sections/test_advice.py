@@ -35,13 +35,8 @@ LOCKS: dict[str, Any] = {
 }
 
 
-def run(*, total_ns: int = 0, profiles: tuple[dict[str, Any], ...] = ()) -> Run:
-    """Two cells of 100 ms (99 to the last answer, and one), one service each, which collected for *total_ns* in all."""
-    pauses = {"processes": 1, "collections": [1], "total_ns": [total_ns // 2], "longest_ns": 6 * MS, "unkept": 0}
-    cells = [measured(cell_of("1", "3.14t"), block, [99 * MS]) for block in (1, 2)]
-    if total_ns:
-        cells = [replace(cell, services=[{**cell.services[0], "pauses": pauses}]) for cell in cells]
-    made = run_of(cells, runtimes=["3.14t"])
+def run(*profiles: dict[str, Any]) -> Run:
+    made = run_of([measured(cell_of("1", "3.14t"), block, [99 * MS]) for block in (1, 2)], runtimes=["3.14t"])
     made.profiles = list(profiles)
     return made
 
@@ -56,23 +51,18 @@ def test_a_line_that_waits_in_a_profile_by_python_is_a_fact_where_it_is_shown_to
     line = {"function": "put", "file": "app.py", "line": 31, "caller": "", "waits": {"lock": [50] * 20}}
     seldom = {**line, "line": 40, "waits": {"lock": [1] + [0] * 19}}
     profile = {**PYTHON, "lines": [line, seldom], "runtime": "3.14"}
-    assert facts_of(run(profiles=(profile,))) == [
+    assert facts_of(run(profile)) == [
         LockWait(runtime="3.14", share=0.5, owner="", place="app.py:31 in put", files=("app.py", ""), under_gil=True)
     ]
 
 
 def test_a_profile_of_locks_is_facts_where_it_was_sampled_often_enough() -> None:
-    wait, stops, counts = facts_of(run(profiles=(LOCKS,)))
+    wait, stops, counts = facts_of(run(LOCKS))
     assert wait == LockWait(runtime="3.14t", share=0.3, owner="dict", place="app.py:31 in put", files=("app.py",))
-    assert stops == Stops(
-        runtime="3.14t",
-        per_request=9.0,
-        share=0.4,
-        place="functools.py:56 in update_wrapper",
-        function="update_wrapper",
-    )
+    assert isinstance(stops, Stops)
+    assert (stops.per_request, stops.share, stops.place) == (9.0, 0.4, "functools.py:56 in update_wrapper")
     assert counts == SharedCounts(runtime="3.14t", share=0.05)
 
 
 def test_a_profile_that_failed_is_no_fact() -> None:
-    assert facts_of(run(profiles=({"kind": "locks", "runtime": "3.14t", "sentence": "not profiled"},))) == []
+    assert facts_of(run({"kind": "locks", "runtime": "3.14t", "sentence": "not profiled"})) == []

@@ -1,21 +1,8 @@
 """What reports say of the best services: each step with its interval, who they are; on a terminal of 80 columns."""
 
-from io import StringIO
-
-from rich.console import Console
-
-from core.languages import ENGLISH
-from core.result import Run
-from reports.render.terminal import print_section
 from reports.sections.best import section
 from reports.view import View
 from tests.reports.rows.test_best import a_run
-
-
-def printed(run: Run) -> str:
-    out = StringIO()
-    print_section(section(View(run)), Console(file=out, width=80), ENGLISH)
-    return out.getvalue()
 
 
 def test_a_step_names_both_services_and_the_ratio_between_them() -> None:

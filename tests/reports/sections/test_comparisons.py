@@ -1,17 +1,13 @@
 """All comparisons: the plot's lines and scale, the reasons, and the compact table of a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from core.cell import Value
-from core.languages import ENGLISH
 from core.result import CellResult, Run
-from reports.document.model import Line, Table
 from reports.rows.comparisons import compare, is_decided, widest
-from reports.sections.comparisons import ratio_scale, section
-from reports.view import View
+from reports.sections.comparisons import ratio_scale
 from tests.reports.rows.timed_cells import steady
 from tests.reports.sample import MS, run_of
 
@@ -19,15 +15,6 @@ from tests.reports.sample import MS, run_of
 def two_arms(ms: float = 2000, other_ms: float = 1000, blocks: int = 8) -> Run:
     cells = steady("3.14t+gil", ms, blocks=blocks) + steady("3.14t", other_ms, blocks=blocks)
     return run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
-
-
-def texts(line: Line) -> list[str]:
-    return [datum.text(ENGLISH) for datum in line if datum.strip is None]
-
-
-def tables(run: Run) -> tuple[Table, Table]:
-    forest, reasons = section(View(run)).tables
-    return forest, reasons
 
 
 # ---- the plot and the reasons --------------------------------------------------------------------------------------
@@ -43,10 +30,10 @@ def test_the_scale_holds_every_ratio_and_is_not_stretched_by_one_wide_interval()
 # ---- how wide the widest interval is -------------------------------------------------------------------------------
 
 
-def wobbling(arm: str, ratios: Sequence[float], values: Mapping[str, Value] | None = None) -> list[CellResult]:
+def wobbling(arm: str, ratios: Sequence[float]) -> list[CellResult]:
     return [
         replace(cell, wall_ns=round(2000 * MS * ratio))
-        for cell, ratio in zip(steady(arm, 2000, values or {}, blocks=len(ratios)), ratios, strict=True)
+        for cell, ratio in zip(steady(arm, 2000, blocks=len(ratios)), ratios, strict=True)
     ]
 
 
@@ -61,9 +48,10 @@ def test_the_widest_interval_is_a_share_of_its_ratio() -> None:
     assert 0.01 < widest(run) < 0.3
 
 
-def test_as_long_as_there_is_no_interval_or_too_few_blocks_for_a_verdict_it_is_infinite() -> None:
-    assert widest(two_arms(blocks=2)) == float("inf")
-    assert widest(two_arms(blocks=7)) == float("inf")
+def test_as_long_as_there_is_no_interval_or_too_few_blocks_or_too_short_a_time_for_a_verdict_it_is_infinite() -> None:
+    too_short = two_arms(ms=200, other_ms=100, blocks=9)
+    assert {widest(run) for run in (two_arms(blocks=2), two_arms(blocks=7), too_short)} == {float("inf")}
+    assert not is_decided(too_short)
     assert widest(two_arms(blocks=8)) == pytest.approx(0, abs=1e-9)
 
 
@@ -74,8 +62,3 @@ def test_neither_a_a_nor_the_mean_nor_what_is_invalid_nor_idle_cells_count() -> 
         replace(cell, clients=[], wall_ns=0, params={**cell.params, "NUM_CLIENTS": 0}) for cell in run.cells[:16]
     ]
     assert widest(run) == pytest.approx(0, abs=1e-9)
-
-
-def test_the_widest_interval_is_infinite_while_an_arm_was_timed_for_too_short() -> None:
-    assert widest(two_arms(ms=200, other_ms=100, blocks=9)) == float("inf")
-    assert not is_decided(two_arms(ms=200, other_ms=100, blocks=9))

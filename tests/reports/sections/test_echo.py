@@ -5,11 +5,9 @@ import pytest
 from core.histogram import Histogram
 from core.result import CellResult
 from reports.rows.curves import deviation_ns
-from tests.reports.contestants import blocks_of, contest_run, lines_of, record_of, sentences, table_of
+from tests.reports.contestants import blocks_of, contest_run, lines_of, sentences, table_of
 
 FAST = [100_000, 100_000, 200_000, 200_000]
-LIBUV = blocks_of("echo-libuv", 20_000, latencies_ns=FAST, NUM_CONNECTIONS_PER_CLIENT=3)
-UVLOOP = blocks_of("echo-uvloop", 10_000, runtime="3.14t", latencies_ns=FAST, NUM_CONNECTIONS_PER_CLIENT=3)
 
 
 def echoing(system: str, asleep: float, awake: float) -> list[CellResult]:
@@ -24,14 +22,9 @@ def test_cores_held_awake_stand_beside_the_others_and_who_overtakes_whom_is_name
         echoing("echo-libuv", 24_000, 43_000),
         echoing("echo-asyncio", 20_000, 30_000),
     )
-    assert sentences(run)[1] == (
-        "With idle cores held awake libuv (C) is first with 43,000 requests/s; libuv (C) overtakes Netty (Java)."
-    )
-    lines = lines_of(table_of(run))
-    assert [line[0] for line in lines] == ["Netty (Java)", "libuv (C)", "asyncio (Python)"]
-    assert [line[2:4] for line in lines] == [["30,000", "35,000"], ["24,000", "43,000"], ["20,000", "30,000"]]
-    groups = [str(group.head) for group in record_of(run).tables[0].groups]
-    assert groups == ["KEEP_AWAKE false", "KEEP_AWAKE true"]
+    assert sentences(run)[1].endswith("libuv (C) is first with 43,000 requests/s; libuv (C) overtakes Netty (Java).")
+    rates = [line[2:4] for line in lines_of(table_of(run))]
+    assert rates == [["30,000", "35,000"], ["24,000", "43,000"], ["20,000", "30,000"]]
 
 
 def test_a_run_with_nagles_algorithm_says_so() -> None:

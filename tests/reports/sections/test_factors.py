@@ -1,5 +1,6 @@
 """What a ratio is made of: known factors, and what is not known."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -61,17 +62,15 @@ BUSY_MS = {
 }  # user time beside 100 and 80 ms of system time, in 2 s of one core and 1 s of four
 
 
-def with_states(run: Run, **user_ms: int) -> Run:
+def with_states(run: Run, user_ms: Mapping[str, int] = BUSY_MS) -> Run:
     """On four cores, with the state of each service's GIL and its user time."""
     run.machine["cores_usable"] = 4
-    run.cells = [replace(cell, services=[service_of(cell.runtime, user_ms)]) for cell in run.cells]
+    run.cells = [replace(cell, services=[service_of(cell.runtime, user_ms[cell.runtime])]) for cell in run.cells]
     return run
 
 
-def service_of(runtime: str, user_ms: dict[str, int]) -> dict[str, Any]:
-    """What a service says. user_ms: other figures than BUSY_MS, by before and after."""
-    given = user_ms.get("before" if runtime == BEFORE else "after", BUSY_MS[runtime])
-    times = {"cpu_user_ns": given * MS, "cpu_system_ns": (100 if runtime == BEFORE else 80) * MS}
+def service_of(runtime: str, user_ms: int) -> dict[str, Any]:
+    times = {"cpu_user_ns": user_ms * MS, "cpu_system_ns": (100 if runtime == BEFORE else 80) * MS}
     return {"service_id": 0, "requests": 100, "gil_enabled_end": runtime == BEFORE, **times}
 
 
@@ -103,5 +102,5 @@ def test_with_native_clients_on_cores_of_their_own_it_is_measured() -> None:
 
 
 def test_a_service_is_said_to_be_able_to_do_at_least_what_it_did() -> None:
-    run = with_states(two_arms(), before=2200)  # of 2 s: more than the one core of a GIL
+    run = with_states(two_arms(), {**BUSY_MS, BEFORE: 2200})  # of 2 s: more than the one core of a GIL
     assert capacity_of(run)["denominator"]["requests_per_s"] == pytest.approx(50)

@@ -10,14 +10,11 @@ from core.histogram import Histogram
 from core.result import CellResult, Run
 from reports.rows.http_story import answer
 from reports.rows.http_workers import by_setting
-from reports.rows.traces import of_cells
 from reports.seed import http_clients as seed
-from tests.reports import contestants
 from tests.reports.contestants import blocks_of, contest_run, figures_of, lines_of, record_of
 from tests.reports.http_sample import (
     HELD,
     HELD_FREE,
-    NATIVE,
     RELEASED,
     TITLES,
     clients_in,
@@ -25,25 +22,17 @@ from tests.reports.http_sample import (
 )
 from tests.reports.sample import MS
 
-MEAN, P99, P999, MAX, LMEAN, BENCH, SERIALISATION, INTERVAL, IN_FLIGHT, CONNECT = range(3, 13)
+MEAN, P999, MAX, BENCH, SERIALISATION, INTERVAL, IN_FLIGHT, CONNECT = 3, 5, 6, 8, 9, 10, 11, 12
 TIMELINE = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_000, 400_000]]]
 
 
-def a_run(*cells: Sequence[CellResult], **more: Any) -> Run:
-    return contest_run(*cells, view="http-clients", **more)
+def a_run(*cells: Sequence[CellResult]) -> Run:
+    return contest_run(*cells, view="http-clients")
 
 
-def sentences(run: Run) -> list[str]:
-    return contestants.sentences(run, TITLES)
-
-
-def lines(*cells: Sequence[CellResult]) -> list[list[str]]:
+def only_line(cells: Sequence[CellResult]) -> list[str]:
     """What the table of all clients shows."""
-    return lines_of(record_of(a_run(*cells), TITLES).tables[0])
-
-
-def only_line(*cells: Sequence[CellResult]) -> list[str]:
-    (line,) = lines(*cells)
+    (line,) = lines_of(record_of(a_run(cells), TITLES).tables[0])
     return line
 
 
@@ -62,15 +51,6 @@ def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
 
 def test_without_a_held_build_under_a_gil_there_is_no_answer() -> None:
     assert not answer(by_setting(clients_in(HELD_FREE, RELEASED)))
-
-
-def test_each_setting_has_its_story() -> None:
-    few, many = (worked("http-beast-held", "3.11", [1], 2, NUM_REQUESTS_PER_CLIENT=size) for size in (1000, 10_000))
-    run = a_run(few, many)
-    assert [line.partition(" - ")[0] for line in sentences(run)] == [
-        "NUM_REQUESTS_PER_CLIENT 1000: Beast, GIL held through I/O",
-        "NUM_REQUESTS_PER_CLIENT 10000: Beast, GIL held through I/O",
-    ]
 
 
 def test_blocks_that_agree_have_an_interval_of_no_width_and_two_have_none() -> None:
@@ -110,23 +90,13 @@ def test_the_connect_is_the_median_over_the_blocks_and_apart_from_the_requests()
     assert only_line(cells)[MAX] == only_line(HELD)[MAX] == "0.10"
 
 
-def with_timeline(cells: Sequence[CellResult]) -> list[CellResult]:
-    """Two workers of two requests each, of 0.1 ms."""
-    return [replace(cell, clients=[{**cell.clients[0], "timeline": TIMELINE}]) for cell in cells]
-
-
-def test_serialisation_has_a_mark_for_each_client_and_runtime_with_its_interval_and_cells() -> None:
-    (panel,) = figures_of(a_run(NATIVE, HELD, HELD_FREE))["serialisation"].panels
-    marks = {str(curve.name): curve.marks for curve in panel.curves}
-    ends = {name: [end for mark in row for end in (mark.left, mark.x, mark.right)] for name, row in marks.items()}
-    assert ends == {"native": [pytest.approx(1)] * 3, "3.11": [pytest.approx(10)] * 3, "3.14t": [pytest.approx(1)] * 3}
-    assert [row[0].cells for row in marks.values()] == [of_cells(cells) for cells in (NATIVE, HELD, HELD_FREE)]
-    assert len({mark.y for row in marks.values() for mark in row}) == 3
-    assert (panel.level, panel.across.is_log) == (1.0, True)
-
-
 def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
-    panels = figures_of(a_run(with_timeline(HELD), with_timeline(HELD_FREE)))["timeline"].panels
+    """Two workers of two requests each, of 0.1 ms."""
+    known = [
+        [replace(cell, clients=[{**cell.clients[0], "timeline": TIMELINE}]) for cell in cells]
+        for cells in (HELD, HELD_FREE)
+    ]
+    panels = figures_of(a_run(*known))["timeline"].panels
     assert [str(panel.title).partition(":")[0] for panel in panels] == [
         "http-beast-held, 3.11",
         "http-beast-held, 3.14t",

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from core.result import Run
 from tests.reports.contestants import blocks_of, contest_run, lines_of, table_of
 from tests.reports.sample import MS
 
@@ -18,18 +17,11 @@ OWN_FRESH = blocks_of("load-own", 20_000, latencies_ns=[MS], **FRESH)
 AB_FRESH = blocks_of("load-ab", 10_000, client=SAID, **FRESH)
 
 
-@pytest.fixture
-def run() -> Run:
-    """Ours, wrk and ab; and ours and ab without keep-alive."""
-    return contest_run(OWN, WRK, AB, OWN_FRESH, AB_FRESH, view="loadgen")
-
-
-def lines(*cells: Any, **more: Any) -> list[list[str]]:
-    return lines_of(table_of(contest_run(*cells, view="loadgen", **more)))
-
-
-def test_a_latency_that_a_generator_rounds_to_nothing_is_below_that_and_one_that_it_does_not_say_is_none() -> None:
-    nothing = {"said": {"percentiles_ms": {"p50": 0.0, "p99": 2.0}}}
-    assert lines(blocks_of("load-ab", 10, client=nothing, **KEPT))[0][8:] == ["<500", "2,000"]
-    silent: dict[str, Any] = {"said": {"percentiles_ms": {}}}
-    assert lines(blocks_of("load-ab", 10, client=silent, **KEPT))[0][8:] == ["-", "-"]
+@pytest.mark.parametrize(("percentiles_ms", "shown"), [({"p50": 0.0, "p99": 2.0}, ["<500", "2,000"]), ({}, ["-", "-"])])
+def test_a_latency_that_a_generator_rounds_to_nothing_is_below_that_and_one_that_it_does_not_say_is_none(
+    percentiles_ms: dict[str, float], shown: list[str]
+) -> None:
+    run = contest_run(
+        blocks_of("load-ab", 10, client={"said": {"percentiles_ms": percentiles_ms}}, **KEPT), view="loadgen"
+    )
+    assert lines_of(table_of(run))[0][8:] == shown

@@ -6,30 +6,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-from config.load import load_experiment
-from core.result import CellResult, Run
+from core.result import Run
 from reports.document.model import Section
 from reports.document.values import KIB, MIB
 from reports.rows.growth import growths
 from reports.sections.memory import section
 from reports.statistics.scaling import line_fit
 from reports.view import View
-from tests.reports.contestants import lines_of
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
 COUNTS = (0, 25, 50, 75, 100, 125, 150, 175, 200)
 
 
-def shared_pages(
-    clients: int, *, per_client: float = 4 * KIB, private: float = 10 * MIB, shared: float = 8 * MIB
-) -> float:
-    """Proportional set size of one service beside so many clients of the same interpreter."""
-    return private + per_client * clients + shared / (clients + 1)
+def shared_pages(clients: int) -> float:
+    """Proportional set size of one service beside so many clients of the same interpreter: 4 KiB more for each."""
+    return 10 * MIB + 4 * KIB * clients + 8 * MIB / (clients + 1)
 
 
-def cells_of(counts: Sequence[int], size: Callable[[int], float], key: str = "pss_bytes") -> list[CellResult]:
-    return [
+def memory_run(
+    counts: Sequence[int] = COUNTS, size: Callable[[int], float] = shared_pages, key: str = "pss_bytes"
+) -> Run:
+    cells = [
         served(
             "3.14",
             block,
@@ -41,12 +39,7 @@ def cells_of(counts: Sequence[int], size: Callable[[int], float], key: str = "ps
         for count in counts
         for block in (1, 2)
     ]
-
-
-def memory_run(
-    counts: Sequence[int] = COUNTS, size: Callable[[int], float] = shared_pages, key: str = "pss_bytes"
-) -> Run:
-    return run_of(cells_of(counts, size, key), name="memory", blocks=2, runtimes=["3.14"])
+    return run_of(cells, name="memory", blocks=2, runtimes=["3.14"])
 
 
 def made(run: Run) -> Section:
@@ -79,26 +72,6 @@ def test_no_growth_is_claimed_where_the_interval_includes_0() -> None:
     rng = np.random.default_rng(2)
     run = memory_run(size=lambda count: 10 * MIB + MIB * rng.standard_normal())
     assert "no growth is shown (" in sentences(run)[0]
-
-
-def test_figures_show_every_cell_and_the_fit_and_tables_its_slope() -> None:
-    services, clients = made(memory_run()).figures
-    assert [services.key, clients.key] == ["memory-services", "memory-clients"]
-    ((curve,),) = [panel.curves for panel in services.panels]
-    assert len(curve.marks) == 18
-    assert [curve.line[0][1], curve.line[-1][1]] == pytest.approx([18, 10.82], abs=0.01)
-    tables = [lines_of(figure.table) for figure in (services, clients) if figure.table]
-    assert tables == [
-        [["3.14", "", "18.0", "10.8", "4.0 [4.0, 4.0]"]],
-        [["3.14", "", "0.0", "2,400.0", "12,288.0 [12,288.0, 12,288.0]"]],
-    ]
-
-
-def test_the_experiment_goes_from_0_to_200_clients_of_one_service() -> None:
-    cells = load_experiment("memory").cells()
-    assert {cell.num_clients for cell in cells} == set(COUNTS)
-    assert {(cell.system, cell.num_api_services) for cell in cells} == {("2", 1)}
-    assert {cell.payload_bytes for cell in cells} == {0, 110_000}
 
 
 def profile(runtime: str, objects_mib: float, **more: int) -> dict[str, Any]:

@@ -35,10 +35,10 @@ def run(*cells: CellResult) -> Run:
     return run_of(cells, blocks=BLOCKS, runtimes=("3.14", "3.14t"))
 
 
-def both(before: Sequence[int], after: Sequence[int], **more: Any) -> Run:
+def both(before: Sequence[int], after: Sequence[int]) -> Run:
     """A run with so many requests held up in each block, of 3.14 and of 3.14t."""
     arms = (("3.14", before), ("3.14t", after))
-    return run(*(cell(name, block, count, **more) for name, counts in arms for block, count in enumerate(counts, 1)))
+    return run(*(cell(name, block, count) for name, counts in arms for block, count in enumerate(counts, 1)))
 
 
 def test_the_table_has_rate_share_and_longest_of_each_arm() -> None:

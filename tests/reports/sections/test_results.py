@@ -13,13 +13,9 @@ from reports.render.console import terminal
 from reports.render.terminal import print_section
 from reports.sections.results import section
 from reports.view import View
-from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of, seed_run
+from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, seed_run
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
-TRACEBACK = (
-    "Service 1 of 1 (3.14t, pid 7) exited with status 1 before it was ready. Its last lines: Traceback:\n"
-    "  File \"x.py\"\nModuleNotFoundError: No module named 'tornado'"
-)
 
 
 def printed(run: Run, console: Console) -> str:
@@ -41,35 +37,10 @@ def record() -> Run:
 
 
 def small_run(**plan: Any) -> Run:
-    run = run_of(
-        [
-            measured(cell_of("1", "3.11", SMALL), 1, [1500 * MS, 1600 * MS, 1999 * MS], [250_000] * 1000),
-            measured(cell_of("1", "3.14t", SMALL), 1, [1000 * MS], [125_000] * 1000),
-            faulty(cell_of("3", "3.11", SMALL), 1, "invalid", "the GIL was off at the end"),
-            faulty(cell_of("3", "3.14t", SMALL), 1, "failed", TRACEBACK),
-        ],
-        blocks=1,
-        missing={"3.13": "Runtime 3.13 was not found. Install it with: uv python install 3.13"},
-    )
+    cells = [measured(cell_of("1", arm, SMALL), 1, [ms * MS]) for arm, ms in (("3.11", 2000), ("3.14t", 1000))]
+    run = run_of(cells, blocks=1)
     run.plan.update(plan)
     return run
-
-
-EXPECTED = """
-          completion s  requests latency us CPU us/request       blocks
-  Runtime  median   max    per s    p50 p99 service client ratio     ok
-System 1: Single socket, no connection cache
-  3.11      1.600 1.999      500    250 250    20.0   60.0  1.00      1 ███████▉
-  3.14t     1.000 1.000      999    125 125    20.0   20.0  2.00      1 ████▉
-System 3: Tornado
-  3.11    invalid
-  3.14t    failed
-Bars: completion time [s]. Less is better. Latency of a closed loop.
-System 3: Tornado, 3.11: 1 of 1 block invalid: the GIL was off at the end
-System 3: Tornado, 3.14t: 1 of 1 block failed: Service 1 of 1 (3.14t, pid 7)
-exited with status 1 before it was ready. Its last lines: Traceback: [...]
-ModuleNotFoundError: No module named 'tornado'
-"""
 
 
 class Ascii(io.StringIO):
@@ -81,12 +52,8 @@ class Ascii(io.StringIO):
 def test_where_the_encoding_has_no_blocks_bars_are_number_signs() -> None:
     out = Ascii()
     text = printed(small_run(), Console(file=out, width=80, highlight=False))
-    assert re.search(r" 2\.00 +1 #{5} *\n", text)
+    assert re.search(r" 2\.00 #{6} *\n", text)
     assert text.isascii()
-
-
-def bars(text: str) -> list[int]:
-    return [line.count("█") for line in text.splitlines() if line.startswith(("  3.11 ", "  3.14t ")) and "█" in line]
 
 
 def test_a_whole_record_fits_80_columns_with_every_runtime_setting_and_bar(piped: Console, record: Run) -> None:
@@ -95,8 +62,6 @@ def test_a_whole_record_fits_80_columns_with_every_runtime_setting_and_bar(piped
     assert text.count("  3.14t+gil ") == 11
     assert all("█" in line for line in text.splitlines() if line.startswith("  3.14t+gil "))
     assert "NUM_MULTI_SOCKET 10, SELECT_MODE single, CLIENT_BINDING" in " ".join(text.split())
-    for head in ("completion s", "requests", "p50", "p99", "service", "client", "ratio"):
-        assert head in text.split("System 1")[0]
     assert "…" not in text
     assert "\x1b" not in text
 

@@ -3,7 +3,6 @@
 import pytest
 
 from core.languages import ENGLISH
-from core.result import Run
 from reports.document.model import Line, Table
 from reports.sections.steps import section
 from reports.view import View
@@ -14,19 +13,11 @@ MS = {"3.11": 4000, "3.14": 2000, "3.14t+gil": 2500, "3.14t": 1250}
 MS |= {"3.14+jit": 4000, "3.15": 1600, "3.15t": 800}
 
 
-def waterfall(*arms: str, leave_out: str = "") -> Table:
+def waterfall(*arms: str) -> Table:
     cells = [
-        cell
-        for size in (0, 1)
-        for arm in arms
-        if arm != leave_out or size
-        for cell in steady(arm, MS[arm] * (1 + size), {"PAYLOAD_BYTES": size})
+        cell for size in (0, 1) for arm in arms for cell in steady(arm, MS[arm] * (1 + size), {"PAYLOAD_BYTES": size})
     ]
-    return table_of(run_of(cells, runtimes=arms))
-
-
-def table_of(run: Run) -> Table:
-    (table,) = section(View(run)).tables
+    (table,) = section(View(run_of(cells, runtimes=arms))).tables
     return table
 
 

@@ -23,14 +23,9 @@ def a_run(*cells: Sequence[CellResult], arms: Sequence[str] = (OLD, NEW)) -> Run
     run = contest_run(*cells, view="targets")
     targets: list[dict[str, Any]] = [{"name": name, "url": f"http://{name}|b/"} for name in arms]
     params = run.cells[0].params
-    return replace(
-        run,
-        plan={
-            **run.plan,
-            "rows": [{"system": name, "params": params} for name in arms],
-            "own": {"name": "targets", "targets": targets, "requests": RequestPlan().to_json()},
-        },
-    )
+    run.plan["rows"] = [{"system": name, "params": params} for name in arms]
+    run.plan["own"] = {"name": "targets", "targets": targets, "requests": RequestPlan().to_json()}
+    return run
 
 
 def told(run: Run) -> list[str]:
@@ -41,9 +36,9 @@ def again(cells: Sequence[CellResult]) -> list[CellResult]:
     return [replace(cell, arm=f"{cell.system} again") for cell in cells]
 
 
-def dead(name: str, count: int = 6) -> list[CellResult]:
+def dead(name: str) -> list[CellResult]:
     like = blocks_of(name, 1, blocks=(1,))[0]
-    found = [faulty(cell_of(name, "native"), block, "failed", "Nothing works at X.") for block in range(1, count + 1)]
+    found = [faulty(cell_of(name, "native"), block, "failed", "Nothing works at X.") for block in SIX]
     return [replace(cell, params=like.params) for cell in found]
 
 
@@ -55,15 +50,19 @@ def test_an_arm_is_told_as_a_share_of_the_first_with_interval_and_verdict() -> N
     assert one.p == 2**-5  # six blocks, one comparison: the least that can be
 
 
-def test_the_first_arm_is_the_reference_however_fast_it_is() -> None:
-    run = a_run(blocks_of(OLD, 2000, blocks=SIX), blocks_of(NEW, 1000, blocks=SIX))
-    assert told(run) == [f"{NEW} serves 0.50 x [0.50, 0.50] what {OLD} does: slower."]
-
-
-def test_three_blocks_are_never_enough_whatever_the_interval_says() -> None:
-    (line,) = told(a_run(blocks_of(OLD, 1000), blocks_of(NEW, 1120)))
-    assert line.startswith(f"{NEW} serves 1.12 x (1.12 - 1.12) what {OLD} does, which is inconclusive: 3 blocks cannot")
-    assert "a few more blocks are needed" in line
+@pytest.mark.parametrize(
+    ("rate", "blocks", "start"),
+    [
+        (500, SIX, "0.50 x [0.50, 0.50] what {first} does: slower."),
+        (1120, (1, 2, 3), "1.12 x (1.12 - 1.12) what {first} does, which is inconclusive: 3 blocks cannot"),
+        (1120, (1, 2), "1.12 x what {first} does, which is inconclusive: 2 blocks cannot"),
+    ],
+)
+def test_the_first_arm_is_the_reference_and_few_blocks_are_never_enough(
+    rate: float, blocks: Sequence[int], start: str
+) -> None:
+    (line,) = told(a_run(blocks_of(OLD, 1000, blocks=blocks), blocks_of(NEW, rate, blocks=blocks)))
+    assert line.startswith(f"{NEW} serves {start.format(first=OLD)}")
 
 
 def test_several_arms_are_one_family() -> None:
@@ -84,12 +83,6 @@ def test_an_arm_that_took_part_again_is_the_noise_floor() -> None:
     assert other.noise_floor == 0.0
     assert told(run)[0].endswith("the same service twice, so that is noise.")
     assert [len(contest.standings) for contest in duels(rows(run))] == [2]
-
-
-def test_too_few_blocks_have_no_interval() -> None:
-    run = a_run(blocks_of(OLD, 1000, blocks=(1, 2)), blocks_of(NEW, 1120, blocks=(1, 2)))
-    (line,) = told(run)
-    assert line.startswith(f"{NEW} serves 1.12 x what {OLD} does, which is inconclusive: 2 blocks cannot")
 
 
 def test_an_arm_alone_is_told_by_what_it_serves() -> None:
@@ -127,8 +120,7 @@ def test_settings_are_told_apart() -> None:
         for name, rate in ((OLD, 1000), (NEW, 1500))
     ]
     run = a_run(*cells)
-    plan_rows = [{"system": name, "params": some[0].params} for name, some in zip((OLD, NEW) * 2, cells, strict=True)]
-    run = replace(run, plan={**run.plan, "rows": plan_rows})
+    run.plan["rows"] = [{"system": some[0].system, "params": some[0].params} for some in cells]
     assert [line.partition(": ")[0] for line in told(run)[:2]] == [
         "NUM_CONNECTIONS_PER_CLIENT 1",
         "NUM_CONNECTIONS_PER_CLIENT 4",

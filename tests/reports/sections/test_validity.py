@@ -6,26 +6,18 @@ from typing import Any
 import pytest
 
 from core.hosts import Host, Layout
-from core.result import CellResult, Run
+from core.result import Run
 from reports.sections.validity import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 
-CELLS, ANSWERS, GIL, WINDOW = (
-    "Cells measured",
-    "Answers",
-    "GIL as the runtime's name says",
-    "Timed for at least 2 s in all blocks",
-)
-BUILDS, CLIENTS = "Builds differ only in the step", "Clients are not the bottleneck"
+BUILDS = "Builds differ only in the step"
 RUNNER = "The runner took no part"
-QUIET, NOISE = "The machine was quiet", "Noise floor (A/A)"
 
 
-def short(ms: int = 2000, blocks: int = 2) -> Run:
-    numbers = range(1, blocks + 1)
-    cells = [measured(cell_of("2", arm), block, [ms * MS]) for arm in ("3.11", "3.14t") for block in numbers]
-    return run_of(cells, blocks=blocks)
+def short() -> Run:
+    cells = [measured(cell_of("2", arm), block, [2000 * MS]) for arm in ("3.11", "3.14t") for block in (1, 2)]
+    return run_of(cells, blocks=2)
 
 
 @dataclass(frozen=True)
@@ -49,10 +41,6 @@ def states(run: Run) -> dict[str, str]:
     return {what: check.state for what, check in found(run).items()}
 
 
-def telling(cell: CellResult, gil: bool) -> CellResult:
-    return replace(cell, services=[{**one, "gil_enabled_end": gil} for one in cell.services])
-
-
 @pytest.mark.parametrize("facts", [{"compiler": ""}, {"flags": {}}])
 def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) -> None:
     run = short()
@@ -62,10 +50,6 @@ def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) ->
 
 
 # ---- what the verdicts rest on -------------------------------------------------------------------------------------
-
-
-def rests_on(run: Run) -> list[str]:
-    return [str(line) for line in section(View(run)).parts[0].sentences]
 
 
 def test_a_run_across_hosts_says_whether_its_runner_took_part_and_another_does_not() -> None:

@@ -1,72 +1,34 @@
-"""The verdict in a sentence or two, with figures worked out by hand; what is said of settings, and of what is open."""
+"""The verdict in a sentence or two, with figures worked out by hand."""
 
 from dataclasses import replace
-from typing import Any
 
 from core.messages import message
-from core.result import Run
 from reports.rows.comparisons import Comparison
-from reports.sections.verdict import answered, clause, section
-from reports.view import View
-from tests.reports.rows.timed_cells import steady
-from tests.reports.sample import run_of
+from reports.sections.verdict import answered, clause
 
-RATIOS = {
-    "lock": ("3.14t+gil", "3.14t", 1.31, 1.26, 1.37, "faster"),
-    "build": ("3.14", "3.14t+gil", 0.94, 0.92, 0.96, "slower"),
-    "version": ("3.11", "3.14", 1.09, 1.05, 1.12, "faster"),
-    "whole": ("3.11", "3.14t", 1.34, 1.3, 1.4, "faster"),
-}
-
-
-def comparison(step: str, system: str = "4", **given: Any) -> Comparison:
-    below, above, ratio, low, high, word = RATIOS[step]
-    figures: dict[str, Any] = {"ratio": ratio, "low": low, "high": high, "p": 0.01, "verdict": word, "blocks": 8}
-    figures["why"] = message("the reason")
-    return Comparison(
-        **{
-            "system": system,
-            "params": {},
-            "numerator": above,
-            "denominator": below,
-            "step": step,
-            "blocks": 8,
-            **figures,
-            **given,
-        }
-    )
-
-
-def sentences(*compared: Comparison) -> list[list[str]]:
-    return [[str(clause(one, compared)) for one in some] for some in answered(compared)]
+LOCK = Comparison(
+    system="4",
+    params={},
+    numerator="3.14t",
+    denominator="3.14t+gil",
+    step="lock",
+    ratio=1.31,
+    low=1.26,
+    high=1.37,
+    p=0.01,
+    verdict="faster",
+    blocks=8,
+    why=message("the reason"),
+)
 
 
 def test_causes_of_several_versions_are_told_apart_by_their_arms() -> None:
-    jit = replace(comparison("lock"), step="jit", denominator="3.15", numerator="3.15+jit", verdict="equivalent")
-    other = comparison("lock", denominator="3.15t+gil", numerator="3.15t")
-    assert sentences(comparison("lock"), other, jit) == [
+    jit = replace(LOCK, step="jit", denominator="3.15", numerator="3.15+jit", verdict="equivalent")
+    compared = [LOCK, replace(LOCK, denominator="3.15t+gil", numerator="3.15t"), jit]
+    assert [[str(clause(one, compared)) for one in some] for some in answered(compared)] == [
         [
             "Removing the GIL (3.14t+gil → 3.14t) makes system 4 1.31 x faster [1.26, 1.37].",
             "Removing the GIL (3.15t+gil → 3.15t) makes system 4 1.31 x faster [1.26, 1.37].",
             "The JIT changes nothing that matters: 1.31 [1.26, 1.37].",
         ]
     ]
-
-
-# ---- the section ---------------------------------------------------------------------------------------------------
-
-
-def texts(run: Run) -> list[str]:
-    made = section(View(run))
-    return [str(line) for line in (*made.answer, *made.sentences)]
-
-
-def two_arms(*speedups: float, blocks: int = 8) -> Run:
-    """One setting for each speed-up."""
-    cells = [
-        cell
-        for size, speedup in enumerate(speedups)
-        for arm, ms in (("3.14t+gil", 4000), ("3.14t", 4000 / speedup))
-        for cell in steady(arm, ms, {"PAYLOAD_BYTES": size}, blocks=blocks)
-    ]
-    return run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)

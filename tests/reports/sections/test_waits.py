@@ -47,11 +47,10 @@ def profile(runtime: str, *lines: dict[str, Any], value: int = 1000) -> dict[str
 def made(*profiles: dict[str, Any], versions: tuple[str, str] = ("3.14.7", "3.14.7")) -> Section:
     cells = steady("3.14", 2000) + steady("3.14t", 1000)
     run: Run = run_of(cells, runtimes=["3.14", "3.14t"], blocks=8)
-    runtimes = {
-        name: {**run.runtimes.get(name, {}), "version": version}
-        for name, version in zip(("3.14", "3.14t"), versions, strict=True)
-    }
-    return section(View(replace(run, profiles=list(profiles), runtimes=runtimes)))
+    for name, version in zip(("3.14", "3.14t"), versions, strict=True):
+        run.runtimes[name]["version"] = version
+    run.profiles = list(profiles)
+    return section(View(run))
 
 
 def said(section: Section) -> list[str]:
@@ -61,10 +60,7 @@ def said(section: Section) -> list[str]:
 def test_a_line_that_waits_alike_under_both_is_told_once() -> None:
     waiting = line_of("ask", "lib.py", 5, [50, 52] * 10, is_library=True, caller="main (app.py:3)")
     (sentence,) = said(made(profile("3.14", waiting), profile("3.14t", waiting)))
-    assert sentence == (
-        "The most waiting for a lock, of the threads' time at work, is at ask (lib.py:5), called from main (app.py:3): "
-        "51% [50%, 52%] under 3.14, 51% [50%, 52%] under 3.14t."
-    )
+    assert sentence.endswith("called from main (app.py:3): 51% [50%, 52%] under 3.14, 51% [50%, 52%] under 3.14t.")
 
 
 def test_between_versions_a_librarys_function_is_compared_whatever_its_line() -> None:
@@ -75,9 +71,8 @@ def test_between_versions_a_librarys_function_is_compared_whatever_its_line() ->
 
 
 def test_what_was_not_profiled_is_told_with_the_reason() -> None:
-    lacking = {"kind": "python", "system": "2", "runtime": "3.14t", "params": {}}
     reason = message("not profiled: {reason}", reason="it failed").to_json()
-    made_section = made({**lacking, "sentence": reason})
+    made_section = made({"kind": "python", "system": "2", "runtime": "3.14t", "params": {}, "sentence": reason})
     assert said(made_section) == ["3.14t, System 2: not profiled: it failed."]
     assert not made_section.tables
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from core.method import Method
 from core.result import Run
 from reports.several import side_by_side
 from reports.view import View
@@ -22,12 +21,6 @@ def of_trio(*places: int) -> tuple[str, list[str], list[str]]:
 
 def of_runs(*runs: Run) -> tuple[str, list[str], list[str]]:
     return apart(*map(View, runs))
-
-
-def test_another_method_forbids_it_too() -> None:
-    timed = one_run(1, 4000, 2000)
-    timed.plan["method"] = Method(duration_s=2).to_json()
-    assert of_runs(timed, one_run(2, 4000, 2000))[1] == ["the duration in seconds: 2 (A); none (B)"]
 
 
 def test_which_runs_may_be_compared_is_said_first() -> None:

@@ -12,15 +12,15 @@ ARMS = ("3.14t+gil", "3.14t")
 SMALL: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 
-def one_run(day: int, gil_ms: int, free_ms: int, *, blocks: int = 7, also: tuple[str, ...] = ()) -> Run:
+def one_run(day: int, gil_ms: int, free_ms: int, *, also: tuple[str, ...] = ()) -> Run:
     """Systems 1 and *also* under two runtimes: block b takes b ms more. It began on that day of May 2026."""
     cells = [
         measured(cell_of(system, arm, SMALL), block, [(took_ms + block) * MS])
         for system in ("1", *also)
         for arm, took_ms in zip(ARMS, (gil_ms, free_ms), strict=True)
-        for block in range(1, blocks + 1)
+        for block in range(1, 8)
     ]
-    made = run_of(cells, runtimes=ARMS, blocks=blocks)
+    made = run_of(cells, runtimes=ARMS, blocks=7)
     return replace(made, run_id=f"run-of-day-{day}", started_at=f"2026-05-{day:02}T10:00:00+00:00")
 
 

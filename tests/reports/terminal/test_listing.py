@@ -43,20 +43,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_runs_are_listed_newest_first_and_those_that_cannot_be_read_last(folder: Path) -> None:
-    runs = saved_runs(folder)
-    assert [Path(one.folder).name for one in runs] == ["new", "old", "broken"]
-    assert "is not JSON" in runs[2].trouble
-
-
-def test_a_run_tells_its_blocks_its_cells_and_what_failed(folder: Path) -> None:
-    new = saved_runs(folder)[0]
+def test_runs_are_listed_newest_first_with_cells_and_verdict_and_what_cannot_be_read_last(
+    folder: Path,
+) -> None:
+    new, old, broken = saved_runs(folder)
+    assert [Path(one.folder).name for one in (new, old, broken)] == ["new", "old", "broken"]
+    assert "is not JSON" in broken.trouble
     assert (new.plan, new.blocks, new.cells_ok, new.cells_not_ok) == ("quick", 3, 4, 1)
     assert new.when == "2026-02-02T03:04:05+00:00"
-
-
-def test_the_verdict_is_the_first_thing_that_saved_comparisons_say(folder: Path) -> None:
-    new, old, _ = saved_runs(folder)
     assert new.verdict == NO_VERDICT
     assert str(old.verdict).startswith("Removing the GIL ")
 

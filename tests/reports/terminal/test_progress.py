@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from core.messages import verbatim
-from core.result import CellResult, Status
+from core.result import CellResult
 from reports.render.console import terminal
 from reports.terminal.pace import Pace
 from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display
@@ -81,16 +81,6 @@ def test_the_live_line_tells_them_apart_too() -> None:
     with LiveDisplay(Console(file=out, force_terminal=True, width=120, color_system=None), cells=DESIGNS) as shown:
         shown.cell_started(DESIGNS[1], 1, 0, 2)
     assert "system 4, 3.14t, DISPATCH any" in out.getvalue()
-
-
-def test_a_cells_line_says_what_how_long_and_how_fast() -> None:
-    assert str(cell_line(ok())) == "block 3  system 4  3.14t        2.000 s     5,000 requests/s"
-
-
-@pytest.mark.parametrize("status", ["failed", "invalid"])
-def test_the_line_of_a_cell_that_is_not_ok_says_why(status: Status) -> None:
-    line = cell_line(replace(failed(), status=status))
-    assert str(line) == f"block 1  system 4  3.14t     {status}: {REASON}"
 
 
 def test_a_cell_without_clients_is_idle() -> None:
