@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.messages import NOTHING, message
 from reports.statistics.evidence import Evidence
-from reports.statistics.stats import Estimate, effect
+from reports.statistics.stats import Estimate
 from reports.statistics.verdict import Verdict, judge, judge_family, judge_runs, slower_beyond
 
 
@@ -20,11 +20,6 @@ def blocks_of(values: list[float]) -> dict[int, float]:
 
 def noise(seed: int, count: int, scale: float) -> list[float]:
     return [scale * value for value in np.random.default_rng(seed).standard_normal(count)]
-
-
-def test_verdict_has_exactly_the_keys_of_a_comparison_in_result_json() -> None:
-    verdict = judge(Evidence(effect=effect([0.1] * 8), p=0.01))
-    assert list(verdict.to_json()) == ["ratio", "low", "high", "p", "verdict", "why", "obstacle", "blocks_needed"]
 
 
 def test_a_clear_effect_over_ten_blocks_is_faster_and_its_mirror_slower() -> None:
@@ -39,7 +34,6 @@ def test_a_clear_effect_over_ten_blocks_is_faster_and_its_mirror_slower() -> Non
 def test_three_blocks_are_never_faster_however_large_the_effect() -> None:
     verdict = judge_family({"a": blocks_of([1.0, 1.01, 1.02])})["a"]
     assert (verdict.verdict, verdict.p) == ("inconclusive", 0.25)
-    assert str(verdict.why) == "3 blocks cannot give an interval; a few more blocks are needed"
     assert (str(verdict.obstacle), verdict.blocks_needed) == ("3 blocks cannot give an interval", 6)
 
 
@@ -48,7 +42,7 @@ def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
     assert {one.verdict for one in judge_family(dict.fromkeys(range(13), values)).values()} == {"faster"}
     of_52 = judge_family(dict.fromkeys(range(52), values))[0]
     assert of_52.verdict == "inconclusive"
-    assert str(of_52.why).startswith("10 blocks cannot bring p to 0.04 adjusted for 52 comparisons; a few more blocks")
+    assert "10 blocks cannot bring p to 0.04 adjusted for 52" in str(of_52.why)
 
 
 def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> None:
@@ -63,7 +57,6 @@ def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> No
 def test_nothing_in_common_is_inconclusive_and_says_how_many_blocks_it_takes() -> None:
     verdict = judge_family({"a": {}})["a"]
     assert (verdict.verdict, verdict.ratio) == ("inconclusive", None)
-    assert str(verdict.why) == "no block has both arms; at least 6 blocks are needed"
     assert (str(verdict.obstacle), verdict.blocks_needed) == ("no block has both arms", 6)
 
 
@@ -83,14 +76,9 @@ def test_a_margin_of_its_own_makes_a_noisy_cell_equivalent() -> None:
 @given(st.lists(st.lists(st.floats(-0.5, 0.5), min_size=0, max_size=14), min_size=1, max_size=6))
 def test_words_always_agree_with_their_numbers(rows: list[list[float]]) -> None:
     for verdict in judge_family(dict(enumerate(map(blocks_of, rows)))).values():
-        if verdict.verdict == "faster":
-            assert verdict.low is not None
-            assert verdict.low > 1
-        if verdict.verdict == "slower":
-            assert verdict.high is not None
-            assert verdict.high < 1
-        why = str(verdict.why)
-        assert ("blocks are needed" in why) == (verdict.verdict == "inconclusive")
+        assert verdict.verdict != "faster" or (verdict.low or 0) > 1
+        assert verdict.verdict != "slower" or (verdict.high or 2) < 1
+        assert ("blocks are needed" in str(verdict.why)) == (verdict.verdict == "inconclusive")
 
 
 def test_two_saved_runs_are_judged_like_paired_ones() -> None:
@@ -99,8 +87,7 @@ def test_two_saved_runs_are_judged_like_paired_ones() -> None:
     slower = [round(time_ns * 1.2) for time_ns in after]
     verdicts = judge_runs({"alike": (before, after), "slower": (before, slower), "gone": (before, [])})
     assert [verdict.verdict for verdict in verdicts.values()] == ["equivalent", "slower", "inconclusive"]
-    assert slower_beyond(verdicts["slower"], 0.05)
-    assert not slower_beyond(verdicts["slower"], 0.25)
+    assert [slower_beyond(verdicts["slower"], share) for share in (0.05, 0.25)] == [True, False]
     assert not slower_beyond(verdicts["alike"], 0.05)
 
 
@@ -136,6 +123,5 @@ def test_slower_beyond_takes_the_whole_interval() -> None:
 def test_a_whole_record_of_13_rows_4_arms_and_20_blocks_takes_under_5_seconds() -> None:
     family = {(row, step): blocks_of(noise(10 * row + step, 20, 0.05)) for row in range(13) for step in range(4)}
     started = process_time()
-    verdicts = judge_family(family)
-    assert len(verdicts) == 52
+    assert len(judge_family(family)) == 52
     assert process_time() - started < 5
