@@ -72,9 +72,7 @@ def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
     ("machine", "method", "told"),
     [
         ({"cpu": "Other CPU"}, Method(), "the CPU is Sample CPU in A and Other CPU in B"),
-        ({"cores_usable": 2}, Method(), "the number of usable cores is unknown in A and 2 in B"),
         ({}, Method(warmup=Warmup(share=0.1)), "the warm-up is none in A and 10 % in B"),
-        ({}, Method(duration_s=2.0), "the duration in seconds is none in A and 2.0 in B"),
         ({}, Method(client_runtime="3.14"), "the clients' runtime is same in A and 3.14 in B"),
         ({}, Method(pin_services=(0, 1)), "the services' CPUs is none in A and 0, 1 in B"),
     ],

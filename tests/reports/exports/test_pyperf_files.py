@@ -24,7 +24,6 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
 SLOWER_MS = tuple(round(1.2 * time_ms) for time_ms in TIMES_MS)
-NAME = "system 1 NUM_API_SERVICES=1"
 NAMES = ("a", "b")
 
 needs_pyperf = pytest.mark.skipif(find_spec("pyperf") is None, reason="pyperf is not installed: pip install pyperf")
@@ -81,14 +80,7 @@ def test_exported_files_are_compared_like_the_runs_they_come_from(tmp_path: Path
     (of_files,) = compare_runs(saved_at(files[0]), saved_at(files[1]), NAMES).comparisons
     assert of_files.verdict == of_runs.verdict
     assert of_files.verdict.verdict == "slower"
-    assert of_files.sample.system == NAME
-
-
-def test_exported_files_of_two_arms_are_compared_with_each_other(tmp_path: Path) -> None:
-    a, b = exported(run({"3.11": SLOWER_MS, "3.14t": TIMES_MS}), tmp_path)
-    compared = compare_runs(saved_at(a), saved_at(b), NAMES)
-    assert compared.comparisons[0].verdict.verdict == "faster"
-    assert "version: 3.11.9 (A), 3.14.7 (B)" in str(compared.notes[0])
+    assert of_files.sample.system == "system 1 NUM_API_SERVICES=1"
 
 
 def test_exported_files_of_another_method_must_not_be_compared(tmp_path: Path) -> None:
@@ -127,12 +119,13 @@ def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
         ({"version": 5, "benchmarks": []}, "has version 5 of pyperf's format; accepted are 6 and 1.0"),
         ({"version": "1.0", "benchmarks": [{"runs": [{"values": [1.0]}]}]}, "is not a complete pyperf file: 'name'"),
         (with_runs([]), r"no benchmark in it has times \(x: it has no values\)"),
+        ({"version": "1.0", "benchmarks": 3}, "is not a complete pyperf file"),
+        (with_runs(None), "is not a complete pyperf file"),
         (with_runs(["text"]), "is not a complete pyperf file"),
         (with_runs([{"values": [1.0]}], name=3), "is called 3; a name must be text"),
         (with_runs([{"values": [0.0]}]), "x has the value 0.0; it must be seconds above 0"),
         (with_runs([{"values": [float("nan")]}]), "x has the value nan"),
         (with_runs([{"values": [True]}]), "x has the value True"),
-        (with_runs([{"values": ["1"]}]), "x has the value '1'"),
         (with_runs([{"values": [1e-20]}]), "took no time"),
         (with_runs([{"values": [1.0]}], gilscope_method="{}"), "is not a complete pyperf file"),
         ({"version": "1.0", "benchmarks": with_runs([{"values": [1.0]}])["benchmarks"] * 2}, "two benchmarks called"),

@@ -36,27 +36,6 @@ def test_threads_that_one_system_alone_varies_tell_its_rows_apart_and_are_no_set
     ]
 
 
-def test_shares_refer_to_the_system_that_is_named_also_where_it_is_not_first() -> None:
-    cells = blocks_of("load-own", 100_000), blocks_of("load-wrk", 110_000)
-    (contest,) = contests(rows(contest_run(*cells)), TITLES, reference="load-own")
-    assert names(contest) == ["wrk", "gilscope's own generator"]
-    assert contest.reference.row.system == "load-own"
-    shares = [one.share.value for one in contest.standings if one.share]
-    assert shares == [pytest.approx(1.1), 1.0]
-
-
-def test_runtimes_can_be_settings() -> None:
-    cells = [
-        blocks_of(name, rate, runtime=runtime)
-        for runtime in ("3.11", "3.14t")
-        for name, rate in (("echo-uvloop", 20_000), ("echo-asyncio", 10_000))
-    ]
-    found = contests(rows(contest_run(*cells)), TITLES, by_runtime=True)
-    assert [str(contest.label) for contest in found] == ["runtime 3.11", "runtime 3.14t"]
-    assert names(found[0]) == ["uvloop (Python over libuv)", "asyncio (Python)"]
-    assert [one.share.value for one in found[1].standings if one.share] == [1.0, pytest.approx(0.5)]
-
-
 def test_a_share_is_of_the_same_block_and_not_of_medians() -> None:
     """Ratios within the blocks are 2, 2 and 0.5: 2. The medians, 200 and 120, would say 1.67."""
     rates = ((200, 100), (240, 120), (100, 200))

@@ -1,15 +1,12 @@
 """Rows from cells: figures worked out by hand."""
 
-import csv
-import io
 from collections.abc import Sequence
 
 import pytest
 
 from core.result import CellResult
-from reports.exports.csv_sheets import rows_sheet
 from reports.rows.summary import Figures, rows
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+from tests.reports.sample import MS, cell_of, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
@@ -51,17 +48,3 @@ def test_ratio_is_above_one_where_the_row_is_faster_than_the_first_runtime() -> 
         ("1", "3.11", 1.0),
         ("1", "3.14t", pytest.approx(301 / 201)),
     ]
-
-
-def test_the_sheet_of_rows_has_raw_numbers_and_all_parameters() -> None:
-    cells = [
-        measured(cell_of("1", "3.11", SMALL), 1, [1500 * MS, 1600 * MS, 1999 * MS]),
-        measured(cell_of("1", "3.14t", SMALL), 1, [1000 * MS]),
-        faulty(cell_of("3", "3.11", SMALL), 1, "invalid", "the GIL was off"),
-    ]
-    lines = list(csv.DictReader(io.StringIO(rows_sheet(rows(run_of(cells, blocks=1))))))
-    assert [line["status"] for line in lines] == ["ok", "ok", "invalid", "not measured"]
-    assert lines[0]["completion_median_ns"] == "1600000000"
-    assert float(lines[1]["ratio_to_first_runtime"]) == pytest.approx(2000 / 1001, rel=1e-3)
-    assert lines[2]["completion_median_ns"] == ""
-    assert lines[2]["trouble"] == "1 of 1 block invalid: the GIL was off"

@@ -5,8 +5,6 @@ from math import inf, log, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from reports.statistics.stats import (
@@ -20,8 +18,6 @@ from reports.statistics.stats import (
     unpaired_effect,
     unpaired_total,
 )
-
-few_values = st.lists(st.floats(-1, 1).map(lambda value: round(value, 6)), min_size=3, max_size=21)
 
 
 def test_log_ratio_is_above_0_where_the_numerator_is_faster_in_the_blocks_that_both_have() -> None:
@@ -94,20 +90,6 @@ def test_fewer_than_three_blocks_have_an_effect_but_no_interval(values: list[flo
     seen = effect(values)
     assert seen.value == pytest.approx(sum(values) / len(values))
     assert (seen.low, seen.high) == (-inf, inf)
-
-
-def test_alike_values_have_an_interval_of_no_width() -> None:
-    seen = effect([0.5] * 7)
-    assert (seen.low, seen.value, seen.high) == (0.5, 0.5, 0.5)
-
-
-@settings(max_examples=40)
-@given(few_values, st.floats(-2, 2), st.floats(0.1, 10))
-def test_an_interval_moves_and_stretches_with_its_values(values: list[float], shift: float, scale: float) -> None:
-    plain = effect(values)
-    moved = effect([scale * value + shift for value in values])
-    expected = [scale * end + shift for end in (plain.low, plain.value, plain.high)]
-    assert [moved.low, moved.value, moved.high] == pytest.approx(expected, abs=1e-9)
 
 
 def test_unpaired_interval_adds_the_two_intervals_like_the_sides_of_a_right_angle() -> None:
