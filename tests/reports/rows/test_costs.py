@@ -1,5 +1,6 @@
 """Where the time of a request goes, with figures that one can divide in one's head."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
 
 def test_several_blocks_give_the_median_of_those_that_are_ok() -> None:
     """A block that does not say is left out of that median alone."""
-    spent = ((10, {"calc_ns": 10 * MS}), (30, {}), (90, {"calc_ns": 20 * MS}))
+    spent: Sequence[tuple[int, Mapping[str, int]]] = ((10, {"calc_ns": 10 * MS}), (30, {}), (90, {"calc_ns": 20 * MS}))
     cells = [result(services=[process(cpu_user_ns=one * MS)], **more) for one, more in spent]
     costs = median_costs([*cells, faulty(CELL, 4, "failed", "why")])
     assert costs is not None

@@ -80,7 +80,7 @@ def test_nothing_to_test_is_refused() -> None:
 def test_holm_by_hand() -> None:
     """0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1 raised to the one before."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
-    assert (holm([]), holm([0.2])) == ((), (0.2,))
+    assert [holm([]), holm([0.2]), holm([0.6, 0.7])] == [(), (0.2,), (1.0, 1.0)]
 
 
 @pytest.mark.parametrize(("blocks", "ways"), [(3, 20), (4, 70), (5, 252)])

@@ -59,6 +59,15 @@ def test_words_always_agree_with_their_numbers(rows: list[list[float]]) -> None:
         assert ("blocks are needed" in str(verdict.why)) == (verdict.verdict == "inconclusive")
 
 
+def test_one_slow_process_in_five_is_not_equivalent() -> None:
+    """Nothing is seen in the median of 20 blocks, and a fifth more time in all."""
+    values = {block: 0.001 * (-1) ** block for block in range(20)}
+    slow = {block: -0.22 + (0.2 if block % 5 else -0.7) for block in values}
+    verdict = judge_family({"a": values}, totals={"a": slow})["a"]
+    assert verdict.verdict == "inconclusive"
+    assert "total time" in str(verdict.why)
+
+
 def test_equivalent_enters_the_family_too() -> None:
     """Seven blocks: each of the two one-sided tests has 1 of 128 patterns, too many for a family of 13."""
     values = {block: 0.001 * (-1) ** block for block in range(7)}
