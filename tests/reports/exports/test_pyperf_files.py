@@ -24,7 +24,6 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
 SLOWER_MS = tuple(round(1.2 * time_ms) for time_ms in TIMES_MS)
-NAME = "system 1 NUM_API_SERVICES=1"
 NAMES = ("a", "b")
 
 needs_pyperf = pytest.mark.skipif(find_spec("pyperf") is None, reason="pyperf is not installed: pip install pyperf")
@@ -62,37 +61,16 @@ def exported(made: Run, to: Path) -> tuple[Path, ...]:
     return export(View(made), to).paths
 
 
-def read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
 def written(content: Any, folder: Path, name: str = "theirs.json") -> Path:
     path = folder / name
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
 
-def test_metadata_says_what_where_and_how(tmp_path: Path) -> None:
-    (path,) = exported(run({"3.14t": TIMES_MS}), tmp_path / "one.json")
-    told = read(path)["metadata"]
-    assert told["unit"] == "second"
-    assert told["loops"] == 1
-    assert (told["cpu_model_name"], told["cpu_count"]) == ("Sample CPU", 8)
-    assert (told["python_version"], told["python_compiler"]) == ("3.14.7", "GCC 13.2.0")
-    assert (told["gilscope_run"], told["gilscope_arm"]) == ("20260102T030405-sample", "3.14t")
-    assert told["gilscope_value"] == "Time per request: wall time over requests."
-
-
 def test_a_file_name_is_kept_for_one_arm_and_gets_the_arm_for_several(tmp_path: Path) -> None:
     assert exported(run({"3.14t": TIMES_MS}), tmp_path / "out.json") == (tmp_path / "out.json",)
     several = exported(run({"3.14t": TIMES_MS, "3.14t+gil": TIMES_MS}), tmp_path / "out.json")
     assert [path.name for path in several] == ["out-3.14t.json", "out-3.14t+gil.json"]
-
-
-def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="cannot be written"):
-        exported(run({"3.14t": TIMES_MS}), tmp_path / "file" / "deeper")
 
 
 def test_exported_files_are_compared_like_the_runs_they_come_from(tmp_path: Path) -> None:
@@ -102,14 +80,7 @@ def test_exported_files_are_compared_like_the_runs_they_come_from(tmp_path: Path
     (of_files,) = compare_runs(saved_at(files[0]), saved_at(files[1]), NAMES).comparisons
     assert of_files.verdict == of_runs.verdict
     assert of_files.verdict.verdict == "slower"
-    assert of_files.sample.system == NAME
-
-
-def test_exported_files_of_two_arms_are_compared_with_each_other(tmp_path: Path) -> None:
-    a, b = exported(run({"3.11": SLOWER_MS, "3.14t": TIMES_MS}), tmp_path)
-    compared = compare_runs(saved_at(a), saved_at(b), NAMES)
-    assert compared.comparisons[0].verdict.verdict == "faster"
-    assert "version: 3.11.9 (A), 3.14.7 (B)" in str(compared.notes[0])
+    assert of_files.sample.system == "system 1 NUM_API_SERVICES=1"
 
 
 def test_exported_files_of_another_method_must_not_be_compared(tmp_path: Path) -> None:
@@ -120,36 +91,21 @@ def test_exported_files_of_another_method_must_not_be_compared(tmp_path: Path) -
         compare_runs(files[0], files[1], NAMES)
 
 
-def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values(tmp_path: Path) -> None:
+def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values_and_what_has_no_times_is_named(
+    tmp_path: Path,
+) -> None:
     saved = saved_at(written(THEIRS, tmp_path))
     (sample,) = saved.samples
     assert (sample.system, sample.arm) == ("loads", "")
     assert [one.request_fs for one in sample.times] == [21_000_000, 22_500_000]
     assert saved.reading == READING
     assert (saved.machine["cpu"], saved.machine["cores"]) == ("Sample CPU", 2)
-
-
-def test_benchmarks_without_times_are_left_out_and_named(tmp_path: Path) -> None:
-    saved = saved_at(written(THEIRS, tmp_path))
-    assert tuple(map(str, saved.left_out)) == (
+    assert [*map(str, saved.left_out)] == [
         "memory: it is measured in byte, not in seconds",
         "nothing: it has no values",
-    )
-    compared = compare_runs(saved, saved, NAMES)
-    assert "Not used of B: nothing: it has no values." in map(str, compared.troubles)
-
-
-def test_other_machines_of_pyperf_are_refused_too(tmp_path: Path) -> None:
-    other = {**THEIRS, "metadata": {**THEIRS["metadata"], "cpu_count": 64}}
-    a, b = (saved_at(written(one, tmp_path)) for one in (THEIRS, other))
-    with pytest.raises(BadInput, match="the number of cores is 2 in A and 64 in B"):
-        compare_runs(a, b, NAMES)
-
-
-def test_a_compressed_file_is_read_too(tmp_path: Path) -> None:
-    path = tmp_path / "theirs.json.gz"
-    path.write_bytes(gzip.compress(json.dumps(THEIRS).encode()))
-    assert len(saved_at(path).samples) == 1
+    ]
+    troubles = compare_runs(saved, saved, NAMES).troubles
+    assert "Not used of B: nothing: it has no values." in map(str, troubles)
 
 
 def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
@@ -159,27 +115,19 @@ def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
-        ("[]", "has schema None"),
-        ({"version": "1.0"}, "has schema None"),
         ({"version": 5, "benchmarks": []}, "has version 5 of pyperf's format; accepted are 6 and 1.0"),
-        ({"version": "1.0", "benchmarks": []}, "no benchmark in it has times"),
-        ({"version": "1.0", "benchmarks": 3}, "is not a complete pyperf file"),
         ({"version": "1.0", "benchmarks": [{"runs": [{"values": [1.0]}]}]}, "is not a complete pyperf file: 'name'"),
         (with_runs([]), r"no benchmark in it has times \(x: it has no values\)"),
+        ({"version": "1.0", "benchmarks": 3}, "is not a complete pyperf file"),
         (with_runs(None), "is not a complete pyperf file"),
         (with_runs(["text"]), "is not a complete pyperf file"),
         (with_runs([{"values": [1.0]}], name=3), "is called 3; a name must be text"),
-        (with_runs([{"values": [1.0]}], unit="byte"), "it is measured in byte"),
         (with_runs([{"values": [0.0]}]), "x has the value 0.0; it must be seconds above 0"),
         (with_runs([{"values": [float("nan")]}]), "x has the value nan"),
-        (with_runs([{"values": [1e300]}]), "x has the value 1e"),
         (with_runs([{"values": [True]}]), "x has the value True"),
-        (with_runs([{"values": ["1"]}]), "x has the value '1'"),
         (with_runs([{"values": [1e-20]}]), "took no time"),
         (with_runs([{"values": [1.0]}], gilscope_method="{}"), "is not a complete pyperf file"),
-        (with_runs([{"values": [1.0]}], gilscope_machine="3"), "is not a complete pyperf file"),
         ({"version": "1.0", "benchmarks": with_runs([{"values": [1.0]}])["benchmarks"] * 2}, "two benchmarks called"),
     ],
 )
@@ -188,7 +136,7 @@ def test_a_file_that_is_none_is_bad_input(content: Any, why: str, tmp_path: Path
         saved_at(written(content, tmp_path))
 
 
-@pytest.mark.parametrize("name", ["absent.json", "broken.json.gz", "."])
+@pytest.mark.parametrize("name", ["absent", "broken.json.gz", "."])
 def test_a_file_that_cannot_be_read_is_bad_input(name: str, tmp_path: Path) -> None:
     (tmp_path / "broken.json.gz").write_bytes(gzip.compress(b"{}" * 1000)[:20])
     with pytest.raises(BadInput, match="cannot be read"):
@@ -196,32 +144,25 @@ def test_a_file_that_cannot_be_read_is_bad_input(name: str, tmp_path: Path) -> N
 
 
 def test_runs_and_files_of_pyperf_are_told_apart_by_what_is_in_them(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    RunFile(folder).save(run({"3.14t": TIMES_MS}))
+    RunFile(tmp_path).save(run({"3.14t": TIMES_MS}))
     renamed = tmp_path / "baseline.json"
-    renamed.write_bytes((folder / "result.json").read_bytes())
-    for where in (folder, folder / "result.json", renamed):
+    renamed.write_bytes((tmp_path / "result.json").read_bytes())
+    for where in (tmp_path, tmp_path / "result.json", renamed):
         assert [one.arm for one in saved_at(where).samples] == ["3.14t"]
-    assert [one.system for one in saved_at(written(THEIRS, tmp_path)).samples] == ["loads"]
+    compressed = tmp_path / "theirs.json.gz"
+    compressed.write_bytes(gzip.compress(written(THEIRS, tmp_path).read_bytes()))
+    assert [one.system for one in saved_at(compressed).samples] == ["loads"]
     with pytest.raises(BadInput, match="has schema None"):
         saved_at(written({}, tmp_path))
-    with pytest.raises(BadInput, match="cannot be read"):
-        saved_at(tmp_path / "absent")
-
-
-def pyperf(*arguments: str | Path) -> str:
-    command = [sys.executable, "-m", "pyperf", *map(str, arguments)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @needs_pyperf
 def test_a_file_that_pyperf_wrote_is_read(tmp_path: Path) -> None:
     path = tmp_path / "timeit.json"
-    pyperf("timeit", "--quiet", "-p2", "-n3", "-w1", "-l1000", "--name=sum", "-o", path, "sum(range(99))")
+    options = ["--quiet", "-p2", "-n3", "-w1", "-l1000", "--name=sum", "sum(range(99))", "-o"]
+    subprocess.run([sys.executable, "-m", "pyperf", "timeit", *options, path], check=True, timeout=60)
     saved = saved_at(path)
     (sample,) = saved.samples
-    values = [one["values"] for one in read(path)["benchmarks"][0]["runs"]]
+    values = [one["values"] for one in json.loads(path.read_text())["benchmarks"][0]["runs"]]
     assert [one.request_fs for one in sample.times] == [round(median(some) * 1e15) for some in values]
     assert compare_runs(saved, saved, NAMES).comparisons[0].verdict.ratio == 1

@@ -26,7 +26,6 @@ def stressed(kind: str, *lines: str, only: bool = True) -> Stressed:
 CASES: list[tuple[Fact, list[str]]] = [
     (wait(0.3, "dict"), ["one for each thread"]),
     (wait(0.02, "collections.deque"), ["one for each thread", "queue"]),
-    (wait(0.3, "list"), ["one for each thread", "queue"]),
     (wait(0.019, "dict"), []),
     (wait(0.3, "_thread.lock"), ["hold it for less"]),
     (wait(0.3, "_thread.RLock", "logging/__init__.py"), ["logging"]),
@@ -35,7 +34,6 @@ CASES: list[tuple[Fact, list[str]]] = [
     (wait(0.3, "[python3.14t]"), []),
     (wait(0.3, "[own_mutex.so]"), ["extension"]),
     (wait(0.3, "", "logging/__init__.py", "app.py"), ["logging"]),
-    (wait(0.01, "", "logging/__init__.py"), []),
     (stops(function="update_wrapper"), ["decorate once"]),
     (stops(), ["set attributes once"]),
     (stops(per_request=0.1), []),
@@ -49,7 +47,6 @@ CASES: list[tuple[Fact, list[str]]] = [
     (stressed("wrong"), ["lock"]),
     (stressed("wrong", only=False), []),
     (stressed("crash"), ["sanitizer"]),
-    (stressed("crash", only=False), []),
     (stressed("notice", "RuntimeError: Set changed size during iteration", only=False), ["iteration"]),
     (stressed("notice", "The global interpreter lock (GIL) has been enabled to load module 'x'"), ["audit"]),
     (stressed("notice", "ValueError: list modified during sort"), []),

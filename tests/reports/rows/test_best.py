@@ -1,20 +1,15 @@
 """The best service of each runtime, known by hand; that being picked among many is not rewarded; that a step mixes no
 dispatches."""
 
-import random
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from statistics import median
+from collections.abc import Callable
 
 import pytest
 
 from core.cell import Value, parameter
 from core.result import Run
-from reports.rows.best import best_pairs, bests
+from reports.rows.best import bests
 from reports.rows.comparisons import compare, compare_bests
-from reports.rows.pairs import times_ns
-from reports.rows.summary import Row, rows
-from reports.statistics.stats import log_ratios
+from reports.rows.summary import rows
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
@@ -77,36 +72,3 @@ def test_no_step_between_runtimes_mixes_dispatches() -> None:
     for step in single:
         rates = RATES["3.14"], RATES["3.14t"]
         assert step.ratio == pytest.approx(rates[1][step.params["DISPATCH"]] / rates[0][step.params["DISPATCH"]])
-
-
-def test_a_runtime_without_the_other_ones_dispatch_has_no_step_to_it() -> None:
-    run = a_run()
-    run.cells = [cell for cell in run.cells if (cell.params["DISPATCH"] == "leader") == (cell.runtime == "3.14")]
-    assert [step.ratio for step in compare(run)] == [None] * len(compare(run))
-    (step,) = compare_bests(run, bests(run, rows(run)))
-    assert step.step == "best"
-    assert step.ratio == pytest.approx(1.5)
-
-
-def drawn(run: Run, measured: Sequence[Row], chance: random.Random) -> list[Row]:
-    """Its rows with cells that scatter by 10 %; under 3.14 all but one take ten times as long."""
-    drawn = []
-    for row in measured:
-        is_slow = row.runtime == "3.14" and (row.system, row.params["DISPATCH"]) != ("4", "any")
-        times = [round(1e9 * chance.lognormvariate(0.0, 0.1) * (10 if is_slow else 1)) for _ in row.cells]
-        cells = [replace(cell, wall_ns=wall_ns) for cell, wall_ns in zip(row.cells, times, strict=True)]
-        drawn.append(replace(row, cells=tuple(cells)))
-    run.cells = [cell for row in drawn for cell in row.cells]
-    return drawn
-
-
-def judged(run: Run, some: Sequence[Row]) -> float:
-    (pair,) = best_pairs(run, bests(run, some))
-    return median(pair.ratios.values())
-
-
-def rewarded(some: Sequence[Row]) -> float:
-    """What would be said if all blocks picked and the same blocks judged."""
-    times = [(row.runtime, times_ns({cell.block: cell for cell in row.cells})) for row in some]
-    best = [min((mine for arm, mine in times if arm == name), key=lambda by: median(by.values())) for name in RATES]
-    return median(log_ratios(*best).values())

@@ -43,7 +43,7 @@ def run(cpu_ms: int, **changes: Any) -> Run:
     [
         (490, {}, 1 / 0.98 - 1),  # 1.96 s of 2 s are busy
         (490, {"waiting_cpu_share": 0.5}, 1 / 0.735 - 1),  # of which 0.49 s would be saved
-        (490, {"runtime": "3.14t", "waiting_cpu_share": 1.0}, 0.32 / 0.68),  # 0.49 s would remain: its own share
+        (490, {"waiting_cpu_share": 1.0}, 0.32 / 0.68),  # 0.49 s would remain: its own share
         (100, {}, 0.32 / 0.68),  # 0.4 s of 2 s are busy
     ],
 )
@@ -62,7 +62,6 @@ def test_what_spinning_takes_is_not_known_without_a_profile_of_locks() -> None:
     bound = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["_thread.RLock"])
     assert bound.throughput
     assert bound.throughput.value == pytest.approx(0.32 / 0.68)
-    assert not bound.is_little
     unknown = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["dict"])
     assert (unknown.throughput, unknown.is_little) == (None, False)
 
@@ -75,7 +74,5 @@ def test_what_cannot_gain_3_percent_is_apart_and_no_reason() -> None:
     helps, cannot = advice.section(full).tables
     assert (helps.lines, cannot.name.msgid, len(cannot.lines)) == ([], "Cannot gain 3 %", 1)
     (sentence,) = [str(one) for one in advice.section(full).terminal if isinstance(one, Message)]
-    assert "RLock" in sentence
-    assert sentence.endswith("Without that, throughput would gain at most 2.0% [2.0%, 2.0%].")
+    assert sentence.endswith("gain at most 2.0% [2.0%, 2.0%].")
     assert "gain at most 2.0%" in str(locks.section(full).sentences[0])
-    assert "gain at most" not in str(locks.section(useful).sentences[0])

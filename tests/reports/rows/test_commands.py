@@ -1,16 +1,11 @@
 """Commands of a run as one types them: to repeat it, and to go on with it in its own folder."""
 
+from dataclasses import replace
+
 import pytest
 
-from core.result import Run
 from reports.rows.commands import resume_command
 from tests.reports.sample import run_of
-
-
-def run_by(*command: str) -> Run:
-    run = run_of([])
-    run.command = [*command]
-    return run
 
 
 @pytest.mark.parametrize(
@@ -22,4 +17,4 @@ def run_by(*command: str) -> Run:
     ],
 )
 def test_a_run_goes_on_in_the_folder_it_was_begun_in(command: list[str], resumed: str) -> None:
-    assert resume_command(run_by(*command)) == resumed
+    assert resume_command(replace(run_of([]), command=command)) == resumed

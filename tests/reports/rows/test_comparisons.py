@@ -1,14 +1,12 @@
 """Comparisons of a run: which way a ratio goes, which cells are a pair, and what time is compared."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from core.method import Method
-from core.result import CellResult, Run
+from core.result import CellResult
 from reports.rows.comparisons import compare
-from reports.rows.pairs import OVER_ALL
 from tests.reports.rows.timed_cells import BLOCKS, FEWEST_P, compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, measured, run_of
 from tests.reports.sweeps import served
@@ -19,12 +17,6 @@ def test_a_ratio_above_one_says_that_the_numerator_is_faster() -> None:
     assert (one.denominator, one.numerator, one.step) == ("3.11", "3.14", "version")
     assert [one.ratio, one.low, one.high] == pytest.approx([2, 2, 2])
     assert (one.verdict, one.p, one.blocks) == ("faster", FEWEST_P, BLOCKS)
-
-
-def test_a_ratio_below_one_says_that_it_is_slower() -> None:
-    one = only(steady("3.11", 1500) + steady("3.14", 3000))
-    assert one.ratio == pytest.approx(0.5)
-    assert one.verdict == "slower"
 
 
 def test_one_starved_client_of_four_makes_the_arm_slower() -> None:
@@ -44,17 +36,6 @@ def test_cells_are_compared_within_their_block() -> None:
     assert one.blocks == 7
 
 
-def test_systems_and_settings_are_compared_apart() -> None:
-    cells = [
-        one
-        for sockets, ms in ((1, 1000), (5, 2000))
-        for one in steady("3.11", 4000, {"PAYLOAD_BYTES": sockets}) + steady("3.14", ms, {"PAYLOAD_BYTES": sockets})
-    ]
-    found = [one for one in compared(cells) if one.system != OVER_ALL]
-    assert [one.params["PAYLOAD_BYTES"] for one in found] == [1, 5]
-    assert [one.ratio for one in found] == pytest.approx([4, 2])
-
-
 def test_four_runtimes_have_three_steps_and_the_whole_whose_ratio_is_their_product() -> None:
     ms = {"3.11": 4000, "3.14": 2000, "3.14t+gil": 2500, "3.14t": 1000}
     found = compared([cell for arm, one in ms.items() for cell in steady(arm, one)], list(ms))
@@ -66,19 +47,15 @@ def test_four_runtimes_have_three_steps_and_the_whole_whose_ratio_is_their_produ
     }
 
 
-def for_two_seconds(rates: Mapping[str, float]) -> Run:
+def test_cells_timed_for_a_duration_are_compared_by_their_time_per_request() -> None:
+    """All took two seconds; the one that answered three times as many requests is three times as fast."""
+    rates = {"3.11": 1000, "3.14": 3000}
     run = run_of(
         [served(arm, block, rate, {}) for arm, rate in rates.items() for block in range(1, 9)], runtimes=[*rates]
     )
     run.plan["method"] = Method(duration_s=2.0).to_json()
-    return run
-
-
-def test_cells_timed_for_a_duration_are_compared_by_their_time_per_request() -> None:
-    """All took two seconds; the one that answered three times as many requests is three times as fast."""
-    (one,) = compare(for_two_seconds({"3.11": 1000, "3.14": 3000}))
+    (one,) = compare(run)
     assert one.ratio == pytest.approx(3)
-    assert one.verdict == "faster"
 
 
 def idle(arm: str, block: int) -> CellResult:
@@ -90,7 +67,5 @@ def idle(arm: str, block: int) -> CellResult:
 def test_idle_cells_have_no_figures_in_any_comparison_and_spoil_none() -> None:
     cells = [idle(arm, block) for arm in ("3.11", "3.14") for block in range(1, 9)]
     found = compared([*cells, *steady("3.11", 3000), *steady("3.14", 1500)])
-    measured_ones = [one for one in found if one.ratio is not None]
-    assert {one.verdict for one in measured_ones} == {"faster"}
-    assert [one.ratio for one in measured_ones] == [pytest.approx(2)] * len(measured_ones)
+    assert {(one.verdict, round(one.ratio, 6)) for one in found if one.ratio} == {("faster", 2)}
     assert all("no block has both arms" not in str(one.why) for one in found)

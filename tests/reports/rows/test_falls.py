@@ -1,6 +1,6 @@
 """Whether throughput falls at the end of sweeps whose throughput is known."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from config.load import load_experiment
 from core.result import Run
@@ -10,8 +10,6 @@ from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
-VALUES = (1, 2, 4, 8, 16, 25)
-
 
 def peaked(n: int, sigma: float = 0.05, kappa: float = 0.01) -> float:
     """Universal Scalability Law: has its most at sqrt((1 - sigma) / kappa), 9.7."""
@@ -20,28 +18,21 @@ def peaked(n: int, sigma: float = 0.05, kappa: float = 0.01) -> float:
 
 def swept(
     rate: Callable[[int], float] = peaked,
-    values: Sequence[int] = VALUES,
-    name: str = "NUM_WORKERS_PER_API_SERVICE",
     *,
-    services: int = 1,
     blocks: int = 12,
 ) -> Run:
-    fixed = {"NUM_API_SERVICES": services, "NUM_CLIENTS": 25}
+    fixed = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 25}
     cells = [
-        served("3.14t", block, rate(n), {**fixed, name: n}, system="4")
-        for n in values
+        served("3.14t", block, rate(n), {**fixed, "NUM_WORKERS_PER_API_SERVICE": n}, system="4")
+        for n in (1, 2, 4, 8, 16, 25)
         for block in range(1, blocks + 1)
     ]
     return run_of(cells, name="scaling", runtimes=["3.14t"])
 
 
-def sentences(run: Run) -> list[str]:
-    return [str(sentence) for sentence in section(View(run)).sentences]
-
-
 def test_a_fall_is_told_from_the_value_with_the_most() -> None:
     """Without noise 8 workers serve 8000 / 1.91 = 4,188/s, and 25 serve 25,000 / 8.2 = 3,049/s: 0.73 of it."""
-    assert sentences(swept()) == [
+    assert [*map(str, section(View(swept())).sentences)] == [
         "NUM_WORKERS_PER_API_SERVICE, 3.14t: throughput falls: at 25 it is 0.73 [0.73, 0.73] of that at 8."
     ]
 
@@ -53,7 +44,7 @@ def test_a_fall_takes_enough_blocks_for_the_family() -> None:
 
 def test_throughput_that_only_falls_has_its_most_at_1() -> None:
     (one,) = endings(swept(lambda n: peaked(n, sigma=0.99, kappa=0.05)))
-    assert one.fall is not None
+    assert one.fall
     assert one.fall[0] == 1
 
 

@@ -30,13 +30,11 @@ def test_lmean_and_bench_are_medians_over_the_blocks_and_serialisation_is_the_me
 
 def test_no_interval_goes_below_what_serialisation_can_be() -> None:
     line = only_client(telling([([10], 10), ([10], 11), ([10], 15)]))
-    assert line.serialisation.low == 1
-    assert line.serialisation.high == 1.5
+    assert (line.serialisation.low, line.serialisation.high) == (1, 1.5)
 
 
 def test_workers_of_several_clients_count_together_and_bench_is_the_longest() -> None:
-    (cell,) = blocks_of("http-beast-held", 50, runtime="3.11", latencies_ns=[MS], blocks=[1])
-    told = [{"workers_ns": [2 * MS], "bench_ns": 3 * MS}, {"workers_ns": [4 * MS], "bench_ns": 6 * MS}]
-    line = only_client([replace(cell, clients=[{**cell.clients[0], **one} for one in told])])
+    one, other = telling([([2], 3), ([4], 6)])
+    line = only_client([replace(one, clients=[*one.clients, *other.clients])])
     assert (line.lmean_ns, line.bench_ns) == (3 * MS, 6 * MS)
     assert line.serialisation.value == pytest.approx(2)

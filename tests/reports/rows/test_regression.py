@@ -13,10 +13,8 @@ ONE = only(steady("3.14", 1500) + steady("3.14t", 3000), ("3.14", "3.14t"))
 @pytest.mark.parametrize(
     ("verdict", "low", "high", "outcome"),
     [
-        ("slower", 0.5, 0.7, "slower"),
         ("slower", 0.90, 0.952, "slower"),  # 1 / 1.05 is 0.9524
         ("slower", 0.90, 0.953, "passed"),
-        ("faster", 1.1, 1.3, "passed"),
         ("equivalent", 0.98, 1.01, "passed"),
         ("inconclusive", 0.953, 1.2, "passed"),
         ("inconclusive", 0.95, 1.2, "unclear"),

@@ -1,7 +1,6 @@
 """Ratios had both arms waited alike for cores: planted waits, with the answer known from elsewhere."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,12 +23,10 @@ LOGS = 0.06 - 0.2 * WAITS + CHANCE.normal(0, 0.01, BLOCKS)
 
 def cell(arm: str, block: int, wall_ns: int, waiting: float) -> CellResult:
     """Half of the waiting is the service's, half the client's."""
-    made = replace(measured(cell_of("1", arm, SIZE), block, [MS]), wall_ns=wall_ns)
-
-    def side(processes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [{**one, "run_queue_ns": round(waiting / 2 * wall_ns)} for one in processes]
-
-    return replace(made, services=side(made.services), clients=side(made.clients))
+    made = measured(cell_of("1", arm, SIZE), block, [MS])
+    for process in (*made.services, *made.clients):
+        process["run_queue_ns"] = round(waiting / 2 * wall_ns)
+    return replace(made, wall_ns=wall_ns)
 
 
 def made(waits: np.ndarray[tuple[int], np.dtype[np.float64]] = WAITS) -> Run:
@@ -40,18 +37,15 @@ def made(waits: np.ndarray[tuple[int], np.dtype[np.float64]] = WAITS) -> Run:
     return run_of(cells, blocks=BLOCKS, runtimes=["3.11", "3.14"])
 
 
-def only(run: Run) -> Comparison:
-    (one,) = View(run).comparisons
-    return one
-
-
-def words(run: Run) -> str:
-    (line,) = sensitivity(View(run)).tables[0].lines
-    return line[1].text(ENGLISH)
+def told(run: Run) -> tuple[Comparison, str]:
+    """The only comparison, and what is said of it."""
+    view = View(run)
+    (line,) = sensitivity(view).tables[0].lines
+    return view.comparisons[0], line[1].text(ENGLISH)
 
 
 def test_the_ratio_is_the_intercept_of_a_line_through_ratios_and_waits() -> None:
-    line, adjusted = stats.linregress(WAITS, LOGS), only(made()).adjusted
+    line, adjusted = stats.linregress(WAITS, LOGS), told(made())[0].adjusted
     reach = stats.t.ppf(0.975, BLOCKS - 2) * line.intercept_stderr
     ends = [line.intercept, line.intercept - reach, line.intercept + reach]
     assert [adjusted[name] for name in ("ratio", "low", "high")] == pytest.approx(np.exp(ends), rel=1e-6)
@@ -59,12 +53,12 @@ def test_the_ratio_is_the_intercept_of_a_line_through_ratios_and_waits() -> None
 
 
 def test_what_waits_hid_would_be_found_and_the_verdict_stays_what_it_is() -> None:
-    run = made()
-    assert (only(run).verdict, only(run).adjusted["verdict"]) == ("inconclusive", "faster")
-    assert words(run) == "The verdict would not be the same: faster, not inconclusive."
+    one, words = told(made())
+    assert (one.verdict, one.adjusted["verdict"]) == ("inconclusive", "faster")
+    assert words == "The verdict would not be the same: faster, not inconclusive."
 
 
 def test_nothing_is_said_of_arms_of_which_one_always_waits_more() -> None:
-    run = made(2 + 0.1 * np.abs(WAITS))
-    assert "ratio" not in only(run).adjusted
-    assert words(run).startswith("One arm waited more in every block")
+    one, words = told(made(2 + 0.1 * np.abs(WAITS)))
+    assert "ratio" not in one.adjusted
+    assert words.startswith("One arm waited more in every block")

@@ -1,27 +1,26 @@
 """Rows from cells: figures worked out by hand."""
 
-import csv
-import io
+from collections.abc import Sequence
 
 import pytest
 
-from reports.exports.csv_sheets import rows_sheet
-from reports.rows.summary import Row, rows
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+from core.result import CellResult
+from reports.rows.summary import Figures, rows
+from tests.reports.sample import MS, cell_of, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 
-def the_row(found: list[Row], runtime: str, system: str = "1") -> Row:
-    (row,) = (row for row in found if (row.runtime, row.system) == (runtime, system))
-    return row
+def figures_of(blocks: Sequence[CellResult]) -> Figures:
+    figures = rows(run_of(blocks, blocks=len(blocks)))[0].figures
+    assert figures
+    return figures
 
 
 def test_rates_are_medians_over_blocks_of_requests_by_wall_time() -> None:
     cell = cell_of("1", "3.11", SMALL)
     blocks = [measured(cell, block, [wall_ms * MS - MS]) for block, wall_ms in enumerate((500, 1000, 2000), 1)]
-    figures = the_row(rows(run_of(blocks)), "3.11").figures
-    assert figures is not None
+    figures = figures_of(blocks)
     assert figures.wall_ns == 1000 * MS
     assert figures.requests_per_s == pytest.approx(1000)
 
@@ -29,16 +28,11 @@ def test_rates_are_medians_over_blocks_of_requests_by_wall_time() -> None:
 def test_percentiles_are_those_of_all_requests_of_all_blocks_together() -> None:
     cell = cell_of("1", "3.11", SMALL)
     blocks = [measured(cell, 1, [MS], [10] * 98), measured(cell, 2, [MS], [200, 201])]
-    figures = the_row(rows(run_of(blocks, blocks=2)), "3.11").figures
-    assert figures is not None
-    assert (figures.p50_ns, figures.p99_ns) == (10, 200)
+    assert (figures_of(blocks).p50_ns, figures_of(blocks).p99_ns) == (10, 200)
 
 
 def test_there_is_no_p99_of_fewer_than_a_hundred_requests() -> None:
-    run = run_of([measured(cell_of("1", "3.11", SMALL), 1, [MS], [10] * 99)], blocks=1)
-    figures = the_row(rows(run), "3.11").figures
-    assert figures is not None
-    assert (figures.p50_ns, figures.p99_ns) == (10, None)
+    assert figures_of([measured(cell_of("1", "3.11", SMALL), 1, [MS], [10] * 99)]).p99_ns is None
 
 
 def test_ratio_is_above_one_where_the_row_is_faster_than_the_first_runtime() -> None:
@@ -46,8 +40,6 @@ def test_ratio_is_above_one_where_the_row_is_faster_than_the_first_runtime() -> 
         [
             measured(cell_of("1", "3.14t", SMALL), 1, [200 * MS]),
             measured(cell_of("1", "3.11", SMALL), 1, [300 * MS]),
-            measured(cell_of("2", "3.14t", SMALL), 1, [800 * MS]),
-            measured(cell_of("2", "3.11", SMALL), 1, [400 * MS]),
         ],
         blocks=1,
     )
@@ -55,21 +47,4 @@ def test_ratio_is_above_one_where_the_row_is_faster_than_the_first_runtime() -> 
     assert found == [
         ("1", "3.11", 1.0),
         ("1", "3.14t", pytest.approx(301 / 201)),
-        ("2", "3.11", 1.0),
-        ("2", "3.14t", pytest.approx(401 / 801)),
     ]
-
-
-def test_the_sheet_of_rows_has_raw_numbers_and_all_parameters() -> None:
-    cells = [
-        measured(cell_of("1", "3.11", SMALL), 1, [1500 * MS, 1600 * MS, 1999 * MS]),
-        measured(cell_of("1", "3.14t", SMALL), 1, [1000 * MS]),
-        faulty(cell_of("3", "3.11", SMALL), 1, "invalid", "the GIL was off"),
-    ]
-    lines = list(csv.DictReader(io.StringIO(rows_sheet(rows(run_of(cells, blocks=1))))))
-    assert [line["status"] for line in lines] == ["ok", "ok", "invalid", "not measured"]
-    assert lines[0]["completion_median_ns"] == "1600000000"
-    assert float(lines[1]["ratio_to_first_runtime"]) == pytest.approx(2000 / 1001, rel=1e-3)
-    assert lines[0]["NUM_WORKERS_PER_API_SERVICE"] == "25"
-    assert lines[2]["completion_median_ns"] == ""
-    assert lines[2]["trouble"] == "1 of 1 block invalid: the GIL was off"

@@ -29,19 +29,13 @@ def test_noise_is_divided_between_and_within_processes() -> None:
 
 
 def test_a_recommended_design_finds_the_difference_as_often_as_it_says() -> None:
-    for between, family in ((0.0, 1), (0.03, 4), (0.06, 1)):
+    for between, family in ((0.0, 1), (0.03, 4), (2**0.5 * 0.03, 1)):
         noise = Noise(between=between, within=0.03)
         design = design_for(0.05, noise, cells=2, start_s=0.4, family=family)
         assert design
         assert power_of(0.05, noise.sd(design.seconds), design.blocks, family) >= 0.8
         assert design.spent_s == pytest.approx(design.blocks * 2 * (design.seconds + 0.4))
-
-
-def test_at_sd_3_percent_a_true_5_percent_is_found_within_three_minutes() -> None:
-    design = design_for(0.05, Noise(between=2**0.5 * 0.03, within=0.0), cells=2, start_s=0.5, family=1)
-    assert design
-    assert design.spent_s < 180
-    assert power_of(0.05, 2**0.5 * 0.03, design.blocks, 1) >= 0.8
+        assert family > 1 or design.spent_s < 180
 
 
 def test_where_the_noise_is_hopeless_nothing_is_recommended() -> None:
