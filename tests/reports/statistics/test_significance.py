@@ -1,5 +1,6 @@
 """p values against Fisher's count by hand, full enumeration and properties that must hold."""
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -27,6 +28,7 @@ from reports.statistics.significance import (
 DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48], dtype=np.float64)
 
 tenths = st.integers(-20, 20).map(lambda number: number / 10)
+shares = st.floats(0, 1)
 
 
 def test_darwins_maize_gives_the_count_that_fisher_made_by_hand() -> None:
@@ -43,9 +45,9 @@ def test_counting_by_halves_gives_what_trying_every_pattern_gives(scores: list[f
     assert sum_flip_p(np.array(scores)) == pytest.approx(as_far / len(sums))
 
 
-@pytest.mark.parametrize(("values", "p"), [([1.0, 2.0, 3.0], 0.25), ([0.5] * 5, 0.0625), ([0.0] * 6, 1.0)])
-def test_few_blocks_cannot_go_below_a_floor_and_no_difference_has_a_p_of_1(values: list[float], p: float) -> None:
-    assert sign_flip_p(values) == p
+def test_three_blocks_cannot_go_below_a_quarter_and_five_not_below_a_sixteenth() -> None:
+    assert sign_flip_p([1.0, 2.0, 3.0]) == 0.25
+    assert sign_flip_p([0.5] * 5) == 0.0625
 
 
 @given(st.lists(tenths, min_size=1, max_size=12))
@@ -53,6 +55,10 @@ def test_p_is_the_same_for_either_direction_and_never_below_its_floor(values: li
     p = sign_flip_p(values)
     assert p == sign_flip_p([-value for value in values])
     assert 2.0 ** (1 - len(values)) <= p <= 1
+
+
+def test_no_difference_at_all_has_a_p_of_1() -> None:
+    assert sign_flip_p([0.0] * 6) == 1.0
 
 
 def test_drawn_signs_agree_with_the_exact_p_and_are_the_same_for_the_same_seed() -> None:
@@ -72,15 +78,28 @@ def test_clipping_bounds_values_at_one_and_a_half_times_their_median_distance_fr
     assert clipped([1.0, -2.0, 3.0, -9.0, 0.5]).tolist() == [1.0, -2.0, 3.0, -3.0, 0.5]
 
 
-def test_nothing_to_test_is_refused() -> None:
+@pytest.mark.parametrize("test", [clipped, sign_flip_p])
+def test_nothing_to_test_is_refused(test: Callable[[list[float]], object]) -> None:
     with pytest.raises(ValueError, match="at least one"):
-        sign_flip_p([])
+        test([])
 
 
 def test_holm_by_hand() -> None:
     """0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1 raised to the one before."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
-    assert [holm([]), holm([0.2]), holm([0.6, 0.7])] == [(), (0.2,), (1.0, 1.0)]
+
+
+def test_holm_of_nothing_and_of_one() -> None:
+    assert holm([]) == ()
+    assert holm([0.2]) == (0.2,)
+
+
+@given(st.lists(shares, max_size=20))
+def test_holm_lies_between_p_and_bonferroni_and_keeps_the_order(ps: list[float]) -> None:
+    adjusted = holm(ps)
+    assert all(p <= one <= min(1, len(ps) * p) + 1e-12 for p, one in zip(ps, adjusted, strict=True))
+    ranked = [adjusted[index] for index in sorted(range(len(ps)), key=ps.__getitem__)]
+    assert ranked == sorted(ranked)
 
 
 @pytest.mark.parametrize(("blocks", "ways"), [(3, 20), (4, 70), (5, 252)])
@@ -104,6 +123,7 @@ def test_unpaired_p_of_large_runs_is_drawn_and_repeatable() -> None:
 @pytest.mark.parametrize(("family", "blocks"), [(1, 6), (13, 10), (52, 12)])
 def test_fewest_blocks_is_where_the_floor_of_p_passes_below_the_level(family: int, blocks: int) -> None:
     assert fewest_blocks(family) == blocks
+    assert family * 2.0 ** (1 - blocks) <= ALPHA < family * 2.0 ** (2 - blocks)
 
 
 def test_fewest_blocks_of_looking_at_any_time_by_hand() -> None:

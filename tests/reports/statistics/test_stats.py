@@ -1,10 +1,12 @@
 """Effects and intervals against figures of textbooks and tables, and properties that must hold."""
 
-from collections.abc import Callable
 from math import inf, log, nan
+from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from reports.statistics.stats import (
@@ -19,33 +21,41 @@ from reports.statistics.stats import (
     unpaired_total,
 )
 
-
-def test_log_ratio_is_above_0_where_the_numerator_is_faster_in_the_blocks_that_both_have() -> None:
-    assert log_ratios({0: 3_000, 1: 1_000, 2: 1}, {0: 1_000, 1: 2_000, 3: 1}) == {0: log(3), 1: -log(2)}
-
-
-@pytest.mark.parametrize(
-    "refused",
-    [
-        lambda: log_ratios({0: 0}, {0: 1}),
-        lambda: log_ratios({0: -5}, {0: 1}),
-        lambda: logs([1, 0]),
-        lambda: effect([]),
-        lambda: Estimate(value=1.0, low=2.0, high=3.0, count=5),
-        lambda: Estimate(value=1.0, low=-1.0, high=0.0, count=5),
-        lambda: Estimate(value=1.0, low=nan, high=2.0, count=5),
-    ],
-)
-def test_times_of_nothing_no_values_and_an_estimate_outside_its_interval_are_refused(
-    refused: Callable[[], object],
-) -> None:
-    with pytest.raises(ValueError, match=r"took|above 0|at least one|does not hold its value"):
-        refused()
+times = st.integers(min_value=1, max_value=10**13)
+by_block = st.dictionaries(st.integers(0, 30), times, max_size=12)
+few_values = st.lists(st.floats(-1, 1).map(lambda value: round(value, 6)), min_size=3, max_size=21)
 
 
-def test_mean_over_cells_is_the_log_of_the_geometric_mean_in_blocks_that_every_cell_has() -> None:
-    cells = [{0: log(2), 1: log(3), 2: 1.0}, {0: log(8), 1: log(12), 3: 1.0}]
+def test_log_ratio_is_above_0_where_the_numerator_is_faster() -> None:
+    assert log_ratios({0: 3_000, 1: 1_000}, {0: 1_000, 1: 2_000}) == {0: log(3), 1: -log(2)}
+
+
+def test_log_ratios_leave_out_blocks_that_one_arm_lacks() -> None:
+    assert list(log_ratios({0: 10, 2: 20, 5: 30}, {5: 1, 2: 2, 7: 3})) == [2, 5]
+
+
+@pytest.mark.parametrize("times_ns", [{0: 0}, {0: -5}])
+def test_log_ratios_refuse_a_time_that_is_not_above_0(times_ns: dict[int, int]) -> None:
+    with pytest.raises(ValueError, match="block 0 took"):
+        log_ratios(times_ns, {0: 1})
+
+
+@given(by_block, by_block)
+def test_swapping_the_arms_turns_the_sign_of_every_log_ratio(one: dict[int, int], other: dict[int, int]) -> None:
+    there, back = log_ratios(one, other), log_ratios(other, one)
+    assert there == pytest.approx({block: -value for block, value in back.items()})
+
+
+def test_mean_over_cells_is_the_log_of_the_geometric_mean_of_the_ratios() -> None:
+    cells = [{0: log(2), 1: log(3)}, {0: log(8), 1: log(12)}]
     assert mean_over_cells(cells) == pytest.approx({0: log(4), 1: log(6)})
+
+
+def test_mean_over_cells_takes_only_blocks_that_every_cell_has() -> None:
+    assert list(mean_over_cells([{0: 1.0, 1: 1.0}, {1: 1.0, 2: 1.0}])) == [1]
+
+
+def test_mean_over_no_cells_is_empty() -> None:
     assert mean_over_cells([]) == {}
 
 
@@ -92,14 +102,56 @@ def test_fewer_than_three_blocks_have_an_effect_but_no_interval(values: list[flo
     assert (seen.low, seen.high) == (-inf, inf)
 
 
+def test_an_effect_without_blocks_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        effect([])
+
+
+def test_alike_values_have_an_interval_of_no_width() -> None:
+    seen = effect([0.5] * 7)
+    assert (seen.low, seen.value, seen.high) == (0.5, 0.5, 0.5)
+
+
+@settings(max_examples=40)
+@given(few_values, st.randoms(use_true_random=False))
+def test_the_order_of_blocks_does_not_change_an_effect(values: list[float], random: Random) -> None:
+    shuffled = values[:]
+    random.shuffle(shuffled)
+    assert effect(shuffled) == effect(values)
+
+
+@settings(max_examples=40)
+@given(few_values, st.floats(-2, 2), st.floats(0.1, 10))
+def test_an_interval_moves_and_stretches_with_its_values(values: list[float], shift: float, scale: float) -> None:
+    plain = effect(values)
+    moved = effect([scale * value + shift for value in values])
+    expected = [scale * end + shift for end in (plain.low, plain.value, plain.high)]
+    assert [moved.low, moved.value, moved.high] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("low", "high"), [(2.0, 3.0), (-1.0, 0.0), (nan, 2.0)])
+def test_an_estimate_outside_its_interval_is_refused(low: float, high: float) -> None:
+    with pytest.raises(ValueError, match="does not hold its value"):
+        Estimate(value=1.0, low=low, high=high, count=5)
+
+
 def test_unpaired_interval_adds_the_two_intervals_like_the_sides_of_a_right_angle() -> None:
     """Two runs with the same spread: each side is sqrt(2) times that of one (Zou and Donner 2008)."""
     base = [1_000_000 + 100 * number for number in range(7)]
     seen, single = unpaired_effect([2 * time_ns for time_ns in base], base), effect(logs(base))
-    reach = float(np.hypot(single.value - single.low, single.high - single.value))
-    assert (seen.value, seen.low, seen.high) == pytest.approx((log(2), log(2) - reach, log(2) + reach), rel=1e-6)
+    assert seen.value == pytest.approx(log(2))
+    assert (seen.low, seen.high) == pytest.approx((log(2) - side(single), log(2) + side(single)), rel=1e-6)
+
+
+def side(of: Estimate) -> float:
+    return float(np.hypot(of.value - of.low, of.high - of.value))
 
 
 def test_unpaired_runs_need_not_have_as_many_blocks() -> None:
     assert unpaired_effect([5] * 8, [5] * 6).count == 6
     assert unpaired_effect([5] * 8, [5] * 5).high == inf
+
+
+def test_unpaired_runs_refuse_a_time_that_is_not_above_0() -> None:
+    with pytest.raises(ValueError, match="must be above 0"):
+        logs([1, 0])
