@@ -117,7 +117,12 @@ def _unforeseen(error: Exception, arguments: Sequence[str], output: Output) -> i
         return 128 + stopped.number
     cause = surroundings.cause(error)
     output.error(cause or _bug(error, arguments))
-    if isinstance(error, OSError) and error.errno == errno.EIO:
+    try:
+        sys.stdout.flush()
+        lost = isinstance(error, OSError) and error.errno == errno.EIO
+    except OSError:  # Python would try again when it ends, and fail with a status of its own
+        lost = True
+    if lost:
         _fall_silent()
     return BadInput.exit_status if cause else 1
 
