@@ -10,7 +10,6 @@ from core.runtime import NATIVE
 from lab.run.measure import Bench
 from lab.run.runtimes import Native, Runtime
 from lab.user_service import ports
-from tests.alone import pytest_runtest_protocol  # noqa: F401 - a hook
 from tests.conftest import found, native_or_skip
 from tests.contract.kinds import KINDS, Kind
 from tests.contract.own_services import write_services

@@ -16,7 +16,6 @@ from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
-from tests.alone import alone
 from tests.conftest import found, runtime_or_skip
 from tests.contract.dialects import FRAMES, HTTP, http
 from tests.contract.packages import not_installed
@@ -142,7 +141,7 @@ def waited_for_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@alone
+@pytest.mark.alone
 def test_the_work_of_a_server_with_processes_of_its_own_counts_for_the_service(
     packaged: Runtime, sandbox: Sandbox
 ) -> None:

@@ -8,7 +8,6 @@ from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from reports.rows.pauses import Pauses, pauses
 from reports.rows.summary import rows
-from tests.alone import alone
 from tests.contract.own_services import measured
 from tests.contract.serving import check_ok
 from tests.reports.sample import run_of
@@ -28,7 +27,7 @@ def of_service(folder: Path, bench: Bench, runtime: str, cycles: int) -> Pauses:
     return found
 
 
-@alone
+@pytest.mark.alone
 def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
     any_runtime: Runtime, folder: Path, bench: Bench
 ) -> None:
@@ -39,7 +38,7 @@ def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
     assert found.longest_ns > 1_000_000
 
 
-@alone
+@pytest.mark.alone
 def test_of_a_service_without_garbage_nothing_is_claimed(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
     found = of_service(folder, bench, str(any_runtime.name), cycles=0)
     assert not found.is_finding

@@ -6,7 +6,6 @@ from time import perf_counter_ns
 import pytest
 
 from lab.run.sandbox import Sandbox
-from tests.alone import alone
 from tests.contract.dialects import BODY
 from tests.contract.peers import Peer
 from tests.native.programs import as_service, native_serving
@@ -15,7 +14,7 @@ DELAY_US = 200_000
 GREETING = (200, "Hello, World!")
 
 
-@alone
+@pytest.mark.alone
 def test_an_answer_of_axum_comes_after_its_delay_and_never_before(sandbox: Sandbox) -> None:
     with native_serving(as_service("axum-server"), sandbox, {"TRANSPORT": "tcp", "DELAY_US": 300}) as service:
         tries_ns = [took_ns(service.peer())]
@@ -32,7 +31,7 @@ def took_ns(peer: Peer) -> int:
         return perf_counter_ns() - start_ns
 
 
-@alone
+@pytest.mark.alone
 def test_delays_of_many_connections_pass_at_the_same_time(sandbox: Sandbox) -> None:
     params = {"TRANSPORT": "unix", "DELAY_US": DELAY_US, "NUM_SERVER_THREADS": 1}
     with native_serving(as_service("axum-server"), sandbox, params) as service, ExitStack() as held:

@@ -7,7 +7,6 @@ from threading import Event, Lock
 
 import pytest
 
-from tests.alone import alone
 from tests.native.loadgen_peers import (
     DEADLINE_S,
     HELLO,
@@ -36,7 +35,7 @@ def stalling() -> Script:
     return script
 
 
-@alone
+@pytest.mark.alone
 def test_a_stall_shows_in_the_corrected_percentile_and_not_in_the_raw_one() -> None:
     with scripted(stalling(), read_http) as server:
         report = reported("-n", 2 * RATE, "--rate", RATE, server.url, status=0)
@@ -49,7 +48,7 @@ def test_a_stall_shows_in_the_corrected_percentile_and_not_in_the_raw_one() -> N
     assert report["overdue"] == 0
 
 
-@alone
+@pytest.mark.alone
 def test_one_stalled_connection_delays_its_own_request_and_no_other() -> None:
     with scripted(stalling(), read_http) as server:
         report = reported("-c", 2, "-t", 2, "-n", 2 * RATE, "--rate", RATE, server.url, status=0)
@@ -111,7 +110,7 @@ def test_requests_that_fail_count_in_the_corrected_latency() -> None:
     assert report["overdue"] == 10
 
 
-@alone
+@pytest.mark.alone
 def test_what_was_due_and_not_sent_when_time_was_over_is_told() -> None:
     with scripted(stalling(), read_http) as server:
         report = reported("-d", "800ms", "--rate", RATE, server.url, status=0)
