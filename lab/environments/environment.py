@@ -184,7 +184,7 @@ def _prune(place: Path) -> None:
 
 
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:
-    """Commands that make the environment. build.run() asks for byte code, or first imports would be timed compiling."""
+    """Commands that make the environment. build.run() has uv compile packages, so that no measured start does."""
     python = str(_python(place))
     program = uv.find()
     if program is None:

@@ -52,7 +52,7 @@ def endings(run: Run) -> list[Ending]:
 
 
 def _sweeps(run: Run, name: str) -> list[tuple[Series, Message]]:
-    """Series with several values of *name*, each with its label."""
+    """The series of cells in which parameter *name* takes several values, each with the label that reports give it."""
     every = [each for each in series(run, (name,)) if len(each.values(name)) > 1]
     return list(zip(every, labels(every), strict=True))
 

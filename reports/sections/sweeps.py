@@ -1,4 +1,4 @@
-"""Sweeps: completion time, or throughput, against a parameter, and whether throughput falls again at the end."""
+"""Sweeps: charts of completion time or throughput against a parameter, and whether throughput falls at the end."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -25,7 +25,7 @@ COMMAND = f"{PROGRAM} --experiment scaling"
 
 
 def section(view: View) -> Section:
-    """A figure for each parameter and system; a sentence on the end of each sweep that is long enough for one."""
+    """A figure for each parameter and system; whether throughput falls, for each sweep of at least 6 values."""
     swept = sweeps([row for row in view.rows if row.figures])
     sentences = tuple(map(_ending, endings(view.run)))
     return Section(
@@ -44,12 +44,18 @@ def is_measured(view: View) -> bool:
 
 def _ending(ending: Ending) -> Message:
     if ending.fall is None:
-        sentence = message("throughput at {last} is not shown to be below that at any smaller value.", last=ending.last)
+        sentence = message(
+            "throughput at the largest value, {last}, is not shown to be lower than at any smaller value.",
+            last=ending.last,
+        )
     else:
         most, verdict = ending.fall
         share = interval(verdict.ratio or 0.0, verdict.low or 0.0, verdict.high or 0.0, ratio)
         sentence = message(
-            "throughput falls: at {last} it is {share} of that at {most}.", last=ending.last, share=share, most=most
+            "throughput falls again: at the largest value, {last}, it is {share} of the throughput at {most}.",
+            last=ending.last,
+            share=share,
+            most=most,
         )
     return traced(about(sentence, ending.name, ending.label, ending.arm), of_cells(ending.cells))
 
