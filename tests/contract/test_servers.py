@@ -100,9 +100,14 @@ def test_one_that_has_no_workers_is_started_twice(any_runtime: Runtime, folder: 
     assert len(result.services) == 2
 
 
-@pytest.mark.parametrize("server", [name for name, interface in EVERY if interface == ASGI])
-@pytest.mark.parametrize("shape", [(2, 1), (1, 2)])
-@pytest.mark.parametrize("name", ["3.14", "3.14t"])
+@pytest.mark.parametrize(
+    ("name", "server", "shape"),
+    [
+        *(("3.14t", server, shape) for server, interface in EVERY if interface == ASGI for shape in [(2, 1), (1, 2)]),
+        ("3.14", "uvicorn", (2, 1)),
+        ("3.14", "uvicorn", (1, 2)),
+    ],
+)
 def test_a_topology_of_event_loops_is_what_runs(
     name: str, folder: Path, bench: Bench, server: str, shape: tuple[int, int]
 ) -> None:
