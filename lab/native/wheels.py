@@ -44,7 +44,11 @@ class Extension:
 EXTENSIONS: dict[str, Extension] = {
     extension.name: extension
     for extension in (
-        Extension(name="beastclient", tools=("c++",), borrowed=("http-beast/client.hpp", "http-beast/socket.hpp")),
+        Extension(
+            name="beastclient",
+            tools=("c++",),
+            borrowed=tuple(f"http-beast/{name}" for name in ("client.cpp", "client.hpp", "clock.hpp", "socket.hpp")),
+        ),
         Extension(name="reqwestclient", tools=("cargo",)),
     )
 }

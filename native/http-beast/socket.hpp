@@ -4,6 +4,8 @@
 // are called here.
 #pragma once
 
+#include "clock.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/beast/core/error.hpp>
@@ -28,13 +30,6 @@
 #include <unistd.h>
 
 namespace http_beast {
-
-// ns on the host's monotonic clock, what Python's time.perf_counter_ns() reads on Linux.
-inline std::int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // The same to a few milliseconds, which is enough for a deadline and costs a fraction: clock_getres(2).
 inline std::int64_t about_now_ns() {

@@ -1,5 +1,6 @@
 #include "worker.hpp"
 
+#include "clock.hpp"
 #include "usage.h"
 
 #include <limits>

@@ -5,6 +5,7 @@
 #include "histogram.hpp"
 #include "plan.hpp"
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <string>
