@@ -142,7 +142,9 @@ class Cell:
     )
     dispatch: str = _choice(
         "any",
-        message("how workers share the waiting: all at once, one leads, each its own, or as many as it pays"),
+        message(
+            "how workers share the waiting: all at once, one leads, each its own, or by the GIL (auto)"
+        ),
         "any",
         "leader",
         "owned",

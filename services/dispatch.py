@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from core.cell import Cell
-from services.climb import Climb
+from core.runtime import gil_enabled
 from services.loops import Loops
 from services.watch import SocketWatch, make_watch
 
@@ -54,10 +54,10 @@ class Shared:
 
 
 def dispatch_of(cell: Cell) -> Dispatch:
-    """The dispatch of *cell*. Raises BadInput."""
+    """The dispatch of *cell*: `auto` is `leader` while the GIL is on, else `any`. Raises BadInput."""
     workers = cell.num_workers_per_api_service
-    if cell.dispatch == "any":
+    dispatch = ("leader" if gil_enabled() else "any") if cell.dispatch == "auto" else cell.dispatch
+    if dispatch == "any":
         return Shared(make_watch(cell.selector, cell.select_mode))
     watches = [make_watch(cell.selector, cell.select_mode, shared=False) for _ in range(workers)]
-    climb = Climb(workers, {"leader": 1, "owned": workers}.get(cell.dispatch, 0))
-    return Loops(watches, climb)
+    return Loops(watches, active=1 if dispatch == "leader" else workers)

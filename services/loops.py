@@ -1,9 +1,9 @@
-"""Workers that each wait for connections of their own and serve them in batches: DISPATCH leader, owned and auto.
+"""Workers that each wait for connections of their own and serve them in batches: DISPATCH leader and owned.
 
 Every worker has a loop: a watch and the sockets that it waits for. Sockets that nobody holds move between loops, so how
-many loops have any is how many workers wait and serve at once: one (leader, the others follow), all (owned), or as
-as many as raise throughput (auto). A loop that is held up in one handler for longer than PATIENCE_S loses its other
-sockets to one that is not, so that a long or blocked handler stops nobody else; and while handlers are long, all serve.
+many loops have any is how many workers wait and serve at once: one (leader, the others follow) or all (owned). A loop
+that is held up in one handler for longer than PATIENCE_S loses its other sockets to one that is not, so that a long or
+blocked handler stops nobody else; and while handlers are long, all serve.
 Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/021-dispatch.md.
 """
 
@@ -13,15 +13,12 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from time import clock_gettime_ns, monotonic_ns
+from time import clock_gettime_ns
 
-from services.climb import Climb
 from services.watch import SocketWatch
 
 PATIENCE_S = 0.005
-CALM_S = (
-    0.01  # between looks while nothing is held up or tried: under a GIL each look waits for it, and slows who has it
-)
+CALM_S = 0.01  # between looks while nothing is held up: under a GIL each look waits for it, and slows who has it
 LONG_NS = 2_000_000  # CPU time of a long handler between two looks: waiting for the GIL or for a core does not count
 LATELY = 20  # looks of the balancer for which it remembers a long handler
 REST_AFTER = 20  # looks at which nothing was served, until it sleeps
@@ -105,15 +102,15 @@ class Loops:
 
     Each of them gets its share of those that are served; where the silent ones wait makes no difference.
 
-    climb: how many loops are to have sockets, by what they serve
+    active: how many loops have sockets while no handler is long
     """
 
-    def __init__(self, watches: Sequence[SocketWatch], climb: Climb) -> None:
+    def __init__(self, watches: Sequence[SocketWatch], active: int) -> None:
         self._loops = [Loop(watch) for watch in watches]
         self._home: dict[int, Loop] = {}
         self._client: dict[int, int] = {}
-        self._climb = climb
-        self._active = self._loops[: climb.active]
+        self._usual = active
+        self._active = self._loops[:active]
         self._settled: set[Loop] = set()
         self._long_looks = 0
         self._resting = False
@@ -171,19 +168,15 @@ class Loops:
         held_ns: dict[Loop, int] = {}
         while True:
             if idle < REST_AFTER:
-                hurried = held_ns or self._long_looks or self._climb.trying
-                self._wake.acquire(timeout=PATIENCE_S if hurried else CALM_S)
+                self._wake.acquire(timeout=PATIENCE_S if held_ns or self._long_looks else CALM_S)
             else:
                 self._rest()
             before, turns = turns, sum([loop.turns for loop in self._loops])
-            now_ns = monotonic_ns()  # at once: who is scheduled late between the two sees rates that never were
             busy = [loop for loop in self._loops if loop.busy != NOTHING]
             held_ns = {loop: cpu_ns for loop in busy if (cpu_ns := loop.held_up_ns()) != NOTHING}
             idle = 0 if busy or before != turns else idle + 1
             self._long_looks = LATELY if max(held_ns.values(), default=0) > LONG_NS else max(self._long_looks - 1, 0)
-            if idle or self._long_looks:
-                self._climb.pause()
-            self._balance(held_ns, turns, now_ns)
+            self._balance(held_ns)
 
     def _rest(self) -> None:
         self._resting = True
@@ -193,15 +186,13 @@ class Loops:
             self._wake.acquire()
         self._resting = False
 
-    def _balance(self, held: Collection[Loop], turns: int, now_ns: int) -> None:
+    def _balance(self, held: Collection[Loop]) -> None:
         """Give every loop its share of what is served."""
         served = {loop: loop.served_lately() for loop in self._loops if loop.fds or loop.busy != NOTHING}
         connections = sum(map(len, served.values()))
-        if not self._long_looks:
-            self._climb.observe(turns, now_ns, connections)
         free = [loop for loop in self._loops if loop not in held]
         if free:
-            wanted = len(free) if self._long_looks else self._climb.active
+            wanted = len(free) if self._long_looks else self._usual
             self._active = sorted(free, key=_size, reverse=True)[:wanted]
             served |= {loop: set() for loop in self._active if loop not in served}
             self._share(served, -(-connections // len(self._active)))

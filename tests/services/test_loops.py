@@ -12,7 +12,6 @@ from time import monotonic
 import pytest
 
 from services import loops
-from services.climb import Climb
 from services.loops import Loops, peer_of
 from services.watch import make_watch
 
@@ -27,7 +26,7 @@ class Server:
 
     def __init__(self, selector: str, mode: str, active: int) -> None:
         watches = [make_watch(selector, mode, shared=False) for _ in range(WORKERS)]
-        self.loops = Loops(watches, Climb(WORKERS, active))
+        self.loops = Loops(watches, active)
         self.go_on = threading.Event()
         self.held: SimpleQueue[int] = SimpleQueue()
         self._sockets: dict[int, socket.socket] = {}
