@@ -1,13 +1,10 @@
 """Values that are written nowhere: of headers, environment, bodies, queries. Only a child's first line has them."""
 
-import hashlib
-import hmac
 import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
-
-from core.secret_key import key, key_id
 
 HIDDEN = "..."
 
@@ -18,13 +15,12 @@ class Secret:
     name: the flag that gives it, as messages name it: "--header Authorization"
     """
 
-    __slots__ = ("_digest", "_value", "name", "shown")
+    __slots__ = ("_value", "name", "shown")
 
-    def __init__(self, shown: str, *, name: str, value: str | None = None, digest: str = "") -> None:
+    def __init__(self, shown: str, *, name: str, value: str | None = None) -> None:
         self.shown = shown
         self.name = name
         self._value = value
-        self._digest = digest
 
     def __str__(self) -> str:
         return self.shown
@@ -33,10 +29,10 @@ class Secret:
         return f"Secret({self.shown!r}, name={self.name!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and (self.name, self.digest) == (other.name, other.digest)
+        return isinstance(other, Secret) and (self.key, self._value) == (other.key, other._value)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.digest))
+        return hash(self.key)
 
     def __copy__(self) -> "Secret":
         return self
@@ -45,12 +41,9 @@ class Secret:
         return self
 
     @property
-    def digest(self) -> str:
-        """Tells whether it is the same value as before, to nobody but who has the key (core.secret_key)."""
-        if not self._digest:
-            made = hmac.new(key(), self.reveal().encode(errors="surrogatepass"), hashlib.sha256).hexdigest()[:32]
-            self._digest = f"{key_id()}:{made}"
-        return self._digest
+    def key(self) -> tuple[str, str]:
+        """What a file keeps of it."""
+        return self.name, self.shown
 
     def reveal(self) -> str:
         """The text itself, for a child. Raises ValueError for one from a file, which does not have it."""
@@ -60,7 +53,7 @@ class Secret:
 
     def to_json(self) -> dict[str, str]:
         """For a file."""
-        return {"hidden": self.shown, "name": self.name, "digest": self.digest}
+        return {"hidden": self.shown, "name": self.name}
 
 
 Text = str | Secret
@@ -85,15 +78,27 @@ def for_file(value: Any) -> Any:
     return [for_file(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def from_file(value: Any, values: Mapping[str, str] | None = None) -> Any:
-    """What for_file made, with secrets again. values: what is known of them again, by digest."""
-    if isinstance(value, Mapping):
-        if value.keys() == {"hidden", "name", "digest"}:
-            digest = str(value["digest"])
-            known = (values or {}).get(digest)
-            return Secret(str(value["hidden"]), name=str(value["name"]), value=known, digest=digest)
-        return {name: from_file(part, values) for name, part in value.items()}
-    return [from_file(part, values) for part in value] if isinstance(value, list) else value
+def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
+    """What for_file made, with secrets again. known: those whose values were given again, in the order of the file.
+
+    One that is known once stands for all that have its name and show the same.
+    """
+    values = defaultdict[tuple[str, str], list[Secret]](list)
+    for secret in known:
+        values[secret.key].append(secret)
+    return _with_secrets(value, values)
+
+
+def _with_secrets(value: Any, known: Mapping[tuple[str, str], list[Secret]]) -> Any:
+    if isinstance(value, list):
+        return [_with_secrets(part, known) for part in value]
+    if not isinstance(value, Mapping):
+        return value
+    if value.keys() != {"hidden", "name"}:
+        return {name: _with_secrets(part, known) for name, part in value.items()}
+    stored = Secret(str(value["hidden"]), name=str(value["name"]))
+    same = known.get(stored.key) or [stored]
+    return same.pop(0) if len(same) > 1 else same[0]
 
 
 def secrets_in(value: Any) -> Iterator[Secret]:

@@ -83,14 +83,6 @@ def any_runtime() -> Runtime:
     pytest.skip(f"None of {', '.join(RUNTIMES)} was found. Install one with: uv python install 3.14")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A folder of the session's own for the key of secrets (core.secret_key)."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
-
-
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
     """A sandbox for all tests of the session."""

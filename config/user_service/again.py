@@ -1,4 +1,4 @@
-"""Secrets of a run that goes on: its file has digests of them; flags, variables and plans have them again."""
+"""Secrets of a run that goes on: its file has their names; flags, variables and plans have their values again."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,6 @@ from core.errors import BadInput
 from core.messages import listed
 from core.request_plan import ANY, RequestPlan
 from core.secret import HIDDEN, Secret, from_file, secrets_in
-from core.secret_key import key_id, path
 from core.user_service import HTTP, UserService
 
 GIVEN_AGAIN = tuple(option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests"))
@@ -24,31 +23,23 @@ def plan_with_secrets(
 ) -> Mapping[str, Any]:
     """The saved plan with its secrets. given: by flags, all of which must be the plan's. remembered: by its command.
 
-    Raises BadInput for a value that differs, and for one that is still not known, with the flag that gives it.
+    Raises BadInput for a value that the plan has no place for, and for one that is not known, with its flag.
     """
-    own = from_file(stored.get("own", {}))
-    names = {secret.digest: secret.name for secret in secrets_in(own)}
-    if any(not digest.startswith(key_id()) for digest in names):
+    own, again = stored.get("own", {}), {secret.key for secret in given}
+    wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
+    if other := sorted({name for name, shown in again - wanted.keys()}):
         raise BadInput(
-            "The run was begun with another key than {file}, so its secret values cannot be checked. Go on as the "
-            "same user, or start a new run.",
-            file=str(path()),
+            "The run was begun without {names}, or with another text around the hidden part, and goes on with the same "
+            "plan only. Leave it out, or start a new run.",
+            names=listed(other),
         )
-    known = {secret.digest: secret.reveal() for secret in (*given, *remembered)}
-    missing = {name for digest, name in names.items() if digest not in known}
-    changed = {secret.name for secret in given if secret.digest not in names}
-    changed |= missing & {secret.name for secret in remembered}
-    if changed:
-        raise BadInput(
-            "{names}: another value than at the beginning of the run, which goes on with the same ones only. Give that "
-            "one, or start a new run.",
-            names=listed(sorted(changed)),
-        )
+    known = [*given, *(secret for secret in remembered if secret.key not in again)]
+    missing = sorted({wanted[key] for key in wanted.keys() - {secret.key for secret in known}})
     if missing:
         raise BadInput(
-            "The run did not keep the value of {names}; give it again beside --resume.", names=listed(sorted(missing))
+            "The run did not keep the value of {names}; give it again beside --resume.", names=listed(missing)
         )
-    return {**stored, "own": from_file(stored["own"], known)} if own else stored
+    return {**stored, "own": from_file(own, known)} if own else stored
 
 
 def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:

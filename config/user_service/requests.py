@@ -174,7 +174,7 @@ def _request(given: Any, folder: Path) -> Request:
 
 def hidden_answer(request: Request) -> Secret:
     """The answer that *request* expects, as a secret: for one that repeats secrets."""
-    return Secret(HIDDEN, name="--expect-json", value=json.dumps(request.expect_json))
+    return Secret(HIDDEN, name=f"--expect-json of {request}", value=json.dumps(request.expect_json))
 
 
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:

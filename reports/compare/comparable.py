@@ -58,14 +58,7 @@ def remarks(a: Saved, b: Saved) -> list[Message]:
     surroundings = [
         _unlike(label, _value(a.machine.get(name)), _value(b.machine.get(name))) for name, label in SURROUNDINGS.items()
     ]
-    surroundings.append(_unlike_secrets(a.secrets, b.secrets))
     return [*runtimes, *(message("Also, {difference}.", difference=line) for line in surroundings if line)]
-
-
-def _unlike_secrets(a: Mapping[str, frozenset[str]], b: Mapping[str, frozenset[str]]) -> Message | None:
-    """The flags whose values differ: told by digests, and only by those of the same key."""
-    names = [name for name in a if name in b and a[name] != b[name] and _keys(a[name]) == _keys(b[name])]
-    return message("the value of {names} is not the same in A and B", names=listed(names)) if names else None
 
 
 def _keys(digests: frozenset[str]) -> set[str]:

@@ -8,7 +8,6 @@ from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import Method
 from core.result import CellResult, Run
-from core.secret import from_file, secrets_in
 from reports.rows.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.rows.settings import parameter_values
 from reports.rows.summary import Row, rows, setting_key
@@ -64,7 +63,6 @@ class Saved:
     reading: how its times were made, in one line
     left_out: what it holds that is no sample, a line each
     titles: of the systems that it had from outside, by name
-    secrets: digests of the values that it did not keep, by the flag that gave them
     """
 
     machine: Mapping[str, Any]
@@ -74,7 +72,6 @@ class Saved:
     reading: Message
     left_out: tuple[Message, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
-    secrets: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def of_run(run: Run) -> Saved:
@@ -87,20 +84,11 @@ def of_run(run: Run) -> Saved:
             samples=tuple(_sample(row) for row in rows(run) if row.cells),
             reading=PER_REQUEST,
             titles={key: one["title"] for key, one in run.plan.get("outside", {}).items()},
-            secrets=_digests(run.plan.get("own", {})),
         )
     except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise BadInput(
             "Run {run} is incomplete: {cause}; measure it again.", run=run.run_id, cause=str(error)
         ) from error
-
-
-def _digests(own: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """Of a user's service, what is compared of its secrets."""
-    digests: dict[str, frozenset[str]] = {}
-    for secret in secrets_in(from_file(own)):
-        digests[secret.name] = digests.get(secret.name, frozenset()) | {secret.digest}
-    return digests
 
 
 def method_of(stored: Mapping[str, Any] | None) -> Method:

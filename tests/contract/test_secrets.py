@@ -1,4 +1,4 @@
-"""A run with secrets everywhere leaves none of them, and goes on only with the same ones."""
+"""A run with secrets everywhere leaves none of them, and asks for them again when it goes on."""
 
 import json
 from collections.abc import Sequence
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from core.result import RunFile, load
-from core.secret_key import path as key_file
 from lab.run.runtimes import Runtime
 from tests.contract.runs import Run, finished, runtime_flags
 
@@ -81,14 +80,15 @@ def test_no_value_of_a_secret_is_left_in_a_file_or_printed(way: str, any_runtime
     printed += "".join(told(arguments, short_folder)[1] for arguments in others if way == "answers")
     assert [secret for secret in SECRETS if secret in printed] == []
     assert in_files(short_folder) == []
-    assert not [path for path in short_folder.rglob("*") if path.name == key_file().name]
     run = load(short_folder / "out")
     assert "\x1b" not in printed
     assert {"Authorization: Bearer ...", "DB_PASSWORD=...", "POST /x?api_key=...&page={env:PAGE}"} <= {*run.command}
     assert f"{'first wrong answer' if way == 'answers' else 'no database'}" in str(run.cells[0].reason)
 
 
-def test_a_resumed_run_is_given_its_secrets_again_and_refuses_others(any_runtime: Runtime, short_folder: Path) -> None:
+def test_a_resumed_run_is_given_its_secrets_again_and_refuses_those_that_it_has_no_place_for(
+    any_runtime: Runtime, short_folder: Path
+) -> None:
     told([*flags(short_folder, any_runtime, "answers"), "--out", "out"], short_folder)
     run = load(short_folder / "out")
     assert [cell.status for cell in run.cells] == ["ok", "ok"], run.cells[0].reason
@@ -101,9 +101,9 @@ def test_a_resumed_run_is_given_its_secrets_again_and_refuses_others(any_runtime
     assert "--body, --env DB_PASSWORD, --header Authorization, --request 'POST /x" in printed
     command = f"{{python}} telltale.py {{port}} --db=postgres://shop:{URL}@db/ answers"
     again = [*resume, *GIVEN, "--service-command", command]
-    other, printed = told([*again, "--header", "Authorization: Bearer another"], short_folder)
+    other, printed = told([*again, "--header", "X-Other: Bearer another"], short_folder)
     assert other.status() == 2
-    assert "--header Authorization" in printed
+    assert "--header X-Other" in printed
     same, printed = told(again, short_folder)
     assert (same.status(), len(load(short_folder / "out").cells)) == (0, 2), printed
     assert in_files(short_folder) == []

@@ -60,5 +60,5 @@ def test_a_secret_of_a_file_is_unknown_until_its_value_is_given() -> None:
     (stored,) = secrets_in(from_file(for_file({"body": secret})))
     with pytest.raises(ValueError, match="--body is not known"):
         stored.reveal()
-    (again,) = secrets_in(from_file(for_file({"body": secret}), {secret.digest: TOKEN}))
+    (again,) = secrets_in(from_file(for_file({"body": secret}), [secret]))
     assert (again.reveal(), again) == (TOKEN, secret)
