@@ -58,7 +58,6 @@ class CellResult:
     voluntary_switches, involuntary_switches, max_rss_bytes, gil_enabled_ready, gil_enabled_end, ...
     services: one mapping per service - service_id, requests and the same usage keys.
     hosts: by name, of each that took part: its clock against ours, its release, what disturbed it; empty without hosts
-    runner: what the runner used while it was set up, timed and collected; empty without hosts
     code, environment: ids in Run.fingerprints of what it was measured with; empty in files from before they were taken
     """
 
@@ -90,7 +89,6 @@ class CellResult:
     clients: list[dict[str, Any]] = field(default_factory=list)
     services: list[dict[str, Any]] = field(default_factory=list)
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    runner: dict[str, dict[str, Any]] = field(default_factory=dict)
     code: str = ""
     environment: str = ""
 

@@ -127,7 +127,6 @@ CELL = record(
         **dict.fromkeys(("client_runtime", "code", "environment", "checksum"), text),
         "disturbances": array(sentence),
         "hosts": by_name(CELL_HOST),
-        "runner": by_name(record(dict.fromkeys(("ns", "cpu_ns", "link_bytes"), COUNT))),
         "clients": array(CLIENT),
         "services": array(SERVICE),
     },
@@ -143,7 +142,7 @@ METHOD = record(
     },
     {"neighbours": array(text)},
 )
-_HIDDEN = record(dict.fromkeys(("hidden", "name", "digest"), text))
+_HIDDEN = record(dict.fromkeys(("hidden", "name"), text))
 
 
 def text_or_hidden(value: Any) -> None:
@@ -232,7 +231,18 @@ COMPARISON = record(
         "verdict": VERDICT,
         "params": parameters,
         **dict.fromkeys(
-            ("ratio", "low", "high", "p", "noise_floor", "saturation", "cores_in_use", "disturbed", "others"),
+            (
+                "ratio",
+                "low",
+                "high",
+                "p",
+                "noise_floor",
+                "saturation",
+                "cores_in_use",
+                "disturbed",
+                "others",
+                "dependence",
+            ),
             nullable(number),
         ),
         **dict.fromkeys(("why", "obstacle"), sentence),
@@ -245,8 +255,7 @@ COMPARISON = record(
         "capacity": record(may={"measured": flag, "denominator": CAPACITY, "numerator": CAPACITY, **RATIO}),
         "tails": by_name(record(may={**RATIO, "p": nullable(number), "verdict": VERDICT})),
         "far_slower": by_name(COUNT),
-        **dict.fromkeys(("dependence", "noise"), by_name(number)),
-        "adjusted": record(may={**RATIO, "denominator": number, "numerator": number, "verdict": VERDICT}),
+        "noise": by_name(number),
     }
 )
 comparisons = array(COMPARISON)

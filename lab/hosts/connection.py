@@ -182,11 +182,6 @@ class Connection:
         elif not self._writing.locked() and self._link.is_writable():  # or it would keep others' beats waiting
             self.send(Kind.BEAT, 0)
 
-    @property
-    def moved_bytes(self) -> int:
-        """To and from there."""
-        return self._link.moved_bytes
-
     def forget(self, number: int) -> None:
         """A child that has ended."""
         self._children.pop(number, None)

@@ -38,7 +38,6 @@ class Link:
     """A started command on a host, or here. complaints: what it, or ssh, writes to stderr.
 
     kill() ends what carries it; status() is the command's exit status, None while that is not known
-    moved_bytes: read and written, before SSH
     """
 
     read_fd: int
@@ -46,7 +45,6 @@ class Link:
     kill: Callable[[], None]
     status: Callable[[], int | None]
     complaints: Kept = field(default_factory=Kept)
-    moved_bytes: int = 0
 
     def read(self) -> bytes:
         """What has come; nothing at the end. Raises LinkLost."""
@@ -54,7 +52,6 @@ class Link:
             data = os.read(self.read_fd, 1 << 20)
         except OSError as error:
             raise LinkLost("{error}", error=error.strerror) from None
-        self.moved_bytes += len(data)
         return data
 
     def read_in_time(self, deadline_s: float) -> bytes:
@@ -75,7 +72,6 @@ class Link:
         """All of it. Raises LinkLost, also where the other side takes nothing for its lease."""
         view, poll = memoryview(data), select.poll()
         poll.register(self.write_fd, select.POLLOUT)
-        self.moved_bytes += len(data)
         while view:
             if not poll.poll(LEASE_S * 1000):
                 raise LinkLost("it took nothing for {wait_s:.0f} s", wait_s=LEASE_S)

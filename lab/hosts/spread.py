@@ -23,7 +23,6 @@ from lab.hosts.inside import InsideThere
 from lab.hosts.links import LinkLost
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
 from lab.hosts.remote import RemoteProcess
-from lab.hosts.use import RunnerUse
 from lab.hosts.watcher import WatcherThere
 from lab.machine import host
 from lab.python.interpreters import Interpreter
@@ -50,7 +49,6 @@ class Spread:
         self._places: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
         self._closed = threading.Event()
-        self._use = RunnerUse(lambda: sum(place.connection.moved_bytes for place in list(self._places.values())))
         threading.Thread(target=self._beat, name="beat", daemon=True).start()
 
     def __repr__(self) -> str:
@@ -98,7 +96,6 @@ class Spread:
     def close(self) -> None:
         """End all agents, and with them what runs there."""
         self._closed.set()
-        self._use.stop()
         self._pool.shutdown(wait=True, cancel_futures=True)
         with ThreadPoolExecutor(max_workers=8) as closers:
             for place in self._places.values():
@@ -179,7 +176,6 @@ class Spread:
 
     def begin(self) -> None:
         """Connect again where that is needed, and look at each clock and machine. Raises ChildFailed."""
-        self._use.begin()
         try:
             self._each(self._ready)
         except LinkLost as error:
@@ -243,7 +239,6 @@ class Spread:
             place.connection.silent_until_s = monotonic() + (LEAD_NS + hold_ns) / 1e9 + BEAT_S
             own = [client.process for client in clients if client.place.name == name]
             place.release(at_ns, hold_ns, [process for process in own if isinstance(process, RemoteProcess)])
-        self._use.release(at_ns, at_ns + hold_ns)
         return at_ns
 
     def end(self, released_ns: int, heard_ns: int, served: Sequence[str] = ()) -> Ended:
@@ -261,7 +256,7 @@ class Spread:
                 "error_ns": clock.error_ns,
                 "released_ns": max(0, start_ns - clock.offset_ns),
             }
-        return Ended(windows=windows, machines=machines, hosts=hosts, runner=self._use.end())
+        return Ended(windows=windows, machines=machines, hosts=hosts)
 
     def settle(
         self,

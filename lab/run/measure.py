@@ -156,7 +156,6 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         machines=ended.machines,
         faults=faults,
         hosts=ended.hosts,
-        runner=ended.runner,
     )
 
 

@@ -38,7 +38,6 @@ class Observed:
     machines: Mapping[str, Mapping[str, Any]]
     faults: list[Message]
     hosts: dict[str, Any]
-    runner: dict[str, Any]
 
 
 def summed(observed: Observed) -> dict[str, Any]:
@@ -60,7 +59,6 @@ def summed(observed: Observed) -> dict[str, Any]:
         **counts,
         "start_ns": observed.start_ns,
         **_machines(observed),
-        "runner": observed.runner,
         "status": status,
         "reason": reason,
         **histograms,

@@ -26,13 +26,12 @@ class Ended:
     """After a window. windows: by the host's name, from release to when all results were heard, on its clock.
 
     machines: what happened on each meanwhile (quiet.between)
-    hosts: what result.json keeps of each; runner: what the runner used in each phase of the cell
+    hosts: what result.json keeps of each
     """
 
     windows: Mapping[str, Window]
     machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     hosts: dict[str, Any] = field(default_factory=dict)
-    runner: dict[str, Any] = field(default_factory=dict)
 
 
 class Places(Protocol):

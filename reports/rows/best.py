@@ -13,7 +13,7 @@ from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan
 from reports.rows.loops import is_open
-from reports.rows.pairs import Pair, pair_of, places_of, times_ns
+from reports.rows.pairs import Pair, pair_of, times_ns
 from reports.rows.steps import steps_to_the_last
 from reports.rows.summary import Row, runtimes
 from reports.statistics.stats import FEWEST_FOR_RANGE
@@ -83,12 +83,10 @@ def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:
     by_work: dict[str, dict[str, Best]] = {}
     for best in chosen:
         by_work.setdefault(json.dumps(best.work), {})[best.row.runtime] = best
-    places = places_of(run)
     return [
         pair_of(
             same[step.denominator].judged,
             same[step.numerator].judged,
-            places,
             setting=(BEST, work),
             params=same[step.numerator].work,
             step=step,

@@ -26,15 +26,14 @@ from reports.rows.loops import is_open
 from reports.rows.others import others
 from reports.rows.pairs import OVER_ALL, Pair, Setting, pairs
 from reports.rows.ran import shape_confounds
-from reports.rows.sensitivity import adjusted, differences, waits
 from reports.rows.steps import NAMES, confounds, steps
 from reports.rows.summary import runtimes, setting_key
 from reports.rows.tails import tails
-from reports.statistics.dependence import dependence, depends
+from reports.statistics.dependence import DEPENDENT, dependence, depends
 from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
-from reports.statistics.verdict import Verdict, judge_adjusted, judge_family
+from reports.statistics.verdict import Verdict, judge_family
 
 SHORT = "short"  # code of the obstacle that an arm was not timed for long enough
 AT_RATE = message("requests came at a rate, so throughput says only that they were answered: compare latency")
@@ -61,9 +60,8 @@ class Comparison:
     factors, tails: what the ratio is made of, and percentiles of latency; reports.rows.factors and .tails
     capacity: what the services of each arm could serve by themselves; reports.rows.capacity
     far_slower: of each side, how many cells were far slower than its others
-    dependence: p of ways in which its blocks depend on each other; reports.statistics.dependence
+    dependence: p that blocks resemble the one before by chance; None with too few; reports.statistics.dependence
     noise: the fields of Noise, of which its ratio's is made in a block; reports.statistics.inside
-    adjusted: what it would be had its arms waited alike for cores; reports.rows.sensitivity
     """
 
     system: str
@@ -94,9 +92,8 @@ class Comparison:
     capacity: dict[str, Any] = field(default_factory=dict)
     tails: dict[str, Any] = field(default_factory=dict)
     far_slower: dict[str, int] = field(default_factory=dict)
-    dependence: dict[str, float] = field(default_factory=dict)
+    dependence: float | None = None
     noise: dict[str, float] = field(default_factory=dict)
-    adjusted: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_range(self) -> bool:
@@ -156,9 +153,8 @@ def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]
         replace(
             _comparison(run, pair, _unless_aa_differs(verdict, same), _floors(same)),
             tails=of_tails.get(id(pair), {}),
-            adjusted=alike,
         )
-        for (pair, verdict), alike in zip(_judged(run, family), _had_waits_been_alike(run, family), strict=True)
+        for pair, verdict in _judged(run, family)
     ]
 
 
@@ -166,18 +162,6 @@ def _blocks_to_time(pair: Pair) -> int:
     """Return how many blocks it takes to time each arm of each setting for long enough; 0 if it was."""
     sides = [side for single in pair.singles for side in (single.denominator, single.numerator)]
     return max(blocks_to_time([*side.values()]) for side in sides)
-
-
-def _had_waits_been_alike(run: Run, family: Sequence[Pair]) -> list[dict[str, Any]]:
-    """What verdicts on *family* would be."""
-    known = [waits(pair) if is_judged(run, pair) else None for pair in family]
-    would_be = judge_adjusted(
-        {number: pair.ratios for number, pair in enumerate(family)},
-        {number: pair.totals for number, pair in enumerate(family)},
-        {number: more for number, of_pair in enumerate(known) if of_pair and (more := differences(of_pair))},
-        _margin(run),
-    )
-    return [adjusted(of_pair, would_be.get(number)) if of_pair else {} for number, of_pair in enumerate(known)]
 
 
 def _margin(run: Run) -> float:
@@ -263,7 +247,7 @@ def _unless_aa_differs(verdict: Verdict, same: Sequence[tuple[Pair, Verdict]]) -
 def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting, float]) -> Comparison:
     settings = pair.sides or tuple((single.setting[0], single.params) for single in pair.over)
     used, in_use = median_saturation(pair.cells, run), cores_in_use([*pair.numerator.values()], run)
-    of_blocks, beside = dependence(pair.ratios, pair.numerator_last), others(pair.cells)
+    of_blocks, beside = dependence(pair.ratios), others(pair.cells)
     is_beside = beside is not None and beside.is_busy
     if beside and is_beside and verdict.verdict != "invalid":
         verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
@@ -292,7 +276,7 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
             *full(in_use, pair.cells),
             *disturbances(pair.cells),
             *_far_slower(pair),
-            *depends(of_blocks),
+            *([DEPENDENT] if depends(of_blocks) else []),
         ],
         saturation=used,
         cores_in_use=in_use,

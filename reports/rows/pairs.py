@@ -1,7 +1,7 @@
 """The two arms of every step of every setting, block by block, and of all settings together. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 from statistics import median
 from typing import Any
@@ -26,7 +26,6 @@ class Pair:
 
     sides: where each arm has a setting of its own, the denominator's and the numerator's: system and parameters
     ratios: by block, ln of the ratio of throughputs; totals: what each block says of that of total times
-    numerator_last: by block, whether the numerator's cell ran after the denominator's
     """
 
     setting: Setting
@@ -39,7 +38,6 @@ class Pair:
     gate: Message = NOTHING
     over: tuple["Pair", ...] = ()
     sides: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    numerator_last: Mapping[int, bool] = field(default_factory=dict)
 
     @property
     def cells(self) -> list[CellResult]:
@@ -79,12 +77,10 @@ def pairs(run: Run) -> list[Pair]:
     found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run), run.runtimes)
     settings = arm_settings(run) if between_arms else _settings(run)
     planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
-    places = places_of(run)
     made = [
         pair_of(
             _cells(run, setting, params, step.denominator),
             _cells(run, setting, params, step.numerator),
-            places,
             setting=setting,
             params=params,
             step=step,
@@ -123,14 +119,7 @@ def second_arms(run: Run) -> dict[str, str]:
     return {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}
 
 
-def places_of(run: Run) -> dict[int, int]:
-    """When each cell ran, by its id()."""
-    return {id(cell): place for place, cell in enumerate(run.cells)}
-
-
-def pair_of(
-    before: Mapping[int, CellResult], after: Mapping[int, CellResult], places: Mapping[int, int], **about: Any
-) -> Pair:
+def pair_of(before: Mapping[int, CellResult], after: Mapping[int, CellResult], **about: Any) -> Pair:
     """The pair of these cells, by block. about: its setting, params, step and sides."""
     sides = times_ns(before), times_ns(after)
     return Pair(
@@ -140,9 +129,6 @@ def pair_of(
         ratios=log_ratios(*sides),
         totals=totals(*sides),
         gate=gate([*before.values(), *after.values()]) or mixed([*before.values(), *after.values()]),
-        numerator_last={
-            block: places[id(after[block])] > places[id(before[block])] for block in before.keys() & after.keys()
-        },
     )
 
 

@@ -11,7 +11,6 @@ from reports.rows.commands import command_line, more_blocks_command
 from reports.rows.comparisons import Comparison, confounds_of
 from reports.rows.gates import MOST_IN_USE, MOST_SATURATION, disturbances
 from reports.rows.pairs import OVER_ALL
-from reports.rows.runner_use import runner_use
 from reports.rows.steps import NAMES, steps
 from reports.rows.summary import Row, as_message, runtimes, setting_key
 from reports.statistics.evidence import MOST_DOZENS, WORDS, amount
@@ -79,14 +78,13 @@ def _rank(one: Comparison) -> int:
 
 
 def _warnings(view: View) -> list[Message]:
-    """Return what puts the whole answer in doubt: a single core, a machine that was not quiet, the runner itself."""
+    """Return what puts the whole answer in doubt: a single core, a machine that was not quiet."""
     return [
         *([ONE_CORE] if view.machine.available_cores == 1 else []),
         *(
             message("Repeat this on a quiet machine before you rely on it: {reason}.", reason=one)
             for one in (disturbances(view.run.cells) if _is_busy(view) else [])
         ),
-        *(use.distortions if (use := runner_use(view.run)) else []),
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
-from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural, verbatim
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
@@ -23,14 +23,12 @@ from reports.rows.gates import (
 )
 from reports.rows.hosts import cores_of
 from reports.rows.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
-from reports.rows.runner_use import runner_use
 from reports.rows.series import about
 from reports.rows.summary import Row
 from reports.rows.traces import of_cells, of_rows, together
 from reports.sections.gaps import elsewhere, missing
 from reports.sections.rests_on import floors, range_of, rests_on
-from reports.sections.sensitivity import sensitivity
-from reports.statistics.dependence import ENOUGH, depends, independence_is_known
+from reports.statistics.dependence import DEPENDENT, ENOUGH, depends, independence_is_known
 from reports.view import View
 
 PLACE = 20
@@ -67,7 +65,6 @@ def section(view: View) -> Section:
         tables=(_checks(view),),
         parts=(
             Section(key="rests-on", title=message("What the verdicts rest on"), sentences=tuple(rests_on(view))),
-            sensitivity(view),
             missing(view),
             elsewhere(view),
         ),
@@ -75,8 +72,7 @@ def section(view: View) -> Section:
 
 
 def _checks(view: View) -> Table:
-    across_hosts = ((RUNNER, _runner),) if view.plan.layout else ()
-    lines = [_line(what, check(view)) for what, check in (*CHECKS, *across_hosts)]
+    lines = [_line(what, check(view)) for what, check in CHECKS]
     return plain_table(message("Validity"), (message("Check"), NOTHING, message("Seen")), tuple(lines), kind="checks")
 
 
@@ -233,7 +229,7 @@ def _quiet(view: View) -> Check:
 
 def _independent(view: View) -> Check:
     """By the comparisons with blocks enough; where there are many, a few look dependent by chance."""
-    known = [one for one in view.compared if one.step != "aa" and one.dependence]
+    known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     if not known:
         return Check(state=UNKNOWN, seen=message("too few blocks"))
     dependent = [one for one in known if depends(one.dependence)]
@@ -245,10 +241,9 @@ def _independent(view: View) -> Check:
             blocks=ENOUGH,
         )
         return Check(state=UNKNOWN, seen=seen, cells=cells)
-    ways = dict.fromkeys(way for one in dependent for way in depends(one.dependence))
     seen = message("{count} of {all} comparisons look as if they were not", count=len(dependent), all=len(known))
     state = LOOK if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
-    return Check(state=state, seen=listed([seen, *ways], SEMICOLON), cells=cells)
+    return Check(state=state, seen=listed([seen, *([DEPENDENT] if dependent else [])], SEMICOLON), cells=cells)
 
 
 def _steady(view: View) -> Check:
@@ -296,16 +291,6 @@ def _noise(view: View) -> Check:
     return Check(state=PASSED if max(known) <= MOST_NOISE else LOOK, seen=range_of(known), cells=cells)
 
 
-def _runner(view: View) -> Check:
-    use = runner_use(view.run)
-    if not use:
-        return Check(state=UNKNOWN, seen=NOBODY_SAYS)
-    distortions = use.distortions
-    seen = listed(distortions, SENTENCES) if distortions else use.summary
-    return Check(state=LOOK if distortions else PASSED, seen=seen, cells=of_cells(view.run.cells))
-
-
-RUNNER = message("The runner took no part")
 CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
     (message("Cells measured"), _measured),
     (message("Code and packages are the same"), _states),

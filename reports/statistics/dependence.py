@@ -11,35 +11,25 @@ from core.messages import Message, message
 from reports.statistics.stats import Floats
 
 FEWEST = 8
-ENOUGH = 60  # of which the lag shows a ratio that wanders, in 95 % of the runs whose interval misses by it
+ENOUGH = 60  # of which the check shows a ratio that wanders, in 95 % of the runs whose interval misses by it
 DRAWS = 999
-LEVELS: Mapping[str, float] = {"lag": 0.05, "trend": 0.01, "order": 0.01}
-WORDS: Mapping[str, Message] = {
-    "lag": message("blocks resemble the ones before them"),
-    "trend": message("the ratio drifts from the first block to the last"),
-    "order": message("the ratio depends on which arm ran first"),
-}
+LEVEL = 0.05
+DEPENDENT: Message = message("blocks resemble the ones before them")
 
 
-def dependence(ratios: Mapping[int, float], numerator_last: Mapping[int, bool]) -> dict[str, float]:
-    """p of three ways of depending on each other, of at least 8 blocks; by the names of LEVELS.
+def dependence(ratios: Mapping[int, float]) -> float | None:
+    """One-sided p that blocks resemble the ones before them by chance; None with fewer than 8 blocks.
 
-    ratios: block -> log-ratio. numerator_last: block -> whether the numerator's cell ran after the denominator's
-    lag: one-sided, only what is alike makes intervals too narrow. order: missing where all blocks have the same
+    ratios: block -> log-ratio. Only blocks that are alike make intervals too narrow.
     """
     blocks = sorted(ratios)
     if len(blocks) < FEWEST:
-        return {}
-    values = np.array([ratios[block] for block in blocks])
-    ranks = _ranks(values) - (len(blocks) + 1) / 2
+        return None
+    ranks = _ranks(np.array([ratios[block] for block in blocks])) - (len(blocks) + 1) / 2
     chance = np.random.default_rng(0)
     shuffled = np.array([ranks, *(chance.permutation(ranks) for _ in range(DRAWS))])
-    places = np.arange(len(blocks)) - (len(blocks) - 1) / 2
-    seen = {"lag": (shuffled[:, 1:] * shuffled[:, :-1]).sum(axis=1), "trend": np.abs(shuffled @ places)}
-    last = np.array([numerator_last.get(block, False) for block in blocks], dtype=np.float64)
-    if 0 < last.sum() < len(blocks):
-        seen["order"] = np.abs(shuffled @ (last - last.mean()))
-    return {name: _share_as_large(statistics) for name, statistics in seen.items()}
+    alike = (shuffled[:, 1:] * shuffled[:, :-1]).sum(axis=1)
+    return float((alike >= alike[0] - 1e-9).mean())  # the seen order is the first of them
 
 
 def _ranks(values: Floats) -> Floats:
@@ -48,16 +38,11 @@ def _ranks(values: Floats) -> Floats:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places])
 
 
-def _share_as_large(statistics: Floats) -> float:
-    """Of the seen one, the first, and those of shuffled blocks."""
-    return float((statistics >= statistics[0] - 1e-9).mean())
+def depends(p: float | None) -> bool:
+    """Return whether the blocks of a comparison are seen to depend on each other."""
+    return p is not None and p <= LEVEL
 
 
-def independence_is_known(p: Mapping[str, float], blocks: int) -> bool:
-    """Whether the blocks are so many that dependence would have been seen, and none was."""
+def independence_is_known(p: float | None, blocks: int) -> bool:
+    """Return whether the blocks are so many that dependence would have been seen, and none was."""
     return blocks >= ENOUGH and not depends(p)
-
-
-def depends(p: Mapping[str, float]) -> list[Message]:
-    """In which ways the blocks of a comparison are seen to depend on each other."""
-    return [WORDS[name] for name, value in p.items() if value <= LEVELS[name]]

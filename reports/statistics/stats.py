@@ -162,13 +162,6 @@ def t_estimate(value: float, error: float, points: int, parameters: int) -> Esti
     return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=points)
 
 
-def t_p(of: Estimate, parameters: int, bound: float = 0.0) -> float:
-    """One-sided p of "not above *bound*", of an estimate that t_estimate() made."""
-    degrees, above = of.count - parameters, of.value - bound
-    error = of.half_width / float(special.stdtrit(degrees, (1 + CONFIDENCE) / 2))
-    return float(special.stdtr(degrees, -above / error)) if error else float(above <= 0)
-
-
 def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
     """ln(mean time of the denominator / mean time of the numerator) of two saved runs, with its 95 % t interval."""
     few = min(len(denominator_ns), len(numerator_ns))

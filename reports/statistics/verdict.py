@@ -24,16 +24,7 @@ from reports.statistics.significance import (
     sign_flip_p,
     unpaired_p,
 )
-from reports.statistics.stats import (
-    Estimate,
-    Floats,
-    effect,
-    least_squares,
-    mean_effect,
-    t_p,
-    unpaired_effect,
-    unpaired_total,
-)
+from reports.statistics.stats import Estimate, effect, mean_effect, unpaired_effect, unpaired_total
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -125,37 +116,6 @@ def judge_family(
             p_outside=outside_p(values, log1p(margin), one_sided),
         )
     return _verdicts([*comparisons], seen, margin, gates or {}, fewest_blocks_anytime if anytime else fewest_blocks)
-
-
-def judge_adjusted(
-    comparisons: Mapping[Key, Mapping[int, float]],
-    totals: Mapping[Key, Mapping[int, float]],
-    differences: Mapping[Key, Mapping[int, float]],
-    margin: float = MARGIN,
-) -> dict[Key, Verdict]:
-    """What verdicts on comparisons with *differences*, a family, would be had these been 0 in each block; not verdicts.
-
-    comparisons, totals, margin: as in judge_family(). differences: of a covariate, by the same blocks
-    """
-    given = (comparisons, totals, differences)
-    seen = {
-        key: _adjusted(margin, *(np.array([of[key][block] for block in blocks]) for of in given))
-        for key, blocks in differences.items()
-    }
-    return _verdicts([*seen], seen, margin, {}, fewest_blocks)
-
-
-def _adjusted(margin: float, values: Floats, of_total: Floats, covariate: Floats) -> _Seen:
-    """By least squares on the covariate, where that is 0. Source: Draper and Smith (1998), chapter 1."""
-    columns = [np.ones(len(values)), covariate]
-    above, total = (least_squares(columns, of)[0] for of in (values, of_total))
-    below = replace(above, value=-above.value, low=-above.high, high=-above.low)
-    return _Seen(
-        effect=above,
-        total=total,
-        p=min(1.0, 2 * min(t_p(side, 2) for side in (above, below))),
-        p_outside=max(t_p(side, 2, -log1p(margin)) for side in (above, below)),
-    )
 
 
 def judge_runs(

@@ -18,7 +18,6 @@ from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.http_sample import story_run
 from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.rows import test_falls as falls
-from tests.reports.rows import test_runner_use as hosts
 from tests.reports.rows import test_stress as stress
 from tests.reports.rows.timed_cells import steady
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
@@ -59,7 +58,9 @@ def _own_service() -> Run:
 
 
 def _several_hosts() -> Run:
-    run = hosts.run(late_ns=20 * MS, with_runner=True, cpu_ns=60 * MS, link_bytes=300_000)
+    late = {"a": {}, "b": {"late_ns": 20 * MS}}
+    cells = [replace(measured(cell_of("4", "3.14t"), block, [1000 * MS]), hosts=late) for block in (1, 2)]
+    run = run_of(cells, blocks=2)
     facts = {
         "a": {"cpu": "A", "cores_usable": 4, "with_runner": True},
         "b": {"cpu": "B", "cores_usable": 16, "with_runner": False},

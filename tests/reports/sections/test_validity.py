@@ -1,18 +1,16 @@
 """The checks of a run: passed or not by what was seen, and not known where nothing was there to be seen."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from core.hosts import Host, Layout
 from core.result import Run
 from reports.sections.validity import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 BUILDS = "Builds differ only in the step"
-RUNNER = "The runner took no part"
 
 
 def short() -> Run:
@@ -47,19 +45,3 @@ def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) ->
     for one in run.runtimes.values():
         one.update(facts)
     assert states(run)[BUILDS] == "unknown"
-
-
-# ---- what the verdicts rest on -------------------------------------------------------------------------------------
-
-
-def test_a_run_across_hosts_says_whether_its_runner_took_part_and_another_does_not() -> None:
-    run = short()
-    assert RUNNER not in found(run)
-    hosts = {"a": Host(name="a", address="10.0.0.1")}
-    run.plan["layout"] = Layout(hosts=hosts, services_on="a", clients_on=("a",)).to_json()
-    assert found(run)[RUNNER].state == "unknown"
-    run.cells = [
-        replace(cell, runner={"window": {"ns": 10**9, "cpu_ns": 0, "link_bytes": 10**6}}) for cell in run.cells
-    ]
-    assert found(run)[RUNNER].state == "look"
-    assert "1000 kB/s" in str(found(run)[RUNNER].seen)
