@@ -1,8 +1,9 @@
 """What the benchmarks share: measure one cell now, under one runtime."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import median
+from typing import Any
 
 from config.plan import Plan, Row
 from core.cell import Cell, Value
@@ -49,7 +50,7 @@ def measured(cell: Cell, bench: Bench) -> CellResult:
 
 def cpu_us(result: CellResult, side: str, *keys: str) -> float:
     """CPU time per request of the services or clients, in us; keys: cpu_user_ns, cpu_system_ns or both."""
-    children = result.services if side == "services" else result.clients
+    children: Sequence[Any] = result.services if side == "services" else result.clients
     total_ns: int = sum(child[key] for child in children for key in keys)
     return total_ns / result.requests / 1e3
 

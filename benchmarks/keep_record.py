@@ -71,7 +71,7 @@ def _without_paths(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compact(cell: CellResult) -> CellResult:
-    clients = [_without(client) for client in cell.clients]
+    clients: list[Any] = [_without(client) for client in cell.clients]
     small = replace(cell, latency={}, connect={}, waiting={}, slow={}, slices={}, clients=clients)
     return replace(small, code="", environment="")
 

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     name = Given(value=flags["format"] or DEFAULT_FORMAT, name=FORMAT.flag).choice(FORMATS)
     run = load(Path(flags["run"]))
     exported = FORMATS[name](View(run, titles(run)), Path(flags["to"]))
-    for line in exported.left_out:
+    for line in (*run.damaged, *exported.left_out):
         output.note(line)
     print(*exported.paths, sep="\n")
     return 0

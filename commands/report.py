@@ -116,6 +116,8 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
 def _reported(path: Path, run: Run, output: Output) -> Written:
     """The report of the run read from *path*; a file beside it keeps what was concluded."""
     folder = path if path.is_dir() else path.parent
+    for damage in run.damaged:
+        output.note(damage)
     expect_ours(folder, names_in_folder(VIEWS))
     with PrivateFolder(leftovers(folder)):
         written = write(folder, run, output)

@@ -142,9 +142,7 @@ class Cell:
     )
     dispatch: str = _choice(
         "any",
-        message(
-            "how workers share the waiting: all at once, one leads, each its own, or by the GIL (auto)"
-        ),
+        message("how workers share the waiting: all at once, one leads, each its own, or by the GIL (auto)"),
         "any",
         "leader",
         "owned",

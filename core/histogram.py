@@ -108,7 +108,7 @@ class Histogram:
                 return min(max((low + high - 1) // 2, self.min_ns), self.max_ns)
         raise AssertionError("the counts sum to less than their count")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Any:
         """Exact count, min, mean and max, the percentiles that the count allows, and all buckets."""
         count = self.count
         if not count:

@@ -33,7 +33,7 @@ class Language:
             return str(value)
         template = self._template(value)
         if template is None:
-            return value.stored or formatted(value.template, value.args, self.text)
+            return value.text or formatted(value.template, value.args, self.text)
         try:
             return formatted(template, value.args, self.text)
         except (KeyError, ValueError, TypeError, IndexError):

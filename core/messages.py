@@ -21,23 +21,23 @@ class Message:
     msgid: English, with a {name} for each argument; `plural` is that for counts other than 1, told by args["count"]
     args: values as they were measured, with their unit in the name; other messages
     code: what a program decides by, where one does; prose is never read
-    stored: English text from a file that an earlier version wrote; shown where the msgid is not known any more
+    text: English text from a file; shown where the msgid is not known any more
     """
 
-    msgid: str
+    msgid: str = ""
     args: Mapping[str, Arg] = field(default_factory=dict)
     plural: str = ""
     code: str = ""
-    stored: str = field(default="", compare=False)
+    text: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        return self.stored or formatted(self.template, self.args)
+        return self.text or formatted(self.template, self.args)
 
     def __hash__(self) -> int:
         return hash((self.msgid, frozenset(self.args.items())))
 
     def __bool__(self) -> bool:
-        return bool(self.msgid or self.stored)
+        return bool(self.msgid or self.text)
 
     @property
     def template(self) -> str:
@@ -62,7 +62,7 @@ class Message:
             args={str(name): _arg_from_json(value) for name, value in stored.get("args", {}).items()},
             plural=str(stored.get("plural", "")),
             code=str(stored.get("code", "")),
-            stored=str(stored.get("text", "")),
+            text=str(stored.get("text", "")),
         )
 
 

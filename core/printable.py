@@ -38,4 +38,4 @@ class Printable(Language):
 def with_printable_args(message: Message) -> Message:
     """A message whose own arguments are printable; those that are messages are left as they are."""
     args = {name: printable(arg) if isinstance(arg, str) else arg for name, arg in message.args.items()}
-    return replace(message, args=args, stored=printable(message.stored))
+    return replace(message, args=args, text=printable(message.text))

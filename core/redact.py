@@ -42,11 +42,11 @@ class Redactor:
     def message(self, message: Message) -> Message:
         """A message whose arguments are without secrets."""
         args = {name: self._arg(arg) for name, arg in message.args.items()}
-        clean = replace(message, args=args, stored="")
+        clean = replace(message, args=args, text="")
         with suppress(KeyError, ValueError, IndexError):
             if message.msgid and str(clean) is not None:
                 return clean
-        return replace(clean, stored=self.text(message.stored))
+        return replace(clean, text=self.text(message.text))
 
     def json(self, value: Any) -> Any:
         """A JSON value whose texts are without secrets."""

@@ -56,7 +56,7 @@ class Slices:
         for place, count in pairs.items():
             self._counts[place // 2] = self._counts.get(place // 2, 0) + count
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Any:
         """Counts of successive slices; the first began at start_ns. Empty without any."""
         if not self._counts:
             return {}

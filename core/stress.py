@@ -29,7 +29,7 @@ class Round:
     answered: int = 0
     wrong: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
-    first_wrong: Mapping[str, str] = field(default_factory=dict)
+    first_wrong: Mapping[str, Any] = field(default_factory=dict)
     ready: bool = True
     valid: bool = True
     reason: Message = NOTHING

@@ -33,6 +33,9 @@ LIBRARIES = {
     "reports": "numpy scipy matplotlib rich jinja2 markupsafe",
 }
 ONE_FILE = {
+    "core/decode.py": "msgspec",
+    "core/record.py": "msgspec",
+    "core/result.py": "msgspec",
     "reports/exports/parquet.py": "pyarrow",
     "reports/frame.py": "pandas",
     "services/tornado_app.py": "tornado",

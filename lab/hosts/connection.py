@@ -5,45 +5,70 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic, perf_counter_ns
-from typing import Any
+from typing import Any, TypedDict
 
+from core.decode import Misfit, decoded, sentence
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.messages import NOTHING, Message, message
-from core.result_shape import COUNT, MACHINE, RUNTIME, WINDOW
-from core.shape import Misfit, array, by_name, flag, mapping, nullable, record, sentence, text
+from core.record import Count, HostFacts, Number, Others, RuntimeFacts
 from lab.hosts import archive
 from lab.hosts.clock import Offset, Trip, estimate
 from lab.hosts.frames import CLOCK, LEASE_S, MOST_REPLY_BYTES, BadFrame, Frames, Kind, frame
 from lab.hosts.links import CONNECT_S, Link, LinkLost, why_ended
 from lab.hosts.remote import RemoteProcess
 
-_MUST = record({"version": text, "build": text, "gil_disabled_build": flag})
+
+class Found(TypedDict):
+    """An interpreter on a host."""
+
+    executable: str
+    source: str
+    facts: RuntimeFacts
 
 
-def _runtime(value: Any) -> None:
-    _MUST(value)
-    RUNTIME(value)
+class Facts(TypedDict):
+    """A host's machine."""
+
+    machine: HostFacts
+    quiet: dict[str, Any]
+    uv: str
+    boot_id: str
 
 
-ANSWERS = {  # what an agent may answer, checked before it is used
-    "facts": record({"machine": MACHINE, "quiet": mapping, "uv": text, "boot_id": text}),
-    "find": by_name(record({"executable": text, "source": text, "facts": _runtime})),
-    "install": array(sentence),
-    "command": array(text),
-    "files": text,
-    "own": text,
-    "packages": by_name(text),
-    "mark": nullable(text),
-    "window": WINDOW,
-    **dict.fromkeys(("awake", "asleep", "watcher", "listening", "watch"), nullable(text)),
-    "watched": nullable(mapping),
-    "obstacle": sentence,
-    "inside": record({"folder": text, "root": text}),
-    "inside_files": by_name(text),
-    "inside_end": nullable(text),
-    "listen": text,
-    "reach": record(dict.fromkeys(("least_ns", "median_ns", "bytes_per_s"), COUNT)),
+class Inside(TypedDict):
+    """Where a service's inner parts are on a host."""
+
+    folder: str
+    root: str
+
+
+class Reach(TypedDict):
+    """How far it is from one host to another."""
+
+    least_ns: Count
+    median_ns: Count
+    bytes_per_s: Count
+
+
+ANSWERS: Mapping[str, Any] = {  # what an agent may answer, checked before it is used
+    "facts": Facts,
+    "find": dict[str, Found],
+    "install": list[Message],
+    "command": list[str],
+    "files": str,
+    "own": str,
+    "packages": dict[str, str],
+    "mark": str | None,
+    "window": dict[str, Number | Others | None],
+    **dict.fromkeys(("awake", "asleep", "watcher", "listening", "watch"), str | None),
+    "watched": dict[str, Any] | None,
+    "obstacle": Message,
+    "inside": Inside,
+    "inside_files": dict[str, str],
+    "inside_end": str | None,
+    "listen": str,
+    "reach": Reach,
 }
 CALL_S = 60.0
 PROBES = 15
@@ -134,15 +159,15 @@ class Connection:
         if "error" in reply:
             raise ChildFailed(_error(self.host.name, reply["error"]))
         try:
-            ANSWERS[what](reply.get("answer"))
+            decoded(reply.get("answer"), ANSWERS[what])
         except Misfit as misfit:
             raise ChildFailed(
                 "Host {host} answered {value} as {key} to {what}; it must be {accepted}.",
                 host=self.host.name,
                 value=misfit.value,
-                key=misfit.key or "-",
+                key=misfit.place or "-",
                 what=what,
-                accepted=misfit.accepted,
+                accepted=misfit.wanted,
             ) from None
         return reply["answer"]
 
@@ -279,7 +304,6 @@ def unusable(host: Host, why: Message) -> LinkLost:
 
 def _error(host: str, told: Any) -> Message:
     try:
-        sentence(told)
+        return message("Host {host}: {reason}", host=host, reason=sentence(told))
     except Misfit:
         return message("Host {host} answered what is no message.", host=host)
-    return message("Host {host}: {reason}", host=host, reason=Message.from_json(told))

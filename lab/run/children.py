@@ -13,11 +13,11 @@ from typing import IO, Any
 
 import msgspec
 
+from core.decode import Misfit, sentence, shown
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
-from core.messages import NOTHING, SENTENCES, Message, chained, message
+from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
 from core.secret import line_for_child
-from core.shape import Misfit, sentence, shown, whole
 from lab.gil.notice import notices
 from lab.output import Output, OutputReader, last_text
 from lab.processes import ending
@@ -158,9 +158,9 @@ class Child:
 
 def _failure(told: Any, size_bytes: int) -> Message:
     """The reason that a child gives. Raises Misfit if it is no message, or a long one."""
-    whole(0, LONGEST_FAILURE_BYTES)(size_bytes)
-    sentence(told)
-    return Message.from_json(told)
+    if size_bytes > LONGEST_FAILURE_BYTES:
+        raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
+    return verbatim(told) if isinstance(told, str) else sentence(told)
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:

@@ -1,4 +1,4 @@
-"""What children must send, checked before it is used: each key by itself (lab.run.kinds), and what must fit together.
+"""What children must send, checked before it is used: each key by itself (core.record), and what must fit together.
 
 Children are other people's programs. What is not as docs/child-contract.md says it fails their cell, by name, and
 nothing of it reaches result.json.
@@ -7,44 +7,31 @@ nothing of it reaches result.json.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from core.cell import Cell
+from core.decode import Kind, Misfit, decoded, shown, shown_key
 from core.errors import ChildFailed
 from core.histogram import Histogram
-from core.messages import Arg, message
-from core.shape import LARGEST, shown, shown_key
+from core.messages import Arg, message, verbatim
+from core.record import Addresses, ClientLine, Program, Runtime, ServiceLine
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.inside import Window
-from lab.run.kinds import (
-    ADDRESSES,
-    CLIENT_KINDS,
-    MORE_CLIENT_KINDS,
-    MORE_SERVICE_KINDS,
-    OBJECT,
-    PROGRAM_KINDS,
-    READY_KINDS,
-    RUNTIME_KINDS,
-    SERVICE_KINDS,
-    SLICES,
-    SLOW,
-    TRUE,
-    Kind,
-)
 from lab.run.runtimes import AnyRuntime
 
-DEEPEST = 16
 CLOCK_SLACK_NS = 10_000_000  # other load generators round their seconds
 OURS = ("client_id", "service_id", "program", "notices", "pauses")  # what the orchestrator puts beside a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting")
+SLOW, SLICES = "slow", "slices"
+GIL = ("gil_enabled_ready", "gil_enabled_end")
+CLIENT_MUST = ("finished_ns", "requests", "answered", "wrong", "completion_ns", "errors", "latency", *GIL)
+SERVICE_MUST = ("requests", *GIL)
 HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
 
 
 def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
     """The addresses in a service's ready line. Raises ChildFailed."""
-    listening: list[str] = _checked(line, child, {"addresses": ADDRESSES})["addresses"]
-    return listening
+    _expect(child, line, ("addresses",))
+    return _decoded(child, "addresses", line["addresses"], Addresses)
 
 
 def expect_distinct(services: Sequence[Child], sockets: Sequence[Sequence[str]]) -> None:
@@ -61,7 +48,9 @@ def expect_distinct(services: Sequence[Child], sockets: Sequence[Sequence[str]])
 def check_done(lines: Sequence[Mapping[str, Any]], children: Sequence[Child], word: str) -> None:
     """Raises ChildFailed if a child answers `warm` or `reset` with anything but that it is done."""
     for line, child in zip(lines, children, strict=True):
-        _checked(line, child, {word: TRUE})
+        _expect(child, line, (word,))
+        if line[word] is not True:
+            raise _unlike(child, word, line[word], message("true"))
 
 
 def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
@@ -71,8 +60,10 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
     """
     for child, line in zip(children, lines, strict=True):
         expected = child.place.version(runtime)
-        told = _checked(line, child, {"runtime": OBJECT}, READY_KINDS)["runtime"]
-        facts = _checked(told, child, {}, RUNTIME_KINDS)
+        _expect(child, line, ("runtime",))
+        told = line["runtime"]
+        known = {key: told[key] for key in Runtime.__annotations__ if key in told} if isinstance(told, dict) else told
+        facts = _decoded(child, "runtime", known, Runtime)
         if expected and facts.get("implementation") == "cpython" and facts.get("version") != expected:
             version = shown_key(str(facts.get("version")))
             raise failed(
@@ -80,15 +71,12 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
                 message("runs under version {version}; {expected} was expected.", version=version, expected=expected),
             )
         if "program" in facts:
-            program = _checked(facts, child, {}, PROGRAM_KINDS)
-            child.program = {key: program[key] for key in PROGRAM_KINDS if key in program}
+            child.program = {key: value for key, value in facts.items() if key in Program.__annotations__}
 
 
 def client_results(lines: Sequence[Mapping[str, Any]], clients: Sequence[Child]) -> list[dict[str, Any]]:
     """What the clients' last lines say. Raises ChildFailed."""
-    results = [
-        _result(line, child, CLIENT_KINDS, MORE_CLIENT_KINDS) for line, child in zip(lines, clients, strict=True)
-    ]
+    results = [_result(line, child, ClientLine, CLIENT_MUST) for line, child in zip(lines, clients, strict=True)]
     for result, child in zip(results, clients, strict=True):
         for name in HISTOGRAMS:
             if name in result:
@@ -99,9 +87,7 @@ def client_results(lines: Sequence[Mapping[str, Any]], clients: Sequence[Child])
 
 def service_results(lines: Sequence[Mapping[str, Any]], services: Sequence[Child]) -> list[dict[str, Any]]:
     """What the services' last lines say. Raises ChildFailed."""
-    return [
-        _result(line, child, SERVICE_KINDS, MORE_SERVICE_KINDS) for line, child in zip(lines, services, strict=True)
-    ]
+    return [_result(line, child, ServiceLine, SERVICE_MUST) for line, child in zip(lines, services, strict=True)]
 
 
 def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], windows: Sequence[Window]) -> None:
@@ -190,50 +176,42 @@ def check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Mapping[
         )
 
 
-def _result(line: Mapping[str, Any], child: Child, must: Mapping[str, Kind], may: Mapping[str, Kind]) -> dict[str, Any]:
-    result = _checked(_checked(line, child, {RESULT: OBJECT})[RESULT], child, must, may)
-    for key, value in result.items():
-        if key not in must and key not in may and not _is_plain(value, DEEPEST):
-            accepted = message("a JSON value of at most {levels} levels, its whole numbers of 64 bits", levels=DEEPEST)
-            raise _unlike(child, key, value, accepted)
-    kept = {key: value for key, value in result.items() if key not in OURS}
-    return {**kept, "program": child.program} if child.program else kept
+def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequence[str]) -> dict[str, Any]:
+    _expect(child, line, (RESULT,))
+    said = line[RESULT]
+    if not isinstance(said, dict):
+        raise _unlike(child, RESULT, said, message("an object"))
+    _expect(child, said, must)
+    told: dict[str, Any] = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
+    for key in GIL:
+        if told[key] is None:
+            raise _unlike(child, key, None, message("true or false"))
+    return {**told, "program": child.program} if child.program else told
 
 
-def _is_plain(value: Any, levels: int) -> bool:
-    if isinstance(value, dict):
-        return levels > 0 and all(_is_plain(item, levels - 1) for item in value.values())
-    if isinstance(value, list):
-        return levels > 0 and all(_is_plain(item, levels - 1) for item in value)
-    return not isinstance(value, int) or abs(value) <= LARGEST
-
-
-def _checked(
-    line: Mapping[str, Any], child: Child, must: Mapping[str, Kind], may: Mapping[str, Kind] | None = None
-) -> dict[str, Any]:
-    """*line* with the values of these keys as they are declared; the others as they are."""
-    missing = [key for key in must if key not in line]
-    if missing:
+def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:
+    """Raises ChildFailed if *line* lacks any of these keys."""
+    if missing := [key for key in must if key not in line]:
         raise failed(child, message("did not send {keys}, which the child contract requires.", keys=", ".join(missing)))
-    kinds = {**must, **(may or {})}
-    return {key: _converted(child, key, value, kinds[key]) if key in kinds else value for key, value in line.items()}
 
 
-def _converted(child: Child, key: str, value: Any, kind: Kind) -> Any:
+def _decoded(child: Child, key: str, value: Any, kind: type[Kind]) -> Kind:
     try:
-        return msgspec.convert(value, kind.type)
-    except (msgspec.ValidationError, RecursionError):
-        raise _unlike(child, key, value, kind.accepted) from None
+        return decoded(value, kind)
+    except Misfit as misfit:
+        place = f"{key}.{misfit.place}".strip(".")
+        raise _refused(child, place, misfit.value, verbatim(misfit.wanted)) from None
 
 
 def _unlike(child: Child, key: str, value: Any, kind: Arg) -> ChildFailed:
+    return _refused(child, key, shown(value), kind)
+
+
+def _refused(child: Child, place: str, value: str, wanted: Arg) -> ChildFailed:
     return failed(
         child,
         message(
-            "sent {value} as {key}; the child contract requires {kind}.",
-            value=shown(value),
-            key=shown_key(key),
-            kind=kind,
+            "sent {value} as {key}; the child contract requires {kind}.", value=value, key=shown_key(place), kind=wanted
         ),
     )
 

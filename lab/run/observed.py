@@ -10,10 +10,9 @@ from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.result import Status
 from core.slices import Slices
 from lab.machine import doctor
-from lab.run.contract import HISTOGRAMS
+from lab.run.contract import HISTOGRAMS, SLICES, SLOW
 from lab.run.cores import Timeline
 from lab.run.inside import Window
-from lab.run.kinds import SLICES, SLOW
 from lab.run.pauses import Pauses
 from lab.run.places import HERE
 from lab.run.slow import slow_requests

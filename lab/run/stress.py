@@ -118,7 +118,7 @@ def _summed(result: CellResult, crashes: tuple[str, ...], stacks: tuple[str, ...
         answered=result.answered,
         wrong=result.wrong + sum(statuses.values()),
         failures={code: count for code, count in result.errors.items() if code not in statuses},
-        first_wrong=next((client["first_wrong"] for client in result.clients if client.get("first_wrong")), {}),
+        first_wrong=next((client["first_wrong"] for client in result.clients if "first_wrong" in client), {}),
         ready=result.reason.code != NOT_READY,
         valid=result.status != "invalid",
         reason=result.reason,

@@ -83,6 +83,7 @@ def of_run(run: Run) -> Saved:
             runtimes=run.runtimes,
             samples=tuple(_sample(row) for row in rows(run) if row.cells),
             reading=PER_REQUEST,
+            left_out=tuple(run.damaged),
             titles={key: one["title"] for key, one in run.plan.get("outside", {}).items()},
         )
     except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from statistics import median
+from typing import Literal
 
 from core.result import CellResult
 from reports.rows.comparisons import Comparison
@@ -134,10 +135,10 @@ def _known(row: Row) -> list[CellResult]:
 
 
 def _has(percentile: str) -> Callable[[Row], bool]:
-    return lambda row: all(cell.slow.get(percentile, {}).get("requests") for cell in _known(row))
+    return lambda row: all(percentile in cell.slow and cell.slow[percentile]["requests"] for cell in _known(row))
 
 
-def _share(key: str, percentile: str) -> Share:
+def _share(key: Literal["overlapping", "by_chance", "mostly"], percentile: str) -> Share:
     """Reads of a cell the share of its slow requests that are counted under *key*."""
     return lambda cell: cell.slow[percentile][key] / cell.slow[percentile]["requests"]
 
@@ -156,7 +157,7 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
     )
 
 
-def _sum(cell: CellResult, key: str) -> int:
+def _sum(cell: CellResult, key: Literal["collections", "total_ns"]) -> int:
     return sum(sum(service["pauses"][key]) for service in cell.services)
 
 
@@ -165,9 +166,9 @@ def _processes(cell: CellResult) -> int:
 
 
 def _slow(cells: Sequence[CellResult], percentile: str) -> Slow:
-    overlapping, by_chance, held_up = (
-        [_share(key, percentile)(cell) for cell in cells] for key in ("overlapping", "by_chance", "mostly")
-    )
+    overlapping = [_share("overlapping", percentile)(cell) for cell in cells]
+    by_chance = [_share("by_chance", percentile)(cell) for cell in cells]
+    held_up = [_share("mostly", percentile)(cell) for cell in cells]
     return Slow(
         key=percentile,
         percentile=PERCENTILES[percentile],

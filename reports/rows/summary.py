@@ -137,7 +137,7 @@ def reasons(cells: Iterable[CellResult]) -> list[Message]:
 def _short(reason: Message) -> Message:
     """The message with each of its texts in one line."""
     args = {name: _short_arg(value) for name, value in reason.args.items()}
-    return replace(reason, args=args, stored=_short_text(reason.stored))
+    return replace(reason, args=args, text=_short_text(reason.text))
 
 
 def _short_arg(value: Arg) -> Arg:

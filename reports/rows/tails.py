@@ -36,7 +36,7 @@ def _ratios(pair: Pair, key: str) -> dict[int, float]:
 
 
 def _percentiles(cells: Mapping[int, CellResult], key: str) -> dict[int, float]:
-    known = {block: cell.latency.get(key) for block, cell in cells.items() if cell.status == "ok"}
+    known: dict[int, Any] = {block: cell.latency.get(key) for block, cell in cells.items() if cell.status == "ok"}
     return {block: value for block, value in known.items() if value}
 
 

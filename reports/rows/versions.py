@@ -1,8 +1,9 @@
 """Which version each row was measured with, as programs, packages and interpreters said it in the run itself. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.record import Client, Program, Service
 from core.result import Run
 from core.runtime import NATIVE
 from reports.document.model import ABSENT
@@ -16,7 +17,7 @@ def service_version(run: Run, row: Row) -> str:
     """
     if row.runtime != NATIVE:
         return _python(run.runtimes.get(row.runtime, {}), row.system)
-    program = _program(row.good[0].services) if row.good else {}
+    program = _program(row.good[0].services) if row.good else Program()
     return _packages(program) or _version(program)
 
 
@@ -25,17 +26,16 @@ def client_version(row: Row) -> str:
     return _version(_program(row.good[0].clients)) if row.good else ABSENT
 
 
-def _program(processes: list[dict[str, Any]]) -> Mapping[str, Any]:
-    program: Mapping[str, Any] = processes[0].get("program", {}) if processes else {}
-    return program
+def _program(processes: Sequence[Client | Service]) -> Program:
+    return processes[0].get("program", {}) if processes else {}
 
 
-def _packages(program: Mapping[str, Any]) -> str:
+def _packages(program: Program) -> str:
     java = {"Java": program["java"]} if program.get("java") else {}
     return ", ".join(f"{name} {version}" for name, version in {**program.get("packages", {}), **java}.items())
 
 
-def _version(program: Mapping[str, Any]) -> str:
+def _version(program: Program) -> str:
     return program.get("version") or ABSENT
 
 

@@ -82,10 +82,7 @@ def summary(run: Run, folder: Path) -> SavedRun:
 
 def _verdict(run: Run) -> Message:
     """The first sentence of the verdict: on the lock, where the run can tell it apart."""
-    try:
-        compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
-    except TypeError:  # of a version whose comparisons had other keys
-        return NO_VERDICT
+    compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
     sentences = answered(compared)
     return clause(sentences[0][0], compared) if sentences else NO_VERDICT
 

@@ -69,7 +69,8 @@ def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime | Native,
     assert sum(service["requests"] for service in result.services) == cell.requests
     assert [service["service_id"] for service in result.services] == list(range(cell.num_api_services))
     assert [client["client_id"] for client in result.clients] == list(range(cell.num_clients))
-    programs, children = [*result.clients] if by_native else [], [*result.services, *result.clients]
+    programs = [*result.clients] if by_native else []
+    children: list[Any] = [*result.services, *result.clients]
     assert sum(child["cpu_user_ns"] + child["cpu_system_ns"] for child in children) > 0  # one alone may take no tick
     for child in children:
         name = RuntimeName.parse(NATIVE) if child in programs else runtime.name
@@ -202,6 +203,33 @@ def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str
     monkeypatch.setattr(Runtime, "command", command)
 
 
+WITHOUT_MSGSPEC = """
+import core.child, sys
+to_json = core.child.Usage.to_json
+def checked(usage):
+    assert "msgspec" not in sys.modules, "msgspec was imported"
+    return to_json(usage)
+core.child.Usage.to_json = checked
+"""
+
+
+@pytest.mark.parametrize("number", "1234")
+def test_no_child_imports_msgspec_which_only_the_orchestrator_has(
+    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    for role in ("service", "client"):
+        patch_children(monkeypatch, role, WITHOUT_MSGSPEC)
+    check_ok(measured(number, any_runtime, bench)[1])
+
+
+def test_a_child_that_imported_msgspec_would_be_noticed(
+    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_children(monkeypatch, "client", f"{WITHOUT_MSGSPEC}\nsys.modules['msgspec'] = sys")
+    _, result = measured("1", any_runtime, bench)
+    assert "msgspec was imported" in str(result.reason)
+
+
 # ---- a GIL that is not what the runtime says ------------------------------------------------------------------
 
 AT_THE_END = """
@@ -247,4 +275,5 @@ def test_what_was_to_be_on_and_is_off_makes_the_cell_invalid(
     assert result.status == "invalid"
     assert len(re.findall(rf"the {part} of \w+ 1 of 1", str(result.reason))) == 2
     key = f"{part.lower()}_enabled_end"
-    assert {child[key] for child in (*result.services, *result.clients)} == {False}
+    children: list[Any] = [*result.services, *result.clients]
+    assert {child[key] for child in children} == {False}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -18,10 +19,13 @@ from core.errors import BadInput
 from core.histogram import Histogram
 from core.messages import message, plural, verbatim
 from core.result import COMPARISONS, FILE_NAME, CellResult, Run, RunFile, keep_comparisons, load, to_json
-from core.schema import SCHEMA
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
+PROFILE: dict[str, Any] = {"system": "1", "runtime": "3.14", "sentence": {}}
+NESTED: dict[str, Any] = {"name": "f", "value": 1}
+for _ in range(200):
+    NESTED = {"name": "f", "value": 1, "children": [NESTED]}
 KILLED_WHILE_WRITING = """
 import os, signal, sys
 from dataclasses import replace
@@ -57,7 +61,7 @@ def run(*cells: CellResult, **more: Any) -> Run:
     known: dict[str, Any] = {
         "run_id": "20250101T000000-quick-abcd",
         "started_at": "2025-01-01T00:00:00+00:00",
-        "seed": 2**63,
+        "seed": 2**62,
         "command": ["runner.py", "--experiment", "quick"],
         "plan": {"name": "quick", "blocks": 3, "scale": 1.0, "runtimes": ["3.14t"], "rows": []},
         "machine": {"cpu": "a CPU ™", "cores": 2},
@@ -65,14 +69,6 @@ def run(*cells: CellResult, **more: Any) -> Run:
         "cells": list(cells),
     }
     return Run(**known | more)
-
-
-def of_schema_2(saved: Run) -> dict[str, Any]:
-    """*saved* as a file of schema 2, which had no checksums, held it."""
-    whole = to_json(saved) | {"schema": 2}
-    for part in (whole, *whole["cells"]):
-        del part["checksum"]
-    return whole
 
 
 def written(folder: Path, text: str) -> Path:
@@ -87,24 +83,28 @@ SWAPPED = replace(plural("{count} page", "{count} pages", count=3), code="swappi
 @pytest.mark.parametrize("cells", [(), (cell(),), (cell(1), cell(2, status="failed", reason=KILLED))])
 def test_a_run_comes_back_as_it_was_saved(tmp_path: Path, cells: tuple[CellResult, ...]) -> None:
     missing = {"3.14": message("Runtime {name} was not found.", name="3.14")}
-    not_utf8 = ["runner.py", "--out", os.fsdecode(b"/tmp/\xff")]
-    saved = run(*cells, missing=missing, spent_ns={"cells": 5}, command=not_utf8)
+    saved = run(*cells, missing=missing, spent_ns={"cells": 5})
     RunFile(tmp_path).save(saved)
     assert load(tmp_path) == saved
     assert load(tmp_path / FILE_NAME) == saved
 
 
-@given(
-    st.text(),
-    st.dictionaries(st.text().map("{} of ours".format), st.integers() | st.text() | st.none() | st.booleans()),
-)
+WHOLE = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.text(), st.dictionaries(st.text().map("{} of ours".format), WHOLE | st.text() | st.none() | st.booleans()))
 def test_any_text_and_plain_values_come_back(
     tmp_path_factory: pytest.TempPathFactory, text: str, values: dict[str, Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
-    saved = run(cell(reason=verbatim(text), params=values, disturbances=[SWAPPED]), machine=values)
+    saved = run(cell(reason=verbatim(text), params=values, disturbances=[SWAPPED]))
     RunFile(folder).save(saved)
     assert load(folder) == saved
+
+
+def test_a_file_name_that_is_not_utf8_is_saved_with_another_character(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(run(command=["runner.py", "--out", os.fsdecode(b"/tmp/\xff")]))
+    assert load(tmp_path).command[-1] == "/tmp/?"
 
 
 def test_every_save_holds_all_cells_so_far_in_their_order_in_one_file(tmp_path: Path) -> None:
@@ -181,10 +181,9 @@ def test_a_folder_that_cannot_be_made_or_holds_no_run_is_an_error_that_names_it(
             for text in (b"", b"{", b"not json", b'{"schema": 1', b'{"schema": 1}x', b"[" * 200_000)
         ],
         (b'{"schema": 1, "run_id": "\xff"}', "is not JSON"),
-        *[(text, "has schema None; this version reads schema 1, 2, 3") for text in (b"{}", b"5")],
-        (b'{"schema": 0}', "has schema 0"),
-        (b'{"schema": "1"}', "has schema '1'"),
-        (b'{"schema": 4}', "a newer gilscope wrote"),
+        *[(b'{"cells": [], "schema": %d}' % other, "this version reads schema 4") for other in (3, 5)],
+        *[(text, "has schema None") for text in (b"{}", b"5")],
+        (b'{"cells": [], "schema": "4"}', "has schema '4'"),
     ],
     ids=lambda value: repr(value[:24]),
 )
@@ -197,43 +196,64 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "said"),
     [
-        *[{"cells": 5}, {"cells": [5]}, {"cells": [{}]}, {"cells": [{"cell_id": "x", "more": 1}]}],
-        *[{"schema": 1, "cells": [5]}, {"missing": 5}, {"plan": 5}],
-        *[{"cells": ABSENT}, {"run_id": ABSENT}, {"plan": ABSENT}],
+        ({"cells": 5}, "cells is 5; a list of cells"),
+        ({"missing": 5}, "missing is 5; Expected `object`, got `int`"),
+        ({"plan": 5}, "plan is 5; Expected `object`, got `int`"),
+        ({"plan": {"name": "x", "blocks": -1}}, "plan.blocks is -1; Expected `int` >= 0"),
+        ({"spent_ns": {"cells": 10**30}}, "Expected `int` <= 9223372036854775807"),
+        ({"later": {}}, "later is {}; a key that is not known"),
+        ({"machine": {"cpu": "x", "spun": 1}}, "machine.spun is 1; a key that is not known"),
+        ({"run_id": ABSENT}, "missing required field `run_id`"),
+        ({"started_at": "noon"}, "started_at is 'noon'; a time such as"),
+        ({"profiles": [{**PROFILE, "tree": NESTED}]}, "a tree of at most 110 levels"),
+        ({"run_id": "another"}, "its head does not fit its checksum"),
     ],
-    ids=repr,
+    ids=lambda value: str(value)[:40],
 )
-def test_a_file_with_other_values_or_without_a_key_is_an_error(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_a_head_with_other_values_or_without_a_key_is_an_error_that_names_it(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
     whole = {name: value for name, value in (to_json(run()) | change).items() if value != ABSENT}
-    with pytest.raises(BadInput, match=r"is not a whole result\.json"):
+    with pytest.raises(BadInput, match=re.escape(said)):
         load(written(tmp_path, json.dumps(whole)))
 
 
-def test_a_file_of_schema_1_has_its_texts_as_messages_and_the_codes_of_what_disturbed_it(tmp_path: Path) -> None:
-    disturbances = ["load: 3.1", "held by the quota: 5 ms in 0.5 s", "something else: 1"]
-    old = of_schema_2(run(cell())) | {"schema": 1, "missing": {"3.14": "Get it."}}
-    old["cells"][0] |= {"status": "failed", "reason": "killed {here}", "disturbances": disturbances}
-    run_of_1 = load(written(tmp_path, json.dumps(old)))
-    (only,) = run_of_1.cells
-    assert (str(only.reason), run_of_1.missing) == ("killed {here}", {"3.14": verbatim("Get it.")})
-    assert [str(disturbance) for disturbance in only.disturbances] == disturbances
-    assert [disturbance.code for disturbance in only.disturbances] == ["load", "quota", ""]
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"status": "fine"}, "status is 'fine', which should be Invalid enum value 'fine'"),
+        ({"arm": True}, "arm is True, which should be Expected `str`, got `bool`"),
+        ({"wall_ns": 2**63}, "wall_ns is 9223372036854775808"),
+        ({"clients": [{"completion_ns": 0}]}, "clients[0].completion_ns is 0, which should be Expected `int` >= 1"),
+        ({"clients": [{"completion_ns": 1, "overdue": "many"}]}, "clients[0].overdue is 'many'"),
+        ({"services": [{"mine": 1}]}, "services[0].mine is 1, which should be a key that is not known"),
+        ({"params": {"NUM_CLIENTS": "all"}}, "params.NUM_CLIENTS is 'all'"),
+        ({"latency": {"count": 1}}, "latency is {'count': 1}, which should be a histogram"),
+        ({"reason": {"msgid": "{a:>9999999}", "args": {"a": 1}}}, "a message whose arguments fit it"),
+        ({"answered": 1}, "checksum is "),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_cell_that_does_not_fit_is_named_and_left_out_and_the_others_are_read(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    whole = to_json(run(cell(1), cell(2), cell(3)))
+    whole["cells"][1] |= change
+    read = load(written(tmp_path, json.dumps(whole)))
+    assert [one.block for one in read.cells] == [1, 3]
+    (damaged,) = map(str, read.damaged)
+    assert damaged.startswith("Cell 2 in the file (1-3.11-00000002, block 2) is damaged and left out: ")
+    assert said in damaged
 
 
-@pytest.mark.parametrize("file", ["docs/example-run/result.json", "tests/commands/early-result.json"])
-def test_a_run_that_schema_1_saved_is_read_whole_and_saved_as_todays_schema(tmp_path: Path, file: str) -> None:
-    old, saved = json.loads((REPOSITORY / file).read_text(encoding="utf-8")), load(REPOSITORY / file)
-    assert (old["schema"], saved.schema) == (1, SCHEMA)
-    RunFile(tmp_path).save(saved)
-    assert load(tmp_path) == saved
-
-
-def test_keys_that_this_version_does_not_know_are_left_out(tmp_path: Path) -> None:
-    whole = of_schema_2(run(cell(1)))
-    whole["cells"][0]["later"] = 1
-    assert load(written(tmp_path, json.dumps({**whole, "later": {}}))) == run(cell(1))
+def test_a_cell_with_a_right_checksum_is_checked_all_the_same(tmp_path: Path) -> None:
+    wrong: Any = {"client_id": 0, "completion_ns": -5}
+    RunFile(tmp_path).save(run(cell(1), cell(2, clients=[wrong]), cell(3, params={"NUM_CLIENTS": "all"})))
+    read = load(tmp_path)
+    assert [one.block for one in read.cells] == [1]
+    assert ["completion_ns is -5" in str(read.damaged[0]), "NUM_CLIENTS" in str(read.damaged[1])] == [True, True]
 
 
 def test_comparisons_are_kept_beside_the_file_which_does_not_change(tmp_path: Path) -> None:

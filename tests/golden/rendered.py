@@ -243,9 +243,8 @@ def compared(run: Run) -> Files:
 def _slower(cell: CellResult) -> CellResult:
     """Return the cell with times that are a tenth longer, and in even blocks a fifth."""
     tenths = 12 if cell.block % 2 == 0 else 11
-    clients = [
-        {**client, "completion_ns": client["completion_ns"] * tenths // 10} if "completion_ns" in client else client
-        for client in cell.clients
+    clients: list[Any] = [
+        {**client, "completion_ns": client["completion_ns"] * tenths // 10} for client in cell.clients
     ]
     return replace(cell, wall_ns=cell.wall_ns * tenths // 10, clients=clients)
 

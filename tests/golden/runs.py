@@ -58,7 +58,7 @@ def _own_service() -> Run:
 
 
 def _several_hosts() -> Run:
-    late = {"a": {}, "b": {"late_ns": 20 * MS}}
+    late: Any = {"a": {}, "b": {"late_ns": 20 * MS}}
     cells = [replace(measured(cell_of("4", "3.14t"), block, [1000 * MS]), hosts=late) for block in (1, 2)]
     run = run_of(cells, blocks=2)
     facts = {

@@ -53,10 +53,11 @@ def measured(
         "max_rss_bytes": 2**24,
     }
     answered = cell.requests // len(completions_ns)
-    clients: list[dict[str, Any]] = [
+    clients: list[Any] = [
         {"client_id": number, "completion_ns": value_ns, "answered": answered, "wrong": 0, **usage}
         for number, value_ns in enumerate(completions_ns)
     ]
+    services: list[Any] = [{"service_id": 0, "requests": cell.requests, **usage}]
     return CellResult(
         **_identity(cell, block),
         status="ok",
@@ -64,7 +65,7 @@ def measured(
         answered=cell.requests,
         latency=latency.to_json(),
         clients=clients,
-        services=[{"service_id": 0, "requests": cell.requests, "calc_ns": 5 * MS, **usage}],
+        services=services,
     )
 
 

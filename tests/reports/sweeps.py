@@ -20,8 +20,8 @@ def served(
     *,
     system: str = "2",
     wall_ns: int = TWO_S,
-    services: Sequence[Mapping[str, Any]] = ({},),
-    clients: Sequence[Mapping[str, Any]] = ({},),
+    services: Sequence[Any] = ({},),
+    clients: Sequence[Any] = ({},),
 ) -> CellResult:
     """An ok cell that was timed for two seconds. services, clients: what each of these tells besides."""
     cell = cell_of(system, runtime, values)

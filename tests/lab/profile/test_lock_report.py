@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.result_shape import PROFILE
+from core.decode import decoded
+from core.record import Profile
 from lab.profile.frames import NOBODY, Place
 from lab.profile.lock_report import LockReport, owner, short
 from lab.profile.locks import LockFacts, Waiting
@@ -75,6 +76,6 @@ def test_what_is_kept_fits_the_schema_and_its_shares_are_of_the_time_that_reques
     waits = (Waiting(owner="dict", stack=PUT, samples=60), Waiting(owner="list", stack=(), samples=20))
     facts = replace(QUIET, waiting_ns=4 * SECOND, waits=waits)
     told = LockReport(facts=facts, requests=100, in_flight_ns=10 * SECOND).to_json()
-    PROFILE({"kind": "locks", "system": "4", "runtime": "3.14t", "params": {}, **told})
+    decoded({"kind": "locks", "system": "4", "runtime": "3.14t", "params": {}, **told}, Profile)
     assert [line["share"] for line in told["contended"]] == [0.3, 0.1]
     assert told["contended"][0]["stack"][0] == {"file": "app.py", "line": 31, "function": "Cache.put"}

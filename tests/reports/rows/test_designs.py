@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import exp
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def made() -> Run:
         for arm, rate in (("3.14t+gil", 1.0), ("3.14t", exp(0.05 * (-1) ** block))):
             counts = [7, *[round(5_000 * rate)] * SLICES, 7]
             cell = measured(cell_of("1", arm, SIZE), block, [999 * MS])
-            slices = {"width_ns": 50 * MS, "start_ns": -MS, "counts": counts}
+            slices: Any = {"width_ns": 50 * MS, "start_ns": -MS, "counts": counts}
             cells.append(replace(cell, slices=slices, overhead_ns=500 * MS))
     return run_of(cells, blocks=BLOCKS, runtimes=["3.14t+gil", "3.14t"])
 

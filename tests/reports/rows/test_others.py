@@ -1,9 +1,11 @@
 """What a report says of other processes, on cells whose figures are worked out by hand."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from core.record import Others
 from core.result import CellResult
 from reports.report import report
 from reports.rows.others import others
@@ -13,14 +15,15 @@ from reports.view import View
 from tests.reports.sample import cell_of, measured, run_of
 
 BUSY = "On a busy machine, where other processes used 4% of the cores: "
-IDLE = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "neighbours": {}}
+IDLE: Others = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "neighbours": {}}
 
 
 def beside(block: int, runtime: str, share: float, seconds: float = 1.0) -> CellResult:
     """A cell during which `make` used this share of two cores, a tenth more was a database's."""
-    there = {"cores": 2, "window_ns": round(seconds * 1e9), "share": share, "busiest": {"make": share}}
+    there: Any = {"cores": 2, "window_ns": round(seconds * 1e9), "share": share, "busiest": {"make": share}}
     cell = measured(cell_of("2", runtime), block, [2 * 10**9 if runtime == "3.11" else 10**9])
-    return replace(cell, others={"": {**there, "neighbours": {"postgres": 0.1}}})
+    there["neighbours"] = {"postgres": 0.1}
+    return replace(cell, others={"": there})
 
 
 def cells(*shares: float) -> list[CellResult]:

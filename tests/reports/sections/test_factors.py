@@ -69,7 +69,7 @@ def with_states(run: Run, user_ms: Mapping[str, int] = BUSY_MS) -> Run:
     return run
 
 
-def service_of(runtime: str, user_ms: int) -> dict[str, Any]:
+def service_of(runtime: str, user_ms: int) -> Any:
     times = {"cpu_user_ns": user_ms * MS, "cpu_system_ns": (100 if runtime == BEFORE else 80) * MS}
     return {"service_id": 0, "requests": 100, "gil_enabled_end": runtime == BEFORE, **times}
 

@@ -23,7 +23,7 @@ from tests.reports.http_sample import (
 from tests.reports.sample import MS
 
 MEAN, P999, MAX, BENCH, SERIALISATION, INTERVAL, IN_FLIGHT, CONNECT = 3, 5, 6, 8, 9, 10, 11, 12
-TIMELINE = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_000, 400_000]]]
+TIMELINE: Any = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_000, 400_000]]]
 
 
 def a_run(*cells: Sequence[CellResult]) -> Run:

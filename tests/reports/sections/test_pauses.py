@@ -26,8 +26,8 @@ def cell(
         "unkept": 0,
     }
     counts = {"requests": 100, "overlapping": held_up + 4, "by_chance": by_chance, "mostly": held_up}
-    slow = {"p99": {"threshold_ns": 9 * MS, **counts, "causes": causes or {}}}
-    services = [{**result.services[0], "pauses": pauses | service}]
+    slow: Any = {"p99": {"threshold_ns": 9 * MS, **counts, "causes": causes or {}}}
+    services: Any = [{**result.services[0], "pauses": pauses | service}]
     return replace(result, services=services, slow=slow)
 
 

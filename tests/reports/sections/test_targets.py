@@ -144,9 +144,10 @@ def test_the_page_has_the_addresses_and_a_row_for_each_arm() -> None:
         ({"gil_known": False, "gil_enabled_ready": False, "gil_enabled_end": False}, "-"),
     ],
 )
-def test_what_is_known_of_its_processes_stands_in_its_row(said: dict[str, bool], shown: str) -> None:
-    known = {"cpu_user_ns": 10**9, "cpu_system_ns": 0, "pss_bytes": 3 * 2**20} if said["gil_known"] else {}
-    cells = [replace(cell, services=[{**said, **known}]) for cell in blocks_of("load-ab", 1000)]
+def test_what_is_known_of_its_processes_stands_in_its_row(said: Any, shown: str) -> None:
+    known: Any = {"cpu_user_ns": 10**9, "cpu_system_ns": 0, "pss_bytes": 3 * 2**20} if said["gil_known"] else {}
+    service: Any = {**said, **known}
+    cells = [replace(cell, services=[service]) for cell in blocks_of("load-ab", 1000)]
     run = a_run(cells)
     ((*_, cpu, memory, gil, _),) = lines_of(table_of(run))
     assert gil == shown

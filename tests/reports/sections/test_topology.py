@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -189,7 +190,7 @@ def test_many_are_the_most_processes_there_are_where_none_have_one_thread(
 
 
 def test_a_place_that_ran_as_another_shape_is_shown_and_compared_as_that() -> None:
-    served_by = [{"connections": 8, "loops": [4, 4], "threads": 2, "cpu_ns": [10, 10]}]
+    served_by: Any = [{"connections": 8, "loops": [4, 4], "threads": 2, "cpu_ns": [10, 10]}]
     cells = [
         replace(cell, services=[{**cell.services[0], "workers": served_by}]) if cell.runtime == "3.14t" else cell
         for cell in measured_cells({**RATES, ("3.14t", 1, 2): 1850})

@@ -55,14 +55,6 @@ def test_runs_are_listed_newest_first_with_cells_and_verdict_and_what_cannot_be_
     assert str(old.verdict).startswith("Removing the GIL ")
 
 
-def test_comparisons_of_another_version_are_no_error(tmp_path: Path) -> None:
-    made = run("2026-01-02T03:04:05+00:00")
-    made.comparisons = [{"system": "4", "odd": 1}]
-    RunFile(tmp_path).save(made)
-    (only,) = saved_runs(tmp_path)
-    assert (only.verdict, only.trouble) == (NO_VERDICT, "")
-
-
 def test_a_folder_that_is_none_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is not a folder"):
         saved_runs(tmp_path / "nowhere")
