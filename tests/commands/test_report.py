@@ -3,7 +3,6 @@
 import json
 import webbrowser
 from pathlib import Path
-from shutil import copyfile
 
 import pytest
 
@@ -11,7 +10,7 @@ from commands import Command
 from commands.report import main as report
 from commands.run import main as run
 from core.errors import BadInput
-from core.result import FILE_NAME, load
+from core.result import FILE_NAME
 from reports.exports import texts
 from reports.terminal.listing import saved_runs
 from tests.commands.saved import saved
@@ -81,18 +80,6 @@ def test_open_opens_the_page_or_says_where_it_is(
     assert report([str(folder), "--open", "--quiet"]) == 0
     assert opened == [(folder / "report.html").as_uri()]
     assert (str(folder / "report.html") in capsys.readouterr().err) is not found
-
-
-EARLY = Path(__file__).with_name("early-result.json")  # written by this project's fifth commit
-
-
-def test_a_run_of_the_first_format_is_reported(tmp_path: Path) -> None:
-    """Its cells have no waiting, no disturbances, no proportional memory; its plan no method, its machine no commit."""
-    copyfile(EARLY, tmp_path / FILE_NAME)
-    assert report([str(tmp_path)]) == 0
-    names = {path.name for path in tmp_path.iterdir()}
-    assert {"report.html", "table.md", "findings.md", "table.csv", "cells.csv", "plots"} <= names
-    assert len(load(tmp_path).cells) == 6
 
 
 def test_what_a_report_concludes_is_saved_so_that_the_list_has_it(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from core.processtree import tree, usage_of
 from core.result import CellResult
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
-from lab.places import REPOSITORY
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
@@ -150,12 +149,3 @@ def test_the_work_of_a_server_with_processes_of_its_own_counts_for_the_service(
     (service,) = result.services
     assert service["processes"] == 3
     assert service["cpu_user_ns"] > cell.requests * 5_000_000  # a million additions take 20 ms or so, never 5
-
-
-def test_the_league_is_found_by_name_and_needs_no_package_to_be_listed() -> None:
-    names = sorted({*STDLIB, *PACKAGED})
-    systems = [find(name) for name in names]
-    assert [system.group for system in systems] == ["league"] * len(names)
-    files = {path.stem for path in (REPOSITORY / "systems" / "alt").glob("*.py")} - {"__init__"}
-    assert files == {name.removeprefix("alt-").replace("-", "_") for name in names}
-    assert len({system.title for system in systems}) == len(names)

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from core.histogram import Histogram, bucket_of
 from core.method import Method, Warmup
 from lab.run.runtimes import Native
-from lab.run.sandbox import Sandbox
 from systems import find
 from tests.clients.scripted_http import (
     ScriptedHttp,
@@ -21,7 +18,7 @@ from tests.conftest import runtime_or_skip
 from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.speaking import Spoken, released, spoken
 from tests.native.loadgen_peers import nobody_listens
-from tests.native.programs import USAGE, native_serving, program_or_skip
+from tests.native.programs import program_or_skip
 
 NATIVE = ("http-beast", "http-reqwest")
 PROGRAMS = (*NATIVE, "http-stdlib", "http-aiohttp")
@@ -105,13 +102,6 @@ def test_workers_are_divided_among_the_services_and_a_second_client_goes_on_wher
     assert counts(result) == (4 * services, 4 * services, 0, {})
 
 
-@pytest.mark.parametrize("program", NATIVE)
-def test_the_length_that_is_expected_is_a_flag(program: str) -> None:
-    with ScriptedHttp(says(response(body=b"x" * 100_000))) as server:
-        result = result_of(program, told([server.address], 2, 1), "--expect-length", "100000")
-    assert counts(result) == (2, 2, 0, {})
-
-
 @pytest.mark.parametrize(("share", "warm"), [(0.5, 10), (0.01, 2)])
 def test_a_warm_up_is_answered_by_each_worker_and_not_counted(program: str, share: float, warm: int) -> None:
     with (
@@ -125,36 +115,3 @@ def test_a_warm_up_is_answered_by_each_worker_and_not_counted(program: str, shar
         assert server.requests == 2 + warm + 20
     assert counts(result) == (20, 20, 0, {})
     assert result["latency"]["count"] == 20
-
-
-def test_with_a_duration_it_asks_until_the_time_is_over(program: str) -> None:
-    with ScriptedHttp(says(response())) as server:
-        result = result_of(program, told([server.address], 1, 2, method=Method(duration_s=0.3).to_json()))
-        assert server.requests == 2 + result["requests"]
-    assert result["answered"] == result["requests"] > 2
-    assert result["completion_ns"] >= 290_000_000  # the time begins at go, before the workers
-
-
-@pytest.mark.parametrize(
-    ("program", "transport"), [*((program, "tcp") for program in PROGRAMS), ("http-reqwest", "unix")]
-)
-def test_its_result_is_consistent_in_itself(program: str, transport: str, sandbox: Sandbox) -> None:
-    server = [program_or_skip("axum-server"), "--child"]
-    with native_serving(server, sandbox, {"TRANSPORT": transport}) as service:
-        result = result_of(program, told(service.addresses, 1000, 4))
-        assert service.end()["requests"] == 1000 + 4
-    latency, loops, timeline = result["latency"], result["workers_ns"], result["timeline"]
-    assert set(result) >= USAGE
-    assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (program not in NATIVE,) * 2
-    assert result["completion_ns"] == result["finished_ns"] - result["started_ns"]
-    assert len(loops) == 4
-    assert max(loops) <= result["bench_ns"] <= result["completion_ns"]
-    assert [len(requests) for requests in timeline] == [100] * 4
-    for requests in timeline:
-        assert all(0 <= start < end <= result["completion_ns"] for start, end in requests)
-        assert all(first[1] <= second[0] for first, second in pairwise(requests))
-    assert latency["count"] == sum(latency["histogram"]["counts"].values()) == 1000
-    assert latency["min_ns"] <= min(end - start for requests in timeline for start, end in requests)
-    filled = sorted(int(bucket) for bucket in latency["histogram"]["counts"])
-    assert (filled[0], filled[-1]) == (bucket_of(latency["min_ns"]), bucket_of(latency["max_ns"]))
-    assert Histogram.from_json(latency).quantile(1.0) == latency["max_ns"]

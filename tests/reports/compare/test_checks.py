@@ -61,12 +61,6 @@ def test_a_cell_is_slower_passes_or_is_open(a: list[CellResult], b: list[CellRes
     assert says in str(check.sentence)
 
 
-@pytest.mark.parametrize("blocks", [3, 10])
-def test_without_a_threshold_nothing_fails(blocks: int) -> None:
-    (check,) = checked(run(cells(blocks=blocks)), run(cells(1.5, blocks=blocks)), None)
-    assert check.outcome == "passed"
-
-
 @pytest.fixture
 def example() -> Example:
     """A cell that is slower, one that passes and one whose block failed, its reason full of signs."""

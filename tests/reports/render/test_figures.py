@@ -42,12 +42,6 @@ def bars(text: str = "1.5") -> Figure:
     return Figure(key="bars", title=verbatim("T"), caption=verbatim("C"), panels=(panel,))
 
 
-def test_marks_of_a_page_lead_to_their_cells_and_say_what_they_are() -> None:
-    ((_, svg),) = page_panels(figure(), ENGLISH)
-    links = re.findall(r'<a href="#cells" data-cells="([^"]*)" tabindex="-1" aria-label="([^"]*)">', svg)
-    assert links == [("group-0 other", "a / b &lt;&amp;&gt;"), ("group-1 other", "a / b &lt;&amp;&gt;")]
-
-
 def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_id() -> None:
     drawn = page_panels(figure(2), ENGLISH)
     svg = "".join(text for _, text in drawn)
@@ -56,18 +50,6 @@ def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_
     assert "font-family" not in svg
     ids = re.findall(r' id="([^"]*)"', svg)
     assert len(ids) == len(set(ids))
-
-
-def test_bars_have_the_patterns_of_the_page_and_their_value_beside_them() -> None:
-    ((_, svg),) = page_panels(bars("12.345"), ENGLISH)
-    assert 'class="bar r2" fill="url(#p2)"' in svg
-    assert ">12.345</text>" in svg
-    assert "<pattern" not in svg
-
-
-def test_a_panel_describes_its_axes_and_lines_for_those_who_do_not_see_it() -> None:
-    ((_, svg),) = page_panels(figure(), ENGLISH)
-    assert 'aria-label="time [s] / time [s]. arm 0: 1 - 3; arm 1: 2 - 2"' in svg
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

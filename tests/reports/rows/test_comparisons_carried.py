@@ -22,8 +22,3 @@ def test_a_comparison_is_kept_with_its_messages_and_reads_the_same_afterwards() 
     assert (kept["ratio"], kept["why"]["text"]) == (one.ratio, str(one.why))
     read = Comparison.from_json({**kept, "of_a_later_version": 1})
     assert (str(read.why), [*map(str, read.limits)]) == (str(one.why), [*map(str, one.limits)])
-
-
-def test_a_comparison_that_an_earlier_version_kept_as_text_is_read() -> None:
-    read = Comparison.from_json({**another_compiler().to_json(), "why": "the reason", "notes": ["a note"]})
-    assert (str(read.why), str(read.notes[0])) == ("the reason", "a note")

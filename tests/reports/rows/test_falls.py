@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from config.load import load_experiment
 from core.result import Run
 from reports.rows.falls import endings
 from reports.sections.sweeps import section
@@ -48,9 +47,3 @@ def test_throughput_that_only_falls_has_its_most_at_1() -> None:
     (one,) = endings(swept(lambda n: peaked(n, sigma=0.99, kappa=0.05)))
     assert one.fall
     assert one.fall[0] == 1
-
-
-def test_the_experiment_sweeps_workers_and_clients_far_enough() -> None:
-    cells = load_experiment("scaling").cells()
-    assert len({cell.num_workers_per_api_service for cell in cells if cell.num_clients == 25}) >= 6
-    assert len({cell.num_clients for cell in cells if cell.num_workers_per_api_service == 25}) >= 6

@@ -7,7 +7,6 @@ import pytest
 
 from core.result import CellResult, Run
 from reports.rows.comparisons import compare, is_decided, widest
-from reports.sections.comparisons import ratio_scale
 from tests.reports.rows.timed_cells import steady
 from tests.reports.sample import MS, run_of
 
@@ -18,13 +17,6 @@ def two_arms(ms: float = 2000, other_ms: float = 1000, blocks: int = 8) -> Run:
 
 
 # ---- the plot and the reasons --------------------------------------------------------------------------------------
-
-
-def test_the_scale_holds_every_ratio_and_is_not_stretched_by_one_wide_interval() -> None:
-    (one,) = compare(two_arms())
-    scale = ratio_scale([one, replace(one, ratio=1.5, low=0.01, high=90.0)])
-    assert scale.low == pytest.approx(1 / 2.5)
-    assert scale.high == pytest.approx(2.0 * 2.5, rel=1e-6)
 
 
 # ---- how wide the widest interval is -------------------------------------------------------------------------------

@@ -29,14 +29,6 @@ def two_arms(**changed: Any) -> Run:
     return run_of(cells, blocks=BLOCKS, runtimes=[BEFORE, AFTER])
 
 
-def test_both_factors_and_those_of_each_side_multiply_to_the_ratio() -> None:
-    (lock,) = (comparison for comparison in View(two_arms()).compared if comparison.step == "lock")
-    assert lock.ratio == pytest.approx(2)
-    for factors in (lock.factors, lock.factors["service"], lock.factors["client"]):
-        assert factors["cores_used"] == {name: pytest.approx(1.6) for name in ("ratio", "low", "high")}
-        assert factors["cpu_per_request"] == {name: pytest.approx(1.25) for name in ("ratio", "low", "high")}
-
-
 def test_factors_of_medians_that_do_not_add_up_multiply_to_the_ratio_all_the_same() -> None:
     run = two_arms()
     run.cells = [replace(cell, wall_ns=cell.wall_ns + 70 * MS * cell.block**2 % 911) for cell in run.cells]
@@ -99,8 +91,3 @@ def test_with_native_clients_on_cores_of_their_own_it_is_measured() -> None:
     assert (known["measured"], known["numerator"]["requests_per_s"]) == (True, pytest.approx(100))
     run.plan["method"] |= {"pin_clients": [1, 2]}
     assert not capacity_of(run)["measured"]
-
-
-def test_a_service_is_said_to_be_able_to_do_at_least_what_it_did() -> None:
-    run = with_states(two_arms(), {**BUSY_MS, BEFORE: 2200})  # of 2 s: more than the one core of a GIL
-    assert capacity_of(run)["denominator"]["requests_per_s"] == pytest.approx(50)

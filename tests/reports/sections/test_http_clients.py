@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from core.histogram import Histogram
 from core.result import CellResult, Run
 from reports.rows.http_story import answer
 from reports.rows.http_workers import by_setting
@@ -53,11 +50,6 @@ def test_without_a_held_build_under_a_gil_there_is_no_answer() -> None:
     assert not answer(by_setting(clients_in(HELD_FREE, RELEASED)))
 
 
-def test_blocks_that_agree_have_an_interval_of_no_width_and_two_have_none() -> None:
-    assert only_line(HELD)[SERIALISATION : INTERVAL + 1] == ["10.00", "[10.00, 10.00]"]
-    assert only_line(HELD[:2])[SERIALISATION : INTERVAL + 1] == ["10.00", "-"]
-
-
 def test_in_flight_is_the_median_latency_times_requests_over_bench() -> None:
     """100 requests of 0.1 ms in 10 ms are one at a time; 100 of 0.4 ms in 4 ms are ten."""
     assert [only_line(cells)[IN_FLIGHT] for cells in (HELD, HELD_FREE)] == ["1.0", "10.0"]
@@ -67,27 +59,6 @@ def test_turns_of_long_loops_look_parallel_to_serialisation_and_do_not_to_in_fli
     """Ten loops as long as Bench: requests of 0.1 ms, one in ten with a wait of 9 ms for the GIL."""
     cells = held(*[100_000] * 90, *[9_100_000] * 10, workers_ns=[10 * MS] * 10, bench_ns=10 * MS)
     assert (only_line(cells)[SERIALISATION], only_line(cells)[IN_FLIGHT]) == ("1.00", "1.0")
-
-
-def test_requests_are_given_in_milliseconds() -> None:
-    """Of 100 requests in each block 98 take 0.1 ms and two 2 ms: the mean is 0.138 ms, P99 is 2 ms."""
-    line = only_line(held(*[100_000] * 98, *[2 * MS] * 2))
-    assert line[MEAN : BENCH + 1] == ["0.14", "2.00", "-", "2.00", "1.00", "1.00"]
-
-
-@pytest.mark.parametrize(("samples_a_block", "expected"), [(3_333, "-"), (3_334, "0.05")])
-def test_p999_needs_ten_thousand_samples(samples_a_block: int, expected: str) -> None:
-    assert only_line(held(*[50_000] * samples_a_block))[P999] == expected
-
-
-def test_the_connect_is_the_median_over_the_blocks_and_apart_from_the_requests() -> None:
-    connects = []
-    for value_ms in (1, 2, 30):
-        connects.append(Histogram())
-        connects[-1].record(value_ms * MS)
-    cells = [replace(cell, connect=one.to_json()) for cell, one in zip(HELD, connects, strict=True)]
-    assert (only_line(HELD)[CONNECT], only_line(cells)[CONNECT]) == ("-", "2.00")
-    assert only_line(cells)[MAX] == only_line(HELD)[MAX] == "0.10"
 
 
 def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:

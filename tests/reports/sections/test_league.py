@@ -2,10 +2,7 @@
 
 import pytest
 
-from config.load import load_experiment
 from core.result import Run
-from reports.rows.challenges import OURS
-from reports.statistics.significance import fewest_blocks
 from tests.reports.contestants import sentences
 from tests.reports.sample import MS, TITLES, cell_of, measured
 
@@ -51,13 +48,6 @@ def test_an_interval_above_1_alone_is_not_enough_among_many() -> None:
     assert "none is shown to be faster, though these are ahead: socketserver (1.5" in said
     assert "], p 0.062)." in said
     assert few == "6 blocks cannot show that one of 2 is faster; 7 can: --blocks 7."
-
-
-def test_the_league_has_blocks_enough_to_show_that_one_of_its_alternatives_is_faster() -> None:
-    plan = load_experiment("league")
-    rivals = [cell for cell in plan.cells() if cell.system not in OURS]
-    assert len(rivals) == 22 * 4
-    assert plan.blocks == fewest_blocks(len(rivals))
 
 
 @pytest.mark.parametrize(

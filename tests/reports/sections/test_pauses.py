@@ -41,18 +41,6 @@ def both(before: Sequence[int], after: Sequence[int]) -> Run:
     return run(*(cell(name, block, count) for name, counts in arms for block, count in enumerate(counts, 1)))
 
 
-def test_the_table_has_rate_share_and_longest_of_each_arm() -> None:
-    (line, _) = section(View(both([0] * 5, [90] * 5))).tables[0].lines
-    values = [datum.value for datum in line[2:]]
-    assert values == [50.0, 0.1, 25 * MS, 0.04, 0.04, 0.0, None, None, None, None]
-
-
-def test_collections_are_listed_where_slow_requests_are_not_known() -> None:
-    said = section(View(run(*(replace(each, slow={}) for each in both([0] * 5, [90] * 5).cells))))
-    assert said.sentences == ()
-    assert [datum.value for datum in said.tables[0].lines[0][2:8]] == [50.0, 0.1, 25 * MS, None, None, None]
-
-
 def without_a_core(service: Sequence[float], window: float = 0.05) -> list[dict[str, Any]]:
     """Of each block: the slow requests' services had no core for such a share of their time, and none of the rest."""
     none = {"share": 0.0, "window": 0.0}

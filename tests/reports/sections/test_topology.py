@@ -96,24 +96,11 @@ def test_a_missing_cell_is_named(absent: tuple[str, int, int], end: str) -> None
     assert sentence.endswith(end)
 
 
-def test_without_as_many_threads_as_cores_25_stand_in() -> None:
-    rates = {("3.14t", 1, 25): 300.0, ("3.14", 1, 25): 100.0, ("3.14", 4, 1): 400.0, ("3.14t", 1, 9): 1.0}
-    (sentence,) = sentences(topology_run(*measured_cells(rates, clients=25), cores=4))
-    assert "1 process of 25 threads on 3.14t is 3.00 (3.00 - 3.00) times that of 1 process on 3.14" in sentence
-    assert "0.75 (0.75 - 0.75) times that of 4 processes on 3.14" in sentence
-
-
 def test_another_version_is_named_as_what_is_mixed_in() -> None:
     other = {"3.14": "3.11", "3.14t": "3.14t"}
     rates = {(other[runtime], processes, threads): rate for (runtime, processes, threads), rate in RATES.items()}
     (sentence,) = sentences(topology_run(*measured_cells(rates)))
     assert sentence.endswith("their memory (another version: this is version and lock together).")
-
-
-def test_without_a_default_build_it_says_what_it_takes() -> None:
-    run = topology_run(*measured_cells({key: rate for key, rate in RATES.items() if key[0] == "3.14t"}))
-    (sentence,) = sentences(run)
-    assert "that takes a free-threaded runtime and one of the default build" in sentence
 
 
 def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
@@ -141,52 +128,9 @@ def test_where_the_one_process_overtakes_the_many(over_many: Sequence[Sequence[f
     assert says in sentences(swept(*over_many))[-1]
 
 
-def test_all_loads_are_one_family() -> None:
-    """Six blocks that agree have 1 of 32, enough for one claim of 4 % and too little for each of two."""
-    assert "is not shown to overtake" in sentences(swept([0.8] * 6, [1.2] * 6))[-1]
-
-
-def test_tables_have_every_topology_and_the_crossover() -> None:
-    run = swept([0.8] * 8, [1.2] * 8)
-    every, crossing = tables(run)
-    assert ["3.14t", "1 x 2", "2,400", "60.0", "8"] in every
-    assert ["3.14", "2 x 1", "2,000", "100.0", "8"] in every
-    assert crossing == [
-        ["3.14t", "0", "1,600", "2,000", "0.80 [0.80, 0.80]", "2 x 1"],
-        ["3.14t", "1", "2,400", "2,000", "1.20 [1.20, 1.20]", "1 x 2"],
-    ]
-
-
 def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
     cells = load_experiment("topology").cells()
     assert all(cell.num_threads_per_client >= cell.num_api_services for cell in cells)
-
-
-def test_a_service_without_a_load_has_one_sentence() -> None:
-    cells = [
-        replace(cell, params={name: value for name, value in cell.params.items() if name != "CALC_TARGET"})
-        for cell in measured_cells({("3.14t", 1, 8): 2400, ("3.14", 8, 1): 2000})
-    ]
-    run = topology_run(*cells)
-    run.plan["rows"] = [{**row, "params": cells[0].params} for row in run.plan["rows"]]
-    assert sentences(run)[0].startswith("the throughput of 1 process of 8 threads on 3.14t is 1.20 (1.20 - 1.20) times")
-
-
-@pytest.mark.parametrize(
-    ("shapes", "many"),
-    [
-        ({(4, 2): 2000, (1, 8): 1000}, "4 processes of 2 threads"),
-        ({(8, 2): 2000, (4, 2): 1500, (1, 8): 1000}, "8 processes of 2 threads"),
-        ({(8, 2): 1500, (2, 1): 2000, (1, 8): 1000}, "2 processes"),  # one a core is what one would run
-    ],
-)
-def test_many_are_the_most_processes_there_are_where_none_have_one_thread(
-    shapes: Mapping[tuple[int, int], float], many: str
-) -> None:
-    rates = {(arm, *shape): rate for arm in ("3.14", "3.14t") for shape, rate in shapes.items()}
-    (sentence,) = sentences(topology_run(*measured_cells({**rates, ("3.14t", 1, 8): 2400}, clients=8)))
-    assert "1 process of 8 threads on 3.14t is 2.40 (2.40 - 2.40) times that of 1 " in sentence
-    assert f" and 1.20 (1.20 - 1.20) times that of {many} on 3.14, with " in sentence
 
 
 def test_a_place_that_ran_as_another_shape_is_shown_and_compared_as_that() -> None:

@@ -1,13 +1,10 @@
 """Lines that wait: what is said of them, and when nothing is."""
 
-from dataclasses import replace
 from typing import Any
 
-from core.languages import ENGLISH
 from core.messages import message
 from core.result import Run
-from reports.document.model import Document, Section
-from reports.render.html import page
+from reports.document.model import Section
 from reports.sections.waits import section
 from reports.view import View
 from tests.reports.rows.timed_cells import steady
@@ -75,19 +72,3 @@ def test_what_was_not_profiled_is_told_with_the_reason() -> None:
     made_section = made({"kind": "python", "system": "2", "runtime": "3.14t", "params": {}, "sentence": reason})
     assert said(made_section) == ["3.14t, System 2: not profiled: it failed."]
     assert not made_section.tables
-
-
-def test_the_page_draws_flame_graphs_by_itself_whatever_functions_are_called() -> None:
-    whole = made(profile("3.14"), profile("3.14t"))
-    document = Document(name="run", title=message("Run"), about=(), sections=(whole,))
-    text = page(document, ENGLISH)
-    assert text.count('<div class="flame') == 2
-    assert "f (\\u003c/script\\u003e.py:1)" in text
-    assert "flamegraph=n()" in text
-    assert "flamegraph=n()" not in page(replace(document, sections=(replace(whole, flames=()),)), ENGLISH)
-
-
-def test_the_second_flame_graph_shows_the_difference_of_shares() -> None:
-    whole, difference = made(profile("3.14", value=1000), profile("3.14t", value=2000)).flames
-    assert (whole.is_difference, difference.is_difference) == (False, True)
-    assert difference.tree["children"][0]["delta"] == 0

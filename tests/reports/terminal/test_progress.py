@@ -10,7 +10,6 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from core.messages import verbatim
 from core.result import CellResult
 from reports.render.console import terminal
 from reports.terminal.pace import Pace
@@ -76,13 +75,6 @@ def test_cells_of_one_system_are_told_apart_by_what_differs() -> None:
     assert "NUM_MULTI_SOCKET" not in out.getvalue()
 
 
-def test_the_live_line_tells_them_apart_too() -> None:
-    out = Terminal()
-    with LiveDisplay(Console(file=out, force_terminal=True, width=120, color_system=None), cells=DESIGNS) as shown:
-        shown.cell_started(DESIGNS[1], 1, 0, 2)
-    assert "system 4, 3.14t, DISPATCH any" in out.getvalue()
-
-
 def test_a_cell_without_clients_is_idle() -> None:
     result = replace(ok(), clients=[], wall_ns=0, requests=0, answered=0)
     assert str(cell_line(result)) == "block 3  system 4  3.14t     idle: no clients"
@@ -93,16 +85,6 @@ def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> N
         f"[ 1/12] block 1  system 4  3.14t     failed: {REASON}  2 min left  1 not ok",
         "[ 2/12] block 3  system 4  3.14t        2.000 s     5,000 requests/s  2 min left  1 not ok",
     ]
-
-
-def test_the_last_plain_line_has_no_time_left_and_one_without_an_end_no_total() -> None:
-    assert plain([ok()], 1).endswith("5,000 requests/s\n")
-    assert plain([ok()], 10_000, open_ended=True) == f"[1 done] {cell_line(ok())}\n"
-
-
-def test_a_plain_line_is_not_broken_however_long_it_is() -> None:
-    long = replace(failed(), reason=verbatim("why " * 50 + "[bold]"))
-    assert plain([long], 1) == f"[1/1] {cell_line(long)}  1 not ok\n"
 
 
 def test_a_live_line_shows_the_cell_and_how_many_are_done() -> None:
@@ -120,18 +102,6 @@ def test_a_live_line_is_one_line_however_wide_the_terminal(width: int) -> None:
     bars = [line for line in lines if "/3" in line]
     assert bars
     assert all(len(line) <= width and "\u2026" not in line for line in bars)
-
-
-def test_a_live_line_of_a_run_without_an_end_shows_no_total() -> None:
-    shown = live([ok(), ok()], open_ended=True)
-    assert "2/2" not in shown
-    assert "left" not in shown
-
-
-def test_cells_that_failed_are_counted_and_kept_above_the_live_line() -> None:
-    shown = live([failed(), ok(), failed()])
-    assert shown.count(REASON) == 2
-    assert "2 not ok" in shown
 
 
 def test_quiet_means_only_what_is_not_ok() -> None:
