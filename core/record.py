@@ -444,9 +444,20 @@ class Tree(TypedDict, total=False):
     children: "list[Tree]"
 
 
-class Profile(TypedDict, total=False):
-    """A profile of a service, by `python` or by `locks`."""
+class HotFunction(TypedDict):
+    """A function or a lock, and its shares of a service's CPU time and context switches."""
 
+    symbol: str
+    dso: str
+    share: Number
+    switch_share: Number | None
+    lock: str
+
+
+class Profile(TypedDict, total=False):
+    """A profile of a service, by `perf`, `python`, `locks` or `memory`."""
+
+    cell_id: str
     system: Required[str]
     runtime: Required[str]
     sentence: Required[Sentence]
@@ -473,6 +484,10 @@ class Profile(TypedDict, total=False):
     cpu_samples: Count
     lost: Count
     count_share: Number
+    waiting_cpu_share: Number
+    hot: list[HotFunction]
+    kernel_counted: bool
+    lost_share: Number
     contended: list[LockLine]
     stopping: list[LockLine]
     moments: dict[str, dict[str, Count]]

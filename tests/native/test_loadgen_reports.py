@@ -54,7 +54,7 @@ def test_the_report_vmbench_has_the_form_of_the_record_and_its_figures_fit_toget
     assert littles_law
     figures = [float(figure) for figure in (least[1], *under.groups())]
     assert figures == sorted(figures)
-    assert 2.5 < float(littles_law[1]) <= 3.01
+    assert 1.5 < float(littles_law[1]) <= 3.01  # less than 3 where threads wait for a core
 
 
 # ---- figures ------------------------------------------------------------------------------------------------------
