@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import BadInput
 from core.result import load
-from reports.exports.flat import flat_cells
+from reports.exports.csv_sheets import cell_lines
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -22,4 +22,4 @@ def frame(path: Path | str) -> "pd.DataFrame":
         import pandas as pd
     except ModuleNotFoundError as error:
         raise BadInput("pandas is not installed; install it with: pip install pandas") from error
-    return pd.DataFrame(flat_cells(load(Path(path)))).convert_dtypes()
+    return pd.DataFrame(cell_lines(load(Path(path)))).convert_dtypes()

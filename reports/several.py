@@ -320,7 +320,7 @@ def _time(member: Member, row: Row, most: float, others: str, of: Measure) -> Li
     return (
         arm(name, member.look, ""),
         Datum(strip=of.strip(row, most, member.look, name), cells=cells),
-        number(row.figures.completion_ns, seconds, cells, "completion_s"),
-        number(row.figures.requests_per_s, whole, cells, "requests_per_s"),
+        number(row.figures["completion_median_ns"], seconds, cells, "completion_s"),
+        number(row.figures["requests_per_s"], whole, cells, "requests_per_s"),
         words(verbatim(others) if others else message("none")),
     )

@@ -11,7 +11,8 @@ from core.printable import printable
 from core.result import CellResult, Run
 from reports.rows.arrangement import value_text
 from reports.rows.columns import COLUMNS
-from reports.rows.summary import Row, as_message, completion_max_ns, completion_ns, cpu_ns
+from reports.rows.figures import COMPLETION, WORKED_OUT, cpu_ns
+from reports.rows.summary import Row, as_message
 
 _LATENCIES = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -61,14 +62,13 @@ def _measured(cell: CellResult) -> dict[str, Any]:
         "errors": sum(cell.errors.values()),
         "wall_ns": cell.wall_ns or None,
         "calc_ns": cell.calc_ns or None,
-        "completion_median_ns": completion_ns(cell) if cell.clients else None,
-        "completion_max_ns": completion_max_ns(cell) if cell.clients else None,
+        **{one.name: one.read(cell) for one in COMPLETION},
     }
     for kind, summary in (("latency", cell.latency), ("connect", cell.connect), ("waiting", cell.waiting)):
         line |= {f"{kind}_{name}": summary.get(name) for name in _LATENCIES}
     for side, processes in (("service", cell.services), ("client", cell.clients)):
         line |= _usage(side, processes)
-    return line
+    return line | {one.name: one.read(cell) for one in WORKED_OUT}
 
 
 def _usage(side: str, processes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

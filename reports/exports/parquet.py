@@ -12,7 +12,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from core.errors import BadInput
 from core.files import write
 from core.result import Run
-from reports.exports.flat import flat_cells
+from reports.exports.csv_sheets import cell_lines
 from reports.exports.writing import Exported, writable
 from reports.view import View
 
@@ -40,7 +40,7 @@ def export(view: View, to: Path) -> Exported:
 
 def table(run: Run) -> "pa.Table":
     """The cells as an Arrow table. A column without any value has numbers where its name has a unit."""
-    lines = flat_cells(run)
+    lines = cell_lines(run)
     columns = {name: _column(name, [line[name] for line in lines]) for name in lines[0]}
     facts = {f"gilscope.{name}": json.dumps(getattr(run, name)) for name in _FACTS}
     return pa.table(columns).replace_schema_metadata(facts)

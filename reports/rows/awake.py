@@ -55,4 +55,4 @@ def fastest(rows: Iterable[Row | None]) -> Row | None:
 
 
 def _rate(row: Row) -> float:
-    return row.figures.requests_per_s if row.figures else 0.0
+    return row.figures["requests_per_s"] if row.figures else 0.0

@@ -8,8 +8,9 @@ from typing import Any
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
+from reports.rows.figures import cpu_ns
 from reports.rows.hosts import cores_of
-from reports.rows.summary import Row, cpu_ns, setting_key
+from reports.rows.summary import Row, setting_key
 from reports.statistics.stats import Estimate, effect
 
 LEAST_GAIN = 0.03

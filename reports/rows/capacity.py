@@ -8,11 +8,11 @@ from typing import Any
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
+from reports.rows.figures import cpu_ns, requests_per_s
 from reports.rows.gates import MOST_SATURATION, median_saturation
 from reports.rows.hosts import cores_of, have_cores_of_their_own
 from reports.rows.loops import is_open
 from reports.rows.pairs import Pair
-from reports.rows.summary import cpu_ns, requests_per_s
 from reports.statistics.stats import effect
 
 LEAST_BUSY = 0.9

@@ -58,11 +58,11 @@ def costs_of(cell: CellResult) -> Costs:
     }
     for side, processes in (("service", cell.services), ("client", cell.clients)):
         found |= {
-            f"{side}_user": _each(processes, "cpu_user_ns", cell.requests * 1e3),
-            f"{side}_system": _each(processes, "cpu_system_ns", cell.requests * 1e3),
-            f"{side}_run_queue": _each(processes, "run_queue_ns", cell.requests * 1e3),
-            f"{side}_voluntary": _each(processes, "voluntary_switches", cell.requests),
-            f"{side}_involuntary": _each(processes, "involuntary_switches", cell.requests),
+            f"{side}_user": _each(processes, "cpu_user_ns", cell.answered * 1e3),
+            f"{side}_system": _each(processes, "cpu_system_ns", cell.answered * 1e3),
+            f"{side}_run_queue": _each(processes, "run_queue_ns", cell.answered * 1e3),
+            f"{side}_voluntary": _each(processes, "voluntary_switches", cell.answered),
+            f"{side}_involuntary": _each(processes, "involuntary_switches", cell.answered),
             f"{side}_rss": _each(processes, "max_rss_bytes", 1),
             f"{side}_pss": _each(processes, "pss_bytes", 1),
         }

@@ -5,8 +5,8 @@ from math import exp, isfinite, log
 from typing import Any
 
 from core.result import CellResult
+from reports.rows.figures import cpu_ns
 from reports.rows.pairs import Pair
-from reports.rows.summary import cpu_ns
 from reports.statistics.stats import effect, mean_over_cells
 
 Sides = Sequence[Sequence[Mapping[str, Any]]]

@@ -6,8 +6,8 @@ from functools import partial
 from core.messages import Message
 from core.result import CellResult, Run
 from reports.rows.comparisons import is_anytime
+from reports.rows.figures import requests_per_s
 from reports.rows.series import Series, labels, series
-from reports.rows.summary import requests_per_s
 from reports.rows.topologies import WORKERS
 from reports.statistics.scaling import falls
 from reports.statistics.verdict import Verdict

@@ -9,9 +9,10 @@ from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.rows.costs import saturation
+from reports.rows.figures import cpu_ns
 from reports.rows.hosts import cores_of
 from reports.rows.others import others
-from reports.rows.summary import as_message, cpu_ns, reasons
+from reports.rows.summary import as_message, reasons
 
 LEAST_TIMED_NS = 2_000_000_000  # of an arm, over all blocks; docs/statistics.md has the simulation
 MOST_SATURATION = 0.8

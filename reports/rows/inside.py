@@ -12,9 +12,10 @@ import numpy as np
 
 from core.cell import Value
 from core.result import CellResult
+from reports.rows.figures import cpu_ns
 from reports.rows.loops import is_open
 from reports.rows.pairs import Pair
-from reports.rows.summary import Row, cpu_ns
+from reports.rows.summary import Row
 from reports.statistics.inside import Noise, noise_of, start_of
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats
 

@@ -9,7 +9,8 @@ from core.result import CellResult
 from reports.document.looks import COUNT
 from reports.document.model import Form, Strip
 from reports.document.values import seconds, whole
-from reports.rows.summary import Row, completion_ns, requests_per_s
+from reports.rows.figures import completion_ns, requests_per_s
+from reports.rows.summary import Row
 
 
 @dataclass(frozen=True, kw_only=True)

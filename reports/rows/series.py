@@ -9,7 +9,8 @@ from core.cell import Value
 from core.messages import Message, listed, message, verbatim
 from core.result import CellResult, Run
 from reports.rows.arrangement import value_text
-from reports.rows.summary import requests_per_s, runtimes, setting_key
+from reports.rows.figures import requests_per_s
+from reports.rows.summary import runtimes, setting_key
 
 
 @dataclass(frozen=True, kw_only=True)

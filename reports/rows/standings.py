@@ -9,7 +9,8 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.result import CellResult
 from core.runtime import NATIVE
 from reports.rows.arrangement import value_text
-from reports.rows.summary import Row, cpu_ns, request_ns
+from reports.rows.figures import cpu_ns
+from reports.rows.summary import Row, request_ns
 from reports.statistics.stats import Estimate, paired_effect
 
 OWN_CHOICES = ("NUM_SERVER_THREADS",)  # Netty takes part with one thread and with two
@@ -33,7 +34,7 @@ class Standing:
     @property
     def requests_per_s(self) -> float:
         """Median over its blocks."""
-        return self.row.figures.requests_per_s if self.row.figures else 0.0
+        return self.row.figures["requests_per_s"] if self.row.figures else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ def _contest(
 
 
 def _rate(row: Row) -> float:
-    return row.figures.requests_per_s if row.figures else 0.0
+    return row.figures["requests_per_s"] if row.figures else 0.0
 
 
 def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], by_runtime: bool) -> Message:

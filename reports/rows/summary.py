@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from textwrap import shorten
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from core.histogram import Histogram
 from core.messages import SEMICOLON, Arg, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.runtime import NATIVE
+from reports.rows.figures import Figures, figures_of
 from reports.statistics.stats import paired_effect
 
 REASON_CHARACTERS = 200
@@ -27,30 +27,11 @@ STATES: Mapping[State, Message] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
-    """Medians over the blocks that are ok. Latencies are of all their requests together.
-
-    completion_ns: of each block, the median over its clients; completion_max_ns: the maximum over them
-    service_cpu_ns, client_cpu_ns: user and system time of all services, or clients, per request
-    None where the cells do not say, or where there are too few requests for the percentile.
-    """
-
-    completion_ns: int
-    completion_max_ns: int
-    wall_ns: int
-    requests_per_s: float
-    p50_ns: int | None
-    p99_ns: int | None
-    service_cpu_ns: float | None
-    client_cpu_ns: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Row:
     """One system with one set of parameters under one runtime, over all blocks.
 
     cells: what was measured, in the order in which it ran; planned: how many blocks there should be
-    figures: None if no cell is ok
+    figures: by name (reports.rows.figures); None if no cell is ok
     ratio: throughput here over that under the first runtime present, of the blocks that both have
     title: what the plan calls it, or ""
     """
@@ -153,34 +134,9 @@ def _short_text(text: str) -> str:
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
 
 
-def completion_ns(cell: CellResult) -> int:
-    """Median over the clients of the time each took for all of its requests."""
-    times_ns: list[int] = [client["completion_ns"] for client in cell.clients]
-    return round(median(times_ns)) if times_ns else 0
-
-
-def completion_max_ns(cell: CellResult) -> int:
-    """The time that the slowest client took for all of its requests."""
-    return int(max((client["completion_ns"] for client in cell.clients), default=0))
-
-
-def requests_per_s(cell: CellResult) -> float:
-    """Requests answered in a second, from the first release to the last answer; 0 where nothing was timed."""
-    return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
-
-
 def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
     """Wall time per answered request by block, of the cells that timed any: every ratio of throughputs is of these."""
     return {cell.block: cell.wall_ns / cell.answered for cell in cells if cell.answered and cell.wall_ns}
-
-
-def cpu_ns(processes: Sequence[Mapping[str, Any]], kind: str = "") -> int | None:
-    """CPU time of *processes* in all; kind is user or system, or "" for both. None if one does not say."""
-    names = [f"cpu_{kind}_ns"] if kind else ["cpu_user_ns", "cpu_system_ns"]
-    if not processes or any(name not in process for process in processes for name in names):
-        return None
-    spent_ns: list[int] = [process[name] for process in processes for name in names]
-    return sum(spent_ns)
 
 
 def runtimes(run: Run) -> list[str]:
@@ -248,27 +204,8 @@ def _row(
         planned=planned,
         cells=tuple(cells),
         latency=latency,
-        figures=_figures(good, latency) if any(cell.clients for cell in good) else None,
+        figures=figures_of(good, latency),
     )
-
-
-def _figures(good: Sequence[CellResult], latency: Histogram) -> Figures:
-    percentiles = latency.to_json()
-    return Figures(
-        completion_ns=round(median(completion_ns(cell) for cell in good)),
-        completion_max_ns=round(median(completion_max_ns(cell) for cell in good)),
-        wall_ns=round(median(cell.wall_ns for cell in good)),
-        requests_per_s=median(map(requests_per_s, good)),
-        p50_ns=percentiles.get("p50_ns"),
-        p99_ns=percentiles.get("p99_ns"),
-        service_cpu_ns=_per_request([(cpu_ns(cell.services), cell.requests) for cell in good]),
-        client_cpu_ns=_per_request([(cpu_ns(cell.clients), cell.requests) for cell in good]),
-    )
-
-
-def _per_request(spent: Sequence[tuple[int | None, int]]) -> float | None:
-    known = [total / requests for total, requests in spent if total is not None]
-    return median(known) if known else None
 
 
 def _with_ratios(group: Sequence[Row], first: Sequence[str]) -> list[Row]:

@@ -8,9 +8,10 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from core.saved import Machine
+from reports.rows.figures import cpu_ns
 from reports.rows.ran import Shape, differ, loop_share, ran, shape_text
 from reports.rows.series import Series, labels, median_requests_per_s, memory_bytes, number, series
-from reports.rows.summary import cpu_ns, request_ns
+from reports.rows.summary import request_ns
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios, paired_effect
 

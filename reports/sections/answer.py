@@ -243,7 +243,7 @@ def _why(one: Comparison, view: View) -> list[tuple[Message, Message]]:
     sides = {row.runtime: row.figures for row in view.rows if _key_of(row) == _key(one) or one.between_services}
     before, after = sides.get(one.denominator), sides.get(one.numerator)
     if before and after:
-        both = {"p50": (before.p50_ns, after.p50_ns), "p99": (before.p99_ns, after.p99_ns)}
+        both = {"p50": (before["p50_ns"], after["p50_ns"]), "p99": (before["p99_ns"], after["p99_ns"])}
         parts = [
             message("{name} {before} → {after} us", name=name, before=microseconds(first), after=microseconds(last))
             for name, (first, last) in both.items()

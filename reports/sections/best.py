@@ -12,8 +12,8 @@ from reports.document.values import microseconds, percent, probability, ratio, w
 from reports.rows.arrangement import varying
 from reports.rows.best import Best
 from reports.rows.comparisons import Comparison
+from reports.rows.figures import cpu_ns, per_request, requests_per_s
 from reports.rows.settings import parameter_values
-from reports.rows.summary import cpu_ns, requests_per_s
 from reports.rows.traces import of_rows
 from reports.sections.contest import REQUESTS_S, Of, table_of
 from reports.statistics.evidence import WORDS
@@ -56,7 +56,7 @@ def _bests(view: View) -> list[Of[Best]]:
         (Column(head=REQUESTS_S, is_number=True), _judged(requests_per_s, whole)),
         (
             Column(head=message("service CPU [us/request]"), brief=message("CPU [us]"), is_number=True, rank=1),
-            _judged(lambda cell: (cpu_ns(cell.services) or 0) / (cell.answered or 1), microseconds),
+            _judged(lambda cell: per_request(cpu_ns(cell.services), cell) or 0.0, microseconds),
         ),
     ]
 

@@ -1,50 +1,19 @@
 """Every cell of every block as a line of one table, which a reader sorts and filters."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, message, verbatim
 from core.result import CellResult
 from reports.document.model import Column, Datum, Form, Group, Line, Section, Table, arm, number, words
-from reports.document.values import microseconds, seconds, whole
+from reports.document.values import whole
 from reports.rows.arrangement import value_text, varying
-from reports.rows.summary import STATES, completion_max_ns, completion_ns, cpu_ns, reasons, requests_per_s
+from reports.rows.figures import FIGURES
+from reports.rows.summary import STATES, reasons
 from reports.rows.traces import line_id
 from reports.view import View
 
 PLACE = 200
-Read = Callable[[CellResult], float | None]
-
-
-def _cpu_ns(processes: Sequence[Mapping[str, Any]], cell: CellResult) -> float | None:
-    spent_ns = cpu_ns(processes)
-    return spent_ns / cell.requests if spent_ns is not None and cell.requests else None
-
-
-FIGURES: tuple[tuple[Message, str, Form, Read], ...] = (
-    (message("Completion [s]"), "completion_s", seconds, lambda cell: completion_ns(cell) if cell.clients else None),
-    (
-        message("Slowest client [s]"),
-        "completion_max_s",
-        seconds,
-        lambda cell: completion_max_ns(cell) if cell.clients else None,
-    ),
-    (message("Wall [s]"), "wall_s", seconds, lambda cell: cell.wall_ns or None),
-    (message("Requests/s"), "requests_per_s", whole, lambda cell: requests_per_s(cell) or None),
-    (message("p50 [us]"), "p50_us", microseconds, lambda cell: cell.latency.get("p50_ns")),
-    (message("p99 [us]"), "p99_us", microseconds, lambda cell: cell.latency.get("p99_ns")),
-    (message("p99.9 [us]"), "p999_us", microseconds, lambda cell: cell.latency.get("p999_ns")),
-    (
-        message("Service CPU [us/request]"),
-        "service_cpu_us",
-        microseconds,
-        lambda cell: _cpu_ns(cell.services, cell),
-    ),
-    (message("Client CPU [us/request]"), "client_cpu_us", microseconds, lambda cell: _cpu_ns(cell.clients, cell)),
-    (message("Wrong"), "wrong", whole, lambda cell: cell.wrong),
-    (message("Errors"), "errors", whole, lambda cell: sum(cell.errors.values())),
-)
 
 
 def section(view: View) -> Section:
@@ -58,7 +27,7 @@ def section(view: View) -> Section:
             Column(head=message("Block"), is_number=True),
             *(Column(head=verbatim(name), is_number=_is_numeric(name, view)) for name in names),
             Column(head=message("Status")),
-            *(Column(head=head, is_number=True) for head, *_ in FIGURES),
+            *(Column(head=one.head, is_number=True) for one in FIGURES),
             Column(head=message("Reason")),
             Column(head=message("Cell")),
         ),
@@ -85,7 +54,7 @@ def _line(cell: CellResult, names: Sequence[str], view: View) -> Line:
         words(str(cell.block)),
         *(words(value_text(cell.params[name]) if name in cell.params else "") for name in names),
         words(STATES[cell.status]),
-        *(_figure(read(cell), form, figure) for _, figure, form, read in FIGURES),
+        *(_figure(one.read(cell), one.form, one.key) for one in FIGURES),
         words(reason, state="wraps" if reason else ""),
         words(cell.cell_id),
     )

@@ -35,8 +35,8 @@ NOTHING_MEASURED = message("Nothing was measured.")
 MEDIANS = {  # of a row, with the head of its column and what stands over it on a terminal
     "p50_ns": (message("p50 [us]"), NOTHING),
     "p99_ns": (message("p99 [us]"), NOTHING),
-    "service_cpu_ns": (message("service CPU [us/request]"), message("service")),
-    "client_cpu_ns": (message("client CPU [us/request]"), message("client")),
+    "service_cpu_ns_per_request": (message("service CPU [us/request]"), message("service")),
+    "client_cpu_ns_per_request": (message("client CPU [us/request]"), message("client")),
 }
 PLACES = (message("First"), message("Second"), message("Last"))
 
@@ -79,7 +79,7 @@ def name(standing: Standing) -> Datum:
 
 def rate(row: Row) -> Message:
     """Its requests/s as an argument of a sentence."""
-    return traced(whole(row.figures.requests_per_s if row.figures else 0.0), of_rows([row]), RATE)
+    return traced(whole(row.figures["requests_per_s"] if row.figures else 0.0), of_rows([row]), RATE)
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
@@ -89,7 +89,7 @@ def share_words(share: Estimate | None, row: Row) -> Message:
 
 def rate_column() -> Of[Standing]:
     """Requests/s, in every table of a contest."""
-    return figure_column(REQUESTS_S, lambda row: row.figures.requests_per_s if row.figures else None, whole, RATE)
+    return figure_column(REQUESTS_S, lambda row: row.figures["requests_per_s"] if row.figures else None, whole, RATE)
 
 
 def figure_column(
@@ -103,7 +103,7 @@ def figure_column(
 def median_column(key: str, rank: int) -> Of[Standing]:
     """One of the medians of a row, by its name in Figures."""
     head, over = MEDIANS[key]
-    column, show = figure_column(head, lambda row: getattr(row.figures, key, None), microseconds, rank=rank)
+    column, show = figure_column(head, lambda row: row.figures[key] if row.figures else None, microseconds, rank=rank)
     return (replace(column, over=over, brief=message("CPU [us]")) if over else column), show
 
 

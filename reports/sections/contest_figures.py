@@ -9,8 +9,8 @@ from reports.document.model import Figure
 from reports.document.values import whole
 from reports.render.figures import tip
 from reports.render.strips import round_values
+from reports.rows.figures import requests_per_s
 from reports.rows.standings import Contest, Standing
-from reports.rows.summary import requests_per_s
 from reports.rows.traces import of_cells, of_rows
 from reports.sections.axes import places_of, swept_axis
 from reports.view import View

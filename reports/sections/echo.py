@@ -62,7 +62,7 @@ def _columns(view: View, awake: Awake) -> list[shared.Of[Standing]]:
         shared.figure_column(message("MiB/s"), _mib_per_s, tenths, rank=8),
         shared.figure_column(message("mean [us]"), lambda row: mean_latency_ns(row.good), microseconds, rank=6),
         shared.median_column("p99_ns", rank=5),
-        shared.median_column("service_cpu_ns", rank=7),
+        shared.median_column("service_cpu_ns_per_request", rank=7),
         (share, lambda standing: estimated(standing.share, hundredths, of_rows([standing.row]))),
     ]
 
@@ -73,7 +73,7 @@ def _awake_column(awake: Awake) -> shared.Of[Standing]:
 
     def show(standing: Standing) -> Datum:
         row = twin(standing.row, awake)
-        rate = row.figures.requests_per_s if row and row.figures else None
+        rate = row.figures["requests_per_s"] if row and row.figures else None
         return number(rate, whole, of_rows([row]) if row else "", shared.RATE)
 
     return column, show
@@ -102,7 +102,7 @@ def _changes(ranked: Sequence[Contest], awake: Awake) -> list[Message]:
 
 
 def _mib_per_s(row: Row) -> float:
-    return (row.figures.requests_per_s if row.figures else 0.0) * _message_bytes(row) / 2**20
+    return (row.figures["requests_per_s"] if row.figures else 0.0) * _message_bytes(row) / 2**20
 
 
 def _message_bytes(row: Row) -> int:

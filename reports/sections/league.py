@@ -50,8 +50,8 @@ def _columns() -> list[shared.Of[Standing]]:
         *(_share_of(system, place) for place, system in enumerate(OURS)),
         shared.median_column("p50_ns", rank=6),
         shared.median_column("p99_ns", rank=3),
-        shared.median_column("service_cpu_ns", rank=2),
-        shared.median_column("client_cpu_ns", rank=8),
+        shared.median_column("service_cpu_ns_per_request", rank=2),
+        shared.median_column("client_cpu_ns_per_request", rank=8),
         shared.figure_column(message("memory [MB]"), _peak_bytes, megabytes, rank=7),
     ]
 

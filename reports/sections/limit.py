@@ -62,7 +62,7 @@ def _table(reached: Sequence[Share], view: View) -> Table:
 
 def _line(share: Share, view: View) -> Line:
     cells, limit = of_rows([share.row]), of_rows([share.limit])
-    rates = [row.figures.requests_per_s if row.figures else None for row in (share.row, share.limit)]
+    rates = [row.figures["requests_per_s"] if row.figures else None for row in (share.row, share.limit)]
     return (
         arm(share.row.runtime, view.looks[share.row.runtime], cells),
         words(share.row.system),

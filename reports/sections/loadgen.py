@@ -67,7 +67,7 @@ def _columns() -> list[shared.Of[Standing]]:
         (Column(head=message("keep-alive"), rank=8), _keeps),
         shared.figure_column(message("requests"), lambda row: row.good[0].answered, whole, rank=7),
         shared.rate_column(),
-        shared.median_column("client_cpu_ns", rank=2),
+        shared.median_column("client_cpu_ns_per_request", rank=2),
         _ours_over(message("our requests/s over its"), message("ours over its"), rate_share),
         _ours_over(message("our CPU over its"), message("our CPU over its"), client_cpu_share, rank=3),
         _percentile("p50", message("p50 [us]"), rank=6),

@@ -10,9 +10,9 @@ from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, estimated, groups, number, words
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.render.figures import tip
+from reports.rows.figures import requests_per_s
 from reports.rows.ran import shape_text
 from reports.rows.series import about
-from reports.rows.summary import requests_per_s
 from reports.rows.topologies import (
     LOAD,
     Claim,

@@ -92,4 +92,5 @@ def _times(row: Row | None) -> Datum:
 def times(row: Row, unit: str = "") -> str:
     """Completion time, and in brackets the slowest client's; of a row with figures."""
     assert row.figures is not None
-    return f"{seconds(row.figures.completion_ns)}{unit} ({seconds(row.figures.completion_max_ns)})"
+    middle, most = (seconds(row.figures[name]) for name in ("completion_median_ns", "completion_max_ns"))
+    return f"{middle}{unit} ({most})"

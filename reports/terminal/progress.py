@@ -18,8 +18,9 @@ from core.result import CellResult
 from reports.document.values import whole
 from reports.render.console import terminal
 from reports.rows.arrangement import varying_names
+from reports.rows.figures import requests_per_s
 from reports.rows.settings import parameter_values
-from reports.rows.summary import as_message, requests_per_s
+from reports.rows.summary import as_message
 from reports.terminal.pace import Pace, time_left
 
 BAR_WIDTH = 12

@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import BadInput
 from core.result import RunFile
-from reports.exports.flat import flat_cells
+from reports.exports.csv_sheets import cell_lines
 from reports.frame import frame
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
@@ -29,7 +29,7 @@ def test_a_frame_has_parameters_rates_percentiles_and_cpu_of_every_cell(tmp_path
 
 
 def test_what_a_failed_cell_has_not_is_missing_and_not_0() -> None:
-    failed = flat_cells(run_of(CELLS))[1]
+    failed = cell_lines(run_of(CELLS))[1]
     assert failed["status"] == "failed"
     for name in ("requests_per_s", "latency_p50_ns", "service_cpu_ns_per_request", "completion_median_ns"):
         assert failed[name] is None
