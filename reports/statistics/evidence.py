@@ -5,16 +5,15 @@ docs/statistics.md says what each word claims and how the number of blocks still
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, log1p
+from math import ceil, exp, inf, log1p
 from typing import Literal
 
-import numpy as np
 from scipy import special
 
 from core.messages import NOTHING, Message, message, plural
 from core.saved import SavedPlan
 from reports.statistics.significance import ALPHA, fewest_blocks
-from reports.statistics.stats import CONFIDENCE, FEWEST_FOR_INTERVAL, Estimate, Floats
+from reports.statistics.stats import CONFIDENCE, FEWEST_FOR_INTERVAL, Estimate
 
 Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
 
@@ -147,26 +146,24 @@ def amount(blocks: int) -> Message:
 def blocks_needed(evidence: Evidence) -> int | None:
     """Blocks in all that end, with 80 % chance, in a verdict; None if more than 1000.
 
-    Supposes that the effect is as seen and that the half-width shrinks as t(blocks - 1) / sqrt(blocks).
-    Either the interval must leave out 1, at the family's sharper level, or lie inside the margin.
-    Source: sample size of a paired t test; docs/statistics.md.
+    Supposes that effect and standard deviation are as seen: (deviation * quantiles / distance)**2 blocks. The distance
+    is that from 1, at the family's sharper level, or that from the margin's end.
+    Source: sample size of a paired test; docs/statistics.md.
     """
     seen = evidence.effect
     if seen.count < FEWEST_FOR_INTERVAL:
         return max(evidence.fewest, seen.count + 1)
-    blocks = np.arange(seen.count + 1, MOST_BLOCKS + 1)
-    half_width = seen.half_width * _width(blocks) / _width(np.array([seen.count]))
+    deviation = seen.half_width * seen.count**0.5 / float(special.stdtrit(seen.count - 1, (1 + CONFIDENCE) / 2))
     shares = ((1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / evidence.family, POWER)
     usual, sharper, power = (float(special.ndtri(share)) for share in shares)
-    differs = half_width * (sharper + power) / usual <= abs(seen.value)
-    alike = half_width * (usual + power) / usual <= log1p(evidence.margin) - abs(seen.value)
-    enough = blocks[(differs & (blocks >= evidence.fewest)) | alike]
-    return int(enough[0]) if enough.size else None
+    differs = max(evidence.fewest, _blocks(deviation * (sharper + power), abs(seen.value)))
+    alike = _blocks(deviation * (usual + power), log1p(evidence.margin) - abs(seen.value))
+    enough = max(seen.count + 1, min(differs, alike))
+    return int(enough) if enough <= MOST_BLOCKS else None
 
 
-def _width(blocks: np.ndarray[tuple[int], np.dtype[np.int_]]) -> Floats:
-    """Half-width of a 95 % interval of a mean of *blocks* values, in their standard deviations."""
-    return np.asarray(special.stdtrit(blocks - 1, (1 + CONFIDENCE) / 2) / np.sqrt(blocks))
+def _blocks(spread: float, distance: float) -> float:
+    return ceil((spread / distance) ** 2) if distance > spread / MOST_BLOCKS else inf
 
 
 def _interval(seen: Estimate) -> Message:
