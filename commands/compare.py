@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for
+from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for, short
 from config.flags import Parser, value_of
 from config.options import Option
 from config.plan_options import JSON, parse_slower
@@ -25,6 +25,7 @@ SLOWER = Option(
 )
 ANYWAY = Option("--anyway", message("compare although machines, methods or parameters differ"))
 JUNIT = Option("--junit FILE", message("write JUnit XML, a test case for each cell"))
+PAGE = Option("--out FILE", message("write the comparison as an HTML page, too"))
 GITHUB = Option("--github", message("print annotations for GitHub, and add the table to the job's summary"))
 
 
@@ -52,6 +53,7 @@ def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
     parser = Parser("compare", SUMMARY, output.language)
     parser.add_names("run", message("a run's folder, a result.json or a pyperf file"), 2)
     parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
+    parser.add(message("the page"), PAGE)
     parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
     return parser.parse(arguments)
 
@@ -66,18 +68,24 @@ def _show(
     from reports.compare.github import add_summary, annotations
     from reports.compare.section import document
     from reports.render.console import terminal
+    from reports.render.html import page
     from reports.render.markdown import markdown
     from reports.render.terminal import print_section
+    from reports.write import write_text
 
+    made = document(compared, titles)
+    if flags["out"]:
+        write_text(Path(flags["out"]), page(made, output.language))
     if flags["json"]:
         print(json.dumps([comparison.to_json() for comparison in compared.comparisons], indent=2))
         return
-    page = document(compared, titles)
-    for section in page.sections:
+    for section in made.sections:
         print_section(section, terminal(), output.language)
+    if flags["out"]:
+        output.line(message("Page: {path}", path=str(short(Path(flags["out"])))))
     if flags["github"]:
         print(*annotations(checked, output.language), sep="\n", flush=True)
-        add_summary(markdown(page, output.language), os.environ)
+        add_summary(markdown(made, output.language), os.environ)
 
 
 def _exit_status(checked: Sequence["Check"], output: Output) -> int:

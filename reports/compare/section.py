@@ -43,7 +43,7 @@ def document(compared: Compared, titles: Mapping[str, str]) -> Document:
         key="comparison", title=message("Comparison"), sentences=notes, tables=(table,),
         terminal=(*about, brief, *_open(compared.comparisons), *notes),
     )  # fmt: skip
-    return Document(name=str(section.title), title=section.title, about=about, sections=(section,))
+    return Document(name=str(section.title), title=section.title, about=about, sections=(section,), has_cells=False)
 
 
 def _open(comparisons: Sequence[CellComparison]) -> list[Message]:

@@ -11,6 +11,7 @@ from lab.profile.locks import obstacle
 from tests.conftest import runtime_or_skip
 from tests.why.planted import PLANTED, NoCompiler, named, profiled
 
+pytestmark = pytest.mark.alone  # what waits is read while it waits: others on the cores hide it
 WHOSE = {
     ("lock_during_io", "3.11"): "not profiled",
     ("lock_during_io", "3.14t"): "_thread.lock in Upstream.ask",
