@@ -1,8 +1,11 @@
 """The tables and lines of child-contract.md are what the code says."""
 
+from typing import Any
+
 import pytest
 
 from core.histogram import bounds_ns, bucket_of
+from core.record import ClientLine, ServiceLine
 from lab.run.contract import CLIENT_MUST, SERVICE_MUST
 from tests.docs.pages import DOCS, lines_of, named, needed, rows
 
@@ -18,6 +21,12 @@ def test_buckets_are_those_of_the_histogram(row: list[str]) -> None:
 @pytest.mark.parametrize(("who", "must"), [("service", SERVICE_MUST), ("client", CLIENT_MUST)])
 def test_what_children_must_say_is_what_is_checked(who: str, must: tuple[str, ...]) -> None:
     assert sorted(needed(DOCS / "child-contract.md", f"The result of a {who}")) == sorted(must)
+
+
+@pytest.mark.parametrize(("who", "kind"), [("service", ServiceLine), ("client", ClientLine)])
+def test_every_key_that_a_child_may_say_is_on_the_page(who: str, kind: type[Any]) -> None:
+    ours = {"client_id", "host", "program", "processes"}
+    assert {*kind.__annotations__} - ours <= set(named(DOCS / "child-contract.md", f"The result of a {who}"))
 
 
 @pytest.mark.parametrize("who", ["service", "client"])
