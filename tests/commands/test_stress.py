@@ -48,6 +48,7 @@ def test_what_cannot_be_stressed_is_refused(arguments: list[str], why: str, tmp_
         main([word.format(tmp_path) if word == "{}" else word for word in arguments])
 
 
+@pytest.mark.alone  # two threads that never run at the same time have no race
 @pytest.mark.parametrize(
     ("request_line", "seconds", "status", "wrong_under", "found"),
     [
