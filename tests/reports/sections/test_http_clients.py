@@ -55,12 +55,6 @@ def test_in_flight_is_the_median_latency_times_requests_over_bench() -> None:
     assert [only_line(cells)[IN_FLIGHT] for cells in (HELD, HELD_FREE)] == ["1.0", "10.0"]
 
 
-def test_turns_of_long_loops_look_parallel_to_serialisation_and_do_not_to_in_flight() -> None:
-    """Ten loops as long as Bench: requests of 0.1 ms, one in ten with a wait of 9 ms for the GIL."""
-    cells = held(*[100_000] * 90, *[9_100_000] * 10, workers_ns=[10 * MS] * 10, bench_ns=10 * MS)
-    assert (only_line(cells)[SERIALISATION], only_line(cells)[IN_FLIGHT]) == ("1.00", "1.0")
-
-
 def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
     """Two workers of two requests each, of 0.1 ms."""
     known = [

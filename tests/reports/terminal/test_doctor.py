@@ -9,7 +9,7 @@ from core.languages import ENGLISH
 from core.messages import NOTHING, Message, verbatim
 from reports.render.console import terminal
 from reports.render.terminal import print_section
-from reports.terminal.doctor import findings_section, verdict
+from reports.terminal.doctor import findings_section
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,3 @@ def test_findings_are_printed_within_80_columns_without_control_codes(monkeypatc
     text = printed(monkeypatch, FINDINGS)
     assert text == "".join(f"{' '.join(line.split())}\n" for line in PRINTED.splitlines())
     assert "\x1b" not in text
-
-
-def test_advice_is_left_out_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "What to do" not in printed(monkeypatch, FINDINGS[:1])
-
-
-def test_the_verdict_of_a_quiet_machine_says_so() -> None:
-    assert str(verdict(FINDINGS[:1])) == "Nothing that was found disturbs a measurement."
