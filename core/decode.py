@@ -25,27 +25,25 @@ class Misfit(Exception):
         self.wanted = wanted
 
 
-def decoded(value: Any, kind: type[Kind]) -> Kind:
-    """*value*, which json.loads() or msgspec made, as *kind*, which knows all its keys. Raises Misfit."""
+def decoded(value: Any, kind: type[Kind], *, all_known: bool = True) -> Kind:
+    """Return *value*, which is plain JSON, as *kind*. Raises Misfit, also for a message that cannot be put into words.
+
+    all_known: whether a key that *kind* does not declare is an error
+    """
     try:
         made = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise _misfit(value, str(error)) from None
     except RecursionError:
         raise Misfit("", value, "nested too deep") from None
-    if unknown := _unknown(value, made):
+    if (unknown := _unknown(value, made)) and all_known:
         raise Misfit(unknown.removeprefix("."), _at(value, unknown)[1], "a key that is not known")
     return made
 
 
 def sentence(value: Any) -> Message:
-    """A message from outside, which can be put into words. Raises Misfit."""
-    made: Message = decoded(value, Message)
-    try:
-        str(made)
-    except (KeyError, ValueError, IndexError, TypeError, RecursionError):
-        raise Misfit("msgid", value, "a message whose arguments fit it") from None
-    return made
+    """Return a message from outside. Raises Misfit."""
+    return decoded(value, Message)
 
 
 def _misfit(value: Any, said: str) -> Misfit:
@@ -72,6 +70,8 @@ def _at(value: Any, place: str) -> tuple[str, Any]:
 
 def _unknown(given: Any, made: Any) -> str:
     """Where *given* has a key that *made* did not take; empty if nowhere."""
+    if isinstance(made, Message):
+        _expect_words(made)
     if is_dataclass(made):
         made = vars(made)
     if isinstance(made, Mapping):
@@ -85,6 +85,13 @@ def _unknown(given: Any, made: Any) -> str:
             if deeper := _unknown(value, taken):
                 return f"[{number}]{deeper}"
     return ""
+
+
+def _expect_words(made: Message) -> None:
+    try:
+        str(made)
+    except (KeyError, ValueError, IndexError, TypeError, RecursionError):
+        raise Misfit("msgid", made.msgid, "a message whose arguments fit it") from None
 
 
 class _Short(Repr):

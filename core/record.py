@@ -1,7 +1,6 @@
-"""What result.json and a child's last line may hold: each key with its type and bounds.
+"""The keys of result.json and of a child's last line, each with its type and bounds.
 
-Only the orchestrator imports this, and what builds on it: a measured process must not need msgspec. docs/result.md is
-made from these classes: a line `key, key: text` of a docstring is what a table says of these keys.
+Measured processes must not import this module, because it needs msgspec. docs/result.md says what each key means.
 """
 
 from typing import Annotated, Any, Literal, Required, TypedDict
@@ -58,7 +57,7 @@ class Usage(TypedDict, total=False):
 
 
 class Program(TypedDict, total=False):
-    """What a program in another language says it is."""
+    """Name, version and libraries of a native child."""
 
     program: Text
     version: Text
@@ -233,7 +232,7 @@ class Slow(TypedDict, total=False):
 
 
 class Slices(TypedDict, total=False):
-    """Answers by time: slices in turn; the first began start_ns after the release, or before it."""
+    """How many answers came in each slice of time. start_ns: begin of the first, from the release of the clients."""
 
     width_ns: Positive
     start_ns: Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
@@ -248,6 +247,21 @@ class Others(TypedDict):
     share: Number
     busiest: Numbers
     neighbours: Numbers
+
+
+class Window(TypedDict, total=False):
+    """What a machine did while clients were timed; null for what it does not say."""
+
+    others: Others | None
+    window_ns: Number | None
+    steal: Number | None
+    iowait: Number | None
+    idle: Number | None
+    swapped_pages: Number | None
+    throttles: Number | None
+    quota_stalled_ns: Number | None
+    cpu_pressure: Number | None
+    memory_pressure: Number | None
 
 
 class CellHost(TypedDict, total=False):
@@ -305,6 +319,60 @@ class Absent(TypedDict):
     system: str
     runtime: str
     reason: Sentence
+
+
+class Hidden(TypedDict):
+    """What stands for a secret in a file (core.secret)."""
+
+    hidden: str
+    name: str
+
+
+class Request(TypedDict, total=False):
+    """A request to a service of the user's own, as far as reports use it."""
+
+    method: str
+    path: str | Hidden
+
+
+class Requests(TypedDict):
+    """What clients ask a service of the user's own."""
+
+    requests: list[Request]
+    think_time_s: Number
+    rate: Count
+
+
+class Target(TypedDict):
+    """A service that already runs."""
+
+    name: str
+    url: str | Hidden
+
+
+class UserService(TypedDict, total=False):
+    """A service of the user's own, as far as reports use it."""
+
+    name: Required[str]
+    requests: Required[Requests]
+    protocol: str
+    command: str | Hidden
+    targets: list[Target]
+
+
+class Host(TypedDict):
+    """A host of a layout, as far as reports use it."""
+
+    name: str
+    address: str
+
+
+class Layout(TypedDict):
+    """Where services and clients ran."""
+
+    hosts: dict[str, Host]
+    services_on: str
+    clients_on: list[str]
 
 
 class Outside(TypedDict, total=False):
@@ -366,7 +434,7 @@ class RuntimeFacts(TypedDict, total=False):
 
 
 class MachineFacts(TypedDict, total=False):
-    """A machine; null for what it does not say."""
+    """Facts of a machine. A value is null if the machine does not report it."""
 
     cpu: str | None
     architecture: str | None
@@ -445,7 +513,7 @@ class Tree(TypedDict, total=False):
 
 
 class HotFunction(TypedDict):
-    """A function or a lock, and its shares of a service's CPU time and context switches."""
+    """The share that a function or a lock has in the CPU time and the context switches of a service."""
 
     symbol: str
     dso: str
@@ -523,7 +591,7 @@ class Head(TypedDict, total=False):
 
     run_id: Required[str]
     started_at: Required[str]
-    seed: Required[int]
+    seed: Required[Annotated[int, Meta(ge=0)]]
     command: Required[list[str]]
     plan: Required[Plan]
     machine: Required[Machine]

@@ -1,7 +1,7 @@
 """result.json: the one file a run leaves, written anew after every cell by replace, so that a kill loses nothing.
 
-The head is one line and each cell another, with a checksum of their own: damage costs the cell that it is in. The keys
-are those of core.record; docs/result.md lists them.
+The file has one line for its head and one line for each cell. Each line has a checksum, so damage costs one cell and
+not the file. core.record declares the keys; docs/result.md lists them.
 """
 
 import json
@@ -27,6 +27,7 @@ from core.saved import SavedPlan
 FILE_NAME = "result.json"
 SCHEMA = 4
 CHECKSUM_BYTES = 8
+MOST_SEED = 2**64
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
 COMPARISONS = "comparisons.json"
 PROFILES = "profiles"  # a folder
@@ -321,8 +322,21 @@ def _check_head(run: Run) -> None:
     """Raises Misfit for what types do not say."""
     for name in ("started_at", "finished_at"):
         _check(name, getattr(run, name), datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
+    parts = {"own": record.UserService | None, "layout": record.Layout | None}
+    for name, kind in parts.items():
+        try:
+            decoded(run.plan.get(name), kind, all_known=False)  # type: ignore[arg-type]
+        except Misfit as misfit:
+            misfit.place = f"plan.{name}.{misfit.place}".strip(".")
+            raise
     _check("plan", run.plan, SavedPlan.from_json, "a plan")
+    if run.seed > MOST_SEED:
+        raise Misfit("seed", run.seed, f"at most {MOST_SEED}")
+    for number, comparison in enumerate(run.comparisons):
+        for part in (comparison, *comparison.get("settings", ())):
+            _check_parameters(f"comparisons[{number}].params", part.get("params", {}))
     for number, profile in enumerate(run.profiles):
+        _check_parameters(f"profiles[{number}].params", profile.get("params", {}))
         _check_depth(f"profiles[{number}].tree", profile.get("tree"))
     for number, row in enumerate(run.plan["rows"]):
         _check_parameters(f"plan.rows[{number}].params", row["params"])
@@ -375,7 +389,10 @@ def _why(text: bytes, error: Exception) -> Misfit:
 def _check_cell(cell: CellResult, plan: Mapping[str, Any]) -> None:
     """Raises Misfit for what types do not say."""
     for name in ("latency", "connect", "waiting"):
-        _check(name, getattr(cell, name), Histogram.check, "a histogram")
+        summary = getattr(cell, name)
+        _check(name, summary, Histogram.check, "a histogram")
+        if summary.get("count") and not {"mean_ns", "p50_ns"} <= summary.keys():
+            raise Misfit(name, summary, "a histogram with mean_ns and p50_ns")
     _check_parameters("params", cell.params)
     try:
         str(cell.reason), [str(one) for one in cell.disturbances]

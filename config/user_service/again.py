@@ -29,8 +29,8 @@ def plan_with_secrets(
     wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
     if other := sorted({name for name, shown in again - wanted.keys()}):
         raise BadInput(
-            "The run was begun without {names}, or with another text around the hidden part, and goes on with the same "
-            "plan only. Leave it out, or start a new run.",
+            "The saved run has no {names} with this text, and --resume cannot change its plan. Leave it out, or "
+            "start a new run.",
             names=listed(other),
         )
     known = [*given, *(secret for secret in remembered if secret.key not in again)]

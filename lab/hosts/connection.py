@@ -5,13 +5,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic, perf_counter_ns
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 from core.decode import Misfit, decoded, sentence
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.messages import NOTHING, Message, message
-from core.record import Count, HostFacts, Number, Others, RuntimeFacts
+from core.record import Count, HostFacts, RuntimeFacts, Window
 from lab.hosts import archive
 from lab.hosts.clock import Offset, Trip, estimate
 from lab.hosts.frames import CLOCK, LEASE_S, MOST_REPLY_BYTES, BadFrame, Frames, Kind, frame
@@ -19,12 +19,20 @@ from lab.hosts.links import CONNECT_S, Link, LinkLost, why_ended
 from lab.hosts.remote import RemoteProcess
 
 
+class Built(RuntimeFacts):
+    """What an interpreter on a host must say of itself, all of it."""
+
+    version: Required[str]  # type: ignore[misc]
+    build: Required[str]  # type: ignore[misc]
+    gil_disabled_build: Required[bool]  # type: ignore[misc]
+
+
 class Found(TypedDict):
     """An interpreter on a host."""
 
     executable: str
     source: str
-    facts: RuntimeFacts
+    facts: Built
 
 
 class Facts(TypedDict):
@@ -60,7 +68,7 @@ ANSWERS: Mapping[str, Any] = {  # what an agent may answer, checked before it is
     "own": str,
     "packages": dict[str, str],
     "mark": str | None,
-    "window": dict[str, Number | Others | None],
+    "window": Window,
     **dict.fromkeys(("awake", "asleep", "watcher", "listening", "watch"), str | None),
     "watched": dict[str, Any] | None,
     "obstacle": Message,

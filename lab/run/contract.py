@@ -12,7 +12,7 @@ from core.decode import Kind, Misfit, decoded, shown, shown_key
 from core.errors import ChildFailed
 from core.histogram import Histogram
 from core.messages import Arg, message, verbatim
-from core.record import Addresses, ClientLine, Program, Runtime, ServiceLine
+from core.record import Addresses, ClientLine, Count, Program, Runtime, ServiceLine
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.inside import Window
@@ -61,6 +61,8 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
     for child, line in zip(children, lines, strict=True):
         expected = child.place.version(runtime)
         _expect(child, line, ("runtime",))
+        if "pid" in line:
+            _decoded(child, "pid", line["pid"], Count)
         told = line["runtime"]
         known = {key: told[key] for key in Runtime.__annotations__ if key in told} if isinstance(told, dict) else told
         facts = _decoded(child, "runtime", known, Runtime)

@@ -37,7 +37,7 @@ class Figure:
     rank: int | None = None
 
     def of_row(self, good: Sequence[CellResult], percentiles: Mapping[str, int]) -> float | None:
-        """Over the cells of a row that are ok. percentiles: of all their requests"""
+        """Return the figure of a row, from its cells that are ok. percentiles: of all their requests together"""
         if self.is_percentile:
             return percentiles.get(self.name)
         known = [value for cell in good if (value := self.read(cell)) is not None]
@@ -46,7 +46,7 @@ class Figure:
 
 
 def completion_ns(cell: CellResult) -> int:
-    """Median over the clients of the time each took for all of its requests."""
+    """Return the median completion time of the clients: from release to last answer."""
     times_ns = [client["completion_ns"] for client in cell.clients]
     return round(median(times_ns)) if times_ns else 0
 
@@ -57,7 +57,7 @@ def completion_max_ns(cell: CellResult) -> int:
 
 
 def requests_per_s(cell: CellResult) -> float:
-    """Requests answered in a second, from the first release to the last answer; 0 where nothing was timed."""
+    """Return the throughput between the first release and the last answer; 0 if the cell was not timed."""
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 

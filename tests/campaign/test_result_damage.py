@@ -41,7 +41,7 @@ def noticed(folder: Path) -> str:
     cells: list[CellResult] = []
     try:
         run = load(folder)
-        cells, said = run.cells, " ".join([f"{folder / FILE_NAME}:" if run.damaged else "", *map(str, run.damaged)])
+        cells, said = run.cells, " ".join(map(str, [folder / FILE_NAME, *run.damaged])) if run.damaged else ""
     except BadInput as error:
         said = str(error)
     assert str(folder / FILE_NAME) in said

@@ -22,8 +22,9 @@ from core.result import COMPARISONS, FILE_NAME, CellResult, Run, RunFile, keep_c
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
-PROFILE: dict[str, Any] = {"system": "1", "runtime": "3.14", "sentence": {}}
-NESTED: dict[str, Any] = {"name": "f", "value": 1}
+PLAN: Any = {"name": "quick", "blocks": 3, "scale": 1.0, "runtimes": ["3.14t"], "rows": []}
+PROFILE: Any = {"system": "1", "runtime": "3.14", "sentence": {}}
+NESTED: Any = {"name": "f", "value": 1}
 for _ in range(200):
     NESTED = {"name": "f", "value": 1, "children": [NESTED]}
 KILLED_WHILE_WRITING = """
@@ -42,7 +43,7 @@ RunFile(Path(sys.argv[1])).save(run)
 def cell(number: int = 1, **more: Any) -> CellResult:
     latency = Histogram()
     latency.record(24_000 + number)
-    known: dict[str, Any] = {
+    known: Any = {
         "cell_id": f"1-3.11-{number:08x}",
         "system": "1",
         "runtime": "3.11",
@@ -58,12 +59,12 @@ def cell(number: int = 1, **more: Any) -> CellResult:
 
 
 def run(*cells: CellResult, **more: Any) -> Run:
-    known: dict[str, Any] = {
+    known: Any = {
         "run_id": "20250101T000000-quick-abcd",
         "started_at": "2025-01-01T00:00:00+00:00",
         "seed": 2**62,
         "command": ["runner.py", "--experiment", "quick"],
-        "plan": {"name": "quick", "blocks": 3, "scale": 1.0, "runtimes": ["3.14t"], "rows": []},
+        "plan": PLAN,
         "machine": {"cpu": "a CPU ™", "cores": 2},
         "runtimes": {"3.11": {"version": "3.11.9"}},
         "cells": list(cells),
@@ -208,6 +209,9 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
         ({"run_id": ABSENT}, "missing required field `run_id`"),
         ({"started_at": "noon"}, "started_at is 'noon'; a time such as"),
         ({"profiles": [{**PROFILE, "tree": NESTED}]}, "a tree of at most 110 levels"),
+        ({"seed": -1}, "seed is -1; Expected `int` >= 0"),
+        ({"plan": {**PLAN, "own": {"name": 5}}}, "plan.own.name is 5; Expected `str`"),
+        ({"profiles": [{**PROFILE, "params": {"NUM_CLIENTS": "all"}}]}, "profiles[0].params.NUM_CLIENTS is 'all'"),
         ({"run_id": "another"}, "its head does not fit its checksum"),
     ],
     ids=lambda value: str(value)[:40],
