@@ -43,6 +43,10 @@ class CommandFailed(GilscopeError):
     """The service did not start, or ended; the message says how, and what it wrote."""
 
 
+class PortLost(CommandFailed):
+    """Another process listens at the port that was chosen for the service."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """Where a service is to listen: a port of *host*, or a Unix path if the command asks for that; port is 0 then.
@@ -153,7 +157,8 @@ class ServiceCommand:
     def wait_until_it_answers(self, own: Mapping[str, Any], deadline_s: float) -> None:
         """Wait until it accepts a connection and answers the plan's first request, rightly or not.
 
-        Raises CommandFailed if it ends before, or does not do so within *deadline_s*.
+        Raises PortLost if another process listens there, too, and CommandFailed if the command ends before, or does
+        not answer within *deadline_s*.
         """
         began = monotonic()
         until, state, patience_s = began + deadline_s, NOTHING, min(ASK_DEADLINE_S, deadline_s)
@@ -162,6 +167,8 @@ class ServiceCommand:
             state = lacking(own, self.address, min(ASK_DEADLINE_S, deadline_s))
             if not state:
                 return
+            if state.code != DEAF:
+                self.expect_own_port()  # now, because whoever has it may end before the deadline
             if state.code not in (DEAF, SLOW):  # it says something else than HTTP, or closes
                 until, patience_s = min(until, monotonic() + patience_s), deadline_s
             try:
@@ -201,9 +208,9 @@ class ServiceCommand:
         self._reader.close()
 
     def expect_own_port(self) -> None:
-        """Raises CommandFailed if somebody else listens at its address, too: then not all answers were its own."""
+        """Raise PortLost if another process listens at its address, too: then not all answers were its own."""
         if self.has_lost_its_port():
-            raise CommandFailed(
+            raise PortLost(
                 "Another process listens at {address}, too: not all answers were this service's.", address=self.address
             )
 
@@ -259,7 +266,8 @@ def started(
             command.wait_until_it_answers(own, max(1.0, until - monotonic()))
         except CommandFailed as failed:
             failure = failed
-        if own["first_port"] or not command.has_lost_its_port():
+        is_lost = isinstance(failure, PortLost) or command.has_lost_its_port()
+        if own["first_port"] or not is_lost:
             if failure:
                 raise failure
             return command
