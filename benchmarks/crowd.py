@@ -28,7 +28,7 @@ from core.runtime import NATIVE
 from lab.run.measure import Bench
 from reports.document.model import interval
 from reports.document.values import hundredths
-from reports.rows.figures import requests_per_s
+from reports.facts.figures import requests_per_s
 from reports.statistics.stats import effect
 
 SILENT, BAD, EVERY_S = 500, 50, 0.02

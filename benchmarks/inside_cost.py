@@ -16,7 +16,7 @@ from core.cell import Cell
 from lab.profile.locks import LockRecording
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
-from reports.rows.figures import requests_per_s
+from reports.facts.figures import requests_per_s
 from reports.statistics.stats import Estimate, effect
 
 SIZE = {

@@ -18,8 +18,8 @@ from typing import Any
 from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, load
 from lab.places import REPOSITORY
+from reports.facts.commands import command_line
 from reports.names import PAGE
-from reports.rows.commands import command_line
 
 TABLES = ("record.md", "table.md", "findings.md")
 SINGLE = ("timeline", "slow", "workers_ns")  # of a client

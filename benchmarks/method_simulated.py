@@ -12,7 +12,7 @@ import numpy as np
 from scipy import signal
 
 from config.orders import block_order
-from reports.rows.gates import LEAST_TIMED_NS
+from reports.facts.gates import LEAST_TIMED_NS
 from reports.statistics.dependence import ENOUGH, dependence, depends, independence_is_known
 from reports.statistics.scaling import falls
 from reports.statistics.significance import ALPHA, EXACT_UP_TO, anytime_p, holm, sign_flip_p

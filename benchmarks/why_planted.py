@@ -12,9 +12,9 @@ from pathlib import Path
 
 from reports.document.model import estimate
 from reports.document.values import percent
-from reports.rows.advice import LockWait
-from reports.rows.bounds import most
-from reports.rows.evidence import facts
+from reports.facts.advice import LockWait
+from reports.facts.bounds import most
+from reports.facts.evidence import facts
 from reports.statistics.stats import unpaired_effect
 from reports.view import View
 from tests.why.planted import PLANTED, first, named, profiled

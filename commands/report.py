@@ -74,8 +74,8 @@ def _print(written: Written) -> None:
     from reports.document.model import Section
     from reports.render.console import terminal
     from reports.render.terminal import print_section
-    from reports.sections import sections
-    from reports.sections.answer import with_page
+    from reports.topics import sections
+    from reports.topics.answer import with_page
 
     console = terminal()
     shown = {section.key: section for section in sections(written.view)}

@@ -111,7 +111,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
 def _slower(written: Written, share: float, output: Output) -> int:
     """Say where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
     from reports.document.values import ratio, whole_percent
-    from reports.rows.regression import from_first_to_last, regressions
+    from reports.facts.regression import from_first_to_last, regressions
 
     compared = from_first_to_last(written.view.comparisons)
     slower, unclear = regressions(compared, share)
@@ -262,7 +262,7 @@ def _enough(plan: Plan) -> Enough:
     """Whether a run has all the blocks it needs, by the plan's `until`."""
 
     def enough(run: Run, spent_ns: int) -> bool:
-        from reports.rows.comparisons import is_decided, widest
+        from reports.facts.comparisons import is_decided, widest
 
         until = plan.until
         if until.seconds and spent_ns >= until.seconds * 1e9:

@@ -662,7 +662,7 @@ class Setting(TypedDict):
 
 
 class Comparison(Ratio, total=False):
-    """A comparison, as reports.rows.comparisons keeps it."""
+    """A comparison, as reports.facts.comparisons keeps it."""
 
     system: str
     params: Parameters

@@ -6,12 +6,12 @@ from typing import Any
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import ABSENT, Document, Section, Table, plain_table
-from reports.rows.arrangement import value_text
-from reports.rows.summary import STATES, Row, runtimes
-from reports.sections import completion, machine, results
+from reports.facts.arrangement import value_text
+from reports.facts.summary import STATES, Row, runtimes
 from reports.seed import published
 from reports.seed.beside import covers_the_seed, ours, size_warning, times
 from reports.seed.published import INTERPRETERS, SeedRow, SeedSystem, SeedTable
+from reports.topics import completion, machine, results
 from reports.view import View
 
 __all__ = ["covers_the_seed", "record"]

@@ -2,8 +2,8 @@
 
 from core.messages import message, verbatim
 from reports.document.model import Document, Figure, Section
-from reports.sections import sections
-from reports.sections.machine import size_line
+from reports.topics import sections
+from reports.topics.machine import size_line
 from reports.view import View
 
 

@@ -26,14 +26,14 @@ from reports.document.model import (
     words,
 )
 from reports.document.values import seconds, whole
-from reports.rows.comparisons import Comparison
-from reports.rows.differences import FACTS, UNKNOWN, packages, unlike
-from reports.rows.measures import Measure, measure
-from reports.rows.pairs import OVER_ALL
-from reports.rows.summary import Row, setting_key
-from reports.rows.traces import of_rows
-from reports.sections import machine, sections
-from reports.sections.comparisons import caption, columns, figures, ratio_scale
+from reports.facts.comparisons import Comparison
+from reports.facts.differences import FACTS, UNKNOWN, packages, unlike
+from reports.facts.measures import Measure, measure
+from reports.facts.pairs import OVER_ALL
+from reports.facts.summary import Row, setting_key
+from reports.facts.traces import of_rows
+from reports.topics import machine, sections
+from reports.topics.comparisons import caption, columns, figures, ratio_scale
 from reports.view import View
 
 LEAST, MOST = 2, len(ascii_uppercase)

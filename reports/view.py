@@ -7,20 +7,20 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
-from reports.rows.arrangement import groups
-from reports.rows.best import Best, bests
-from reports.rows.comparisons import Comparison, compare, compare_bests
-from reports.rows.others import Others, others
-from reports.rows.series import arms
-from reports.rows.settings import Settings
-from reports.rows.summary import Row, rows
-from reports.rows.traces import Traces
+from reports.facts.arrangement import groups
+from reports.facts.best import Best, bests
+from reports.facts.comparisons import Comparison, compare, compare_bests
+from reports.facts.others import Others, others
+from reports.facts.series import arms
+from reports.facts.settings import Settings
+from reports.facts.summary import Row, rows
+from reports.facts.traces import Traces
 
 
 class View:
     """A run as it was when the view was made: what comes later is not in it.
 
-    titles: of systems, by number or name; sections: those of its report that have been made (reports/sections)
+    titles: of systems, by number or name; sections: those of its report that have been made (reports/topics)
     """
 
     def __init__(self, run: Run, titles: Mapping[str, str] | None = None) -> None:

@@ -1,7 +1,7 @@
 """A report before it is rendered: sections of sentences, tables and figures, all made of facts.
 
 Every renderer (terminal, Markdown, HTML) takes these and knows no topic. Whatever is measured names the cells it
-comes from, as groups (reports/rows/traces.py).
+comes from, as groups (reports/facts/traces.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping

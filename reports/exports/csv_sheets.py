@@ -9,10 +9,10 @@ from typing import Any
 from core.cell import PARAMETERS
 from core.printable import printable
 from core.result import CellResult, Run
-from reports.rows.arrangement import value_text
-from reports.rows.columns import COLUMNS
-from reports.rows.figures import COMPLETION, WORKED_OUT, cpu_ns
-from reports.rows.summary import Row, as_message
+from reports.facts.arrangement import value_text
+from reports.facts.columns import COLUMNS
+from reports.facts.figures import COMPLETION, WORKED_OUT, cpu_ns
+from reports.facts.summary import Row, as_message
 
 _LATENCIES = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")

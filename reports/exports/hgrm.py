@@ -13,9 +13,9 @@ from core.errors import BadInput
 from core.histogram import SUB_BITS, Histogram, bounds_ns
 from core.messages import message
 from reports.exports.writing import Exported, written
-from reports.rows.arrangement import value_text, varying
-from reports.rows.curves import deviation_ns
-from reports.rows.summary import Row
+from reports.facts.arrangement import value_text, varying
+from reports.facts.curves import deviation_ns
+from reports.facts.summary import Row
 from reports.view import View
 
 TICKS_PER_HALVING = 5

@@ -16,10 +16,10 @@ from core.languages import Language
 from core.messages import Message, message
 from core.printable import for_terminal
 from core.result import FILE_NAME, Run, load
+from reports.facts.best import BEST
+from reports.facts.comparisons import Comparison
 from reports.render.console import wrapped
-from reports.rows.best import BEST
-from reports.rows.comparisons import Comparison
-from reports.sections.verdict import answered, clause
+from reports.topics.verdict import answered, clause
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))

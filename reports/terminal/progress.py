@@ -16,11 +16,11 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
+from reports.facts.arrangement import varying_names
+from reports.facts.figures import requests_per_s
+from reports.facts.settings import parameter_values
+from reports.facts.summary import as_message
 from reports.render.console import terminal
-from reports.rows.arrangement import varying_names
-from reports.rows.figures import requests_per_s
-from reports.rows.settings import parameter_values
-from reports.rows.summary import as_message
 from reports.terminal.pace import Pace, time_left
 
 BAR_WIDTH = 12

@@ -7,8 +7,8 @@ from core.messages import Message, listed, message, plural, verbatim
 from core.stress import Stress
 from reports.document.model import Document, Section, Table, number, plain_table, words
 from reports.document.values import whole
-from reports.rows.advice import Stressed, advise
-from reports.rows.stress import (
+from reports.facts.advice import Stressed, advise
+from reports.facts.stress import (
     CRASH,
     FAILURE,
     HANG,
@@ -21,7 +21,7 @@ from reports.rows.stress import (
     findings,
     started,
 )
-from reports.sections.advice import advice_table
+from reports.topics.advice import advice_table
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("as declared"),

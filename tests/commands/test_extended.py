@@ -8,8 +8,8 @@ from commands.run import extended
 from config.load import load_experiment
 from core.errors import BadInput
 from core.saved import Until
-from reports.rows.comparisons import compare, is_anytime
-from tests.reports.rows.timed_cells import steady
+from reports.facts.comparisons import compare, is_anytime
+from tests.reports.facts.timed_cells import steady
 from tests.reports.sample import run_of
 
 RUN = run_of(steady("3.11", 2000) + steady("3.14", 1000), runtimes=["3.11", "3.14"], blocks=8)

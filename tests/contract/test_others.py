@@ -11,7 +11,7 @@ import pytest
 
 from core.result import CellResult, load
 from lab.run.runtimes import Runtime
-from reports.rows.others import others
+from reports.facts.others import others
 from tests.contract.runs import DEADLINE_S, RUNNER, plan_flags
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="only Linux shows other processes")

@@ -32,12 +32,12 @@ from lab.profile.hotspots import Hot, Profile
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
 from reports.compare import comparable
-from reports.rows.comparisons import Comparison
-from reports.rows.gates import MOST_DISTURBED
-from reports.rows.steps import StepName
-from reports.sections import comparisons, costs, limit, memory, sweeps, topology
+from reports.facts.comparisons import Comparison
+from reports.facts.gates import MOST_DISTURBED
+from reports.facts.steps import StepName
 from reports.statistics.evidence import MARGIN, Word
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
+from reports.topics import comparisons, costs, limit, memory, sweeps, topology
 from reports.view import View
 from tests.docs.pages import (
     DOCS,

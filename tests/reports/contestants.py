@@ -9,7 +9,7 @@ from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.result import CellResult, Run
 from reports.document.model import Figure, Section, Table
-from reports.sections import topics
+from reports.topics import topics
 from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served

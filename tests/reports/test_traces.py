@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.histogram import Histogram
-from reports.rows.traces import line_id
+from reports.facts.traces import line_id
 from tests.reports.reading import (
     Element,
     elements,

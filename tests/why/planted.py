@@ -10,7 +10,7 @@ from pathlib import Path
 from core.result import Run, load
 from lab.places import REPOSITORY
 from lab.python.interpreters import find
-from reports.rows.waits import Wait, lines, settings, waits
+from reports.facts.waits import Wait, lines, settings, waits
 
 APPS = Path(__file__).parent / "apps"
 RUN_DEADLINE_S = 300

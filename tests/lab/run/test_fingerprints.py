@@ -15,7 +15,7 @@ from lab.run import experiment, fingerprints
 from lab.run.fingerprints import Fingerprints
 from lab.run.measure import NOT_READY
 from lab.run.runs import Order, check_unchanged, unmeasured
-from reports.rows.gates import mixed
+from reports.facts.gates import mixed
 from systems import find
 from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime
 

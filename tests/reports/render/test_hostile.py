@@ -20,12 +20,12 @@ from reports.compare.runs import compare_runs
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Document, Figure, Section, plain_table, traced, words
 from reports.exports.csv_sheets import cells_sheet, rows_sheet
+from reports.facts.summary import rows
 from reports.render.console import terminal
 from reports.render.figures import save
 from reports.render.html import page
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
-from reports.rows.summary import rows
 from reports.terminal.progress import display
 from tests.reports.reading import elements
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of

@@ -9,8 +9,8 @@ import pytest
 from core.errors import BadInput
 from core.languages import ENGLISH
 from core.result import FILE_NAME, Run, RunFile
+from reports.facts.comparisons import compare
 from reports.render.console import terminal
-from reports.rows.comparisons import compare
 from reports.terminal.listing import NO_VERDICT, print_list, saved_runs
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 

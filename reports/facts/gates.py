@@ -1,0 +1,129 @@
+"""What cells must pass before they are compared, and what limits the figures of those that are. Pure."""
+
+from collections.abc import Iterable, Sequence
+from math import ceil
+from statistics import median
+
+from core.messages import NOTHING, Message, listed, message
+from core.result import DISTURBANCES, CellResult, Run
+from core.runtime import NATIVE
+from core.system import CLIENT, SERVICE
+from reports.facts.costs import saturation
+from reports.facts.figures import cpu_ns
+from reports.facts.hosts import cores_of
+from reports.facts.others import others
+from reports.facts.summary import as_message, reasons
+
+LEAST_TIMED_NS = 2_000_000_000  # of an arm, over all blocks; docs/statistics.md has the simulation
+MOST_SATURATION = 0.8
+MOST_IN_USE = 0.9
+MOST_DISTURBED = 0.25
+
+
+def gate(cells: Sequence[CellResult]) -> Message:
+    """The gate that these cells do not pass; nothing if they pass all."""
+    invalid = next((cell for cell in cells if cell.status == "invalid"), None)
+    if invalid is not None:
+        reason = as_message(reasons([invalid])[0])
+        return message("{arm} in block {block}: {reason}", arm=invalid.arm, block=invalid.block, reason=reason)
+    failed = [cell for cell in cells if cell.status == "failed"]
+    if failed:
+        reason = as_message(reasons(failed)[0])
+        return message("{count} of {all} cells failed: {reason}", count=len(failed), all=len(cells), reason=reason)
+    return NOTHING
+
+
+def blocks_to_time(cells: Sequence[CellResult]) -> int:
+    """Return how many blocks like those of *cells*, of one arm, it takes to time LEAST_TIMED_NS."""
+    windows_ns = [cell.wall_ns for cell in cells if cell.clients and cell.status == "ok"]
+    if not windows_ns or sum(windows_ns) >= LEAST_TIMED_NS:
+        return 0
+    return len(windows_ns) + ceil((LEAST_TIMED_NS - sum(windows_ns)) / median(windows_ns))
+
+
+def mixed(cells: Iterable[CellResult]) -> Message:
+    """That *cells* were not all measured with the same code, or those of an arm not in one environment; or nothing."""
+    codes: set[str] = set()
+    environments: dict[tuple[str, str], set[str]] = {}
+    for cell in cells:
+        codes.add(cell.code)
+        environments.setdefault((cell.system, cell.arm), set()).add(cell.environment)
+    if len(codes) > 1:
+        return message("its cells were measured with {count} states of the code: --resume went on", count=len(codes))
+    for (_, arm), ids in environments.items():
+        if len(ids) > 1:
+            return message("the interpreter, packages or programs of {arm} changed between its cells", arm=arm)
+    return NOTHING
+
+
+def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
+    """Share of the cores they could have had that the clients of *cells* used, median; None if not known."""
+    cores = cores_of(run, CLIENT)
+    shares = [share for cell in cells if (share := saturation(cell, cores)) is not None]
+    return median(shares) if shares else None
+
+
+def saturated(used: float | None) -> list[Message]:
+    """That the clients were busy, where they were."""
+    if used is None or used <= MOST_SATURATION:
+        return []
+    lower_bound = message(
+        "the clients used {used:.0%} of the cores they could have had: the service's figures are a lower bound",
+        used=used,
+    )
+    return [lower_bound]
+
+
+def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
+    """Share of the cores that services and clients of *cells* used together, median; None if not known."""
+    cores = cores_of(run, SERVICE, CLIENT)
+    spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in cells if cell.status == "ok"]
+    shares = [ns / wall_ns / cores for ns, wall_ns in spent if ns and wall_ns and cores]
+    return median(shares) if shares else None
+
+
+def full(used: float | None, cells: Sequence[CellResult]) -> list[Message]:
+    """That the machine was full, and what follows, where it was."""
+    if used is None or used < MOST_IN_USE:
+        return []
+    has_native_client = all(cell.client_runtime == NATIVE for cell in cells)
+    return [
+        message(
+            "services and clients together used {most:.0%} of the cores or more: the ratio is that of the pair, not "
+            "of the service alone ({remedy})",
+            most=MOST_IN_USE,
+            remedy=message("more cores") if has_native_client else message("--client-runtime native, or more cores"),
+        )
+    ]
+
+
+def disturbances(cells: Sequence[CellResult]) -> list[Message]:
+    """Return what other processes used, if any block is marked for it, and what else disturbed many of the cells."""
+    seen, disturbed = others(cells), otherwise_disturbed(cells)
+    return [
+        *([seen.marks] if seen and seen.marked else []),
+        *([not_quiet(cells, disturbed)] if len(disturbed) > len(cells) * MOST_DISTURBED else []),
+    ]
+
+
+def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
+    """Return the cells that something disturbed besides other processes, of which is known how much they used."""
+    return [cell for cell in cells if any(_remains(one, cell) for one in cell.disturbances)]
+
+
+def _remains(disturbance: Message, cell: CellResult) -> bool:
+    return disturbance.code not in ("other_processes", "steal") or bool(cell.hosts) or not cell.others
+
+
+def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:
+    """In how many of *cells* the machine was not quiet, and by what."""
+    kinds = dict.fromkeys(_kind(one) for cell in disturbed for one in cell.disturbances if _remains(one, cell))
+    return message(
+        "the machine was not quiet in {count} of {all} cells: {kinds}",
+        count=len(disturbed), all=len(cells), kinds=listed(kinds),
+    )  # fmt: skip
+
+
+def _kind(disturbance: Message) -> Message:
+    """What disturbed a cell, without how much."""
+    return DISTURBANCES.get(disturbance.code, disturbance)

@@ -1,0 +1,93 @@
+"""What a comparison rests on: gates that its cells must pass, and notes on clients and machine."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.messages import message
+from core.result import Status
+from reports.facts.comparisons import Comparison, compare, is_decided
+from tests.reports.facts.timed_cells import compared, only, steady
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [("invalid", "3.14 in block 8: the reason"), ("failed", "1 of 16 cells failed: the reason")],
+)
+def test_one_cell_that_is_not_ok_makes_a_comparison_invalid_and_is_told(status: Status, why: str) -> None:
+    bad = faulty(cell_of("2", "3.14"), 8, status, "the reason")
+    one = only([*steady("3.11", 3000), *steady("3.14", 1500, blocks=7), bad])
+    assert (one.verdict, one.ratio, one.low, one.p) == ("invalid", None, None, None)
+    assert str(one.why) == why
+
+
+@pytest.mark.parametrize(("ms", "needed"), [(249, 9), (100, 20), (250, 0), (3000, 0)])
+def test_an_arm_that_was_timed_for_less_than_2_s_in_all_has_a_ratio_and_no_verdict(ms: float, needed: int) -> None:
+    """8 blocks of 250 ms are 2 s; of 249 ms it takes 9, of 100 ms 20."""
+    one = only(steady("3.11", ms) + steady("3.14", 4 * ms))
+    assert one.ratio == pytest.approx(1 / 4)
+    assert (one.verdict, one.blocks_needed) == (("inconclusive", needed) if needed else ("slower", None))
+
+
+def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
+    """A family of 2: p of 8 blocks that agree is 2 / 2**8, times 2; there is no mean over the two settings."""
+    arms = zip(("3.11", "3.14", "3.14t+gil", "3.14t"), (900, 800, 1000, 400), strict=True)
+    cells = [cell for arm, ms in arms for size in (0, 1) for cell in steady(arm, ms, {"PAYLOAD_BYTES": size})]
+    run = run_of(cells, runtimes=["3.11", "3.14", "3.14t+gil", "3.14t"])
+    run.plan["judged_steps"] = ["lock"]
+    found = compare(run)
+    assert {one.step: (one.verdict, one.p) for one in found} == {
+        **dict.fromkeys(("version", "build", "whole"), ("unjudged", None)), "lock": ("faster", 2 * 2 / 2**8),
+    }  # fmt: skip
+    assert {one.system for one in found} == {"2"}
+    assert [one.ratio for one in found if one.step == "version"] == pytest.approx([900 / 800] * 2)
+    assert is_decided(run)
+
+
+def test_a_gate_closes_the_comparisons_of_its_arms_alone() -> None:
+    bad = faulty(cell_of("2", "3.14t+gil"), 8, "invalid", "why")
+    cells = [*steady("3.11", 3000), *steady("3.14", 3000), *steady("3.14t+gil", 3000, blocks=7), bad]
+    found = compared(cells, ("3.11", "3.14", "3.14t+gil"))
+    assert {one.step: one.verdict for one in found} == {"version": "equivalent", "build": "invalid", "whole": "invalid"}
+
+
+def with_cpu(ms_each: int, cores: int = 8) -> Comparison:
+    """One client and one service in 2.001 s, each of which spent ms_each in user and as much in kernel mode."""
+    cells = [
+        measured(cell_of("2", arm), block, [2000 * MS], cpu_ns=ms_each * MS)
+        for arm in ("3.11", "3.14")
+        for block in range(1, 9)
+    ]
+    run = run_of(cells, runtimes=["3.11", "3.14"])
+    run.machine["cores_usable"] = cores
+    (one,) = compare(run)
+    return one
+
+
+@pytest.mark.parametrize(
+    ("ms_each", "cores", "noted"),
+    [
+        (850, 8, ["the clients used 85% of the cores they could have had"]),
+        (800, 8, []),
+        (475, 1, ["services and clients together used 90% of the cores or more"]),  # 0.95 s each, of 2 s on one core
+        (475, 2, []),
+    ],
+)
+def test_full_clients_and_a_full_machine_are_noted_and_the_verdict_stands(
+    ms_each: int, cores: int, noted: list[str]
+) -> None:
+    one = with_cpu(ms_each, cores)
+    assert [str(note).partition(":")[0] for note in one.notes] == noted
+    assert one.cores_in_use == pytest.approx(4 * ms_each / 2001 / cores)
+    assert one.verdict == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("count", "notes"), [(5, ["the machine was not quiet in 5 of 16 cells: CPU steal, load"]), (4, [])]
+)
+def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(count: int, notes: list[str]) -> None:
+    messages = [message("4 % of the time", code="steal"), message("3.1", code="load")]
+    cells = steady("3.11", 2000) + steady("3.14", 2000)
+    noted = only([replace(cell, disturbances=messages) for cell in cells[:count]] + cells[count:])
+    assert [*map(str, noted.notes)] == notes

@@ -1,0 +1,69 @@
+"""Where the time of a request goes, with figures that one can divide in one's head."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.result import CellResult
+from reports.facts.costs import costs_of, median_costs, saturation
+from tests.reports.sample import MS, cell_of, faulty, measured
+
+CELL = cell_of("2", "3.14t", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 500})
+
+
+def process(**more: Any) -> dict[str, Any]:
+    """One process; half of what *two* of these cost a thousand requests is one's figure per request."""
+    return {
+        "cpu_user_ns": 20 * MS,
+        "cpu_system_ns": 10 * MS,
+        "run_queue_ns": 5 * MS,
+        "voluntary_switches": 1000,
+        "involuntary_switches": 500,
+        "max_rss_bytes": 3_000_000,
+        "pss_bytes": 2_000_000,
+        **more,
+    }
+
+
+def result(**more: Any) -> CellResult:
+    """1000 requests of two clients to one service within a second."""
+    cell = measured(CELL, 1, [1000 * MS, 1000 * MS])
+    return replace(
+        cell, **{"wall_ns": 1000 * MS, "services": [process()], "clients": [process(), process()], "calc_ns": 0, **more}
+    )
+
+
+def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
+    silent = {name: value for name, value in process().items() if name not in ("run_queue_ns", "pss_bytes")}
+    costs = costs_of(result(services=[silent]))
+    assert (costs.calc, costs.waiting, costs.service_run_queue, costs.service_pss) == (None, None, None, None)
+    assert (costs.service_user, costs.client_run_queue) == (20.0, 10.0)
+
+
+def test_several_blocks_give_the_median_of_those_that_are_ok() -> None:
+    """A block that does not say is left out of that median alone."""
+    spent: Sequence[tuple[int, Mapping[str, int]]] = ((10, {"calc_ns": 10 * MS}), (30, {}), (90, {"calc_ns": 20 * MS}))
+    cells = [result(services=[process(cpu_user_ns=one * MS)], **more) for one, more in spent]
+    costs = median_costs([*cells, faulty(CELL, 4, "failed", "why")])
+    assert costs is not None
+    assert (costs.calc, costs.service_user) == (15.0, 30.0)
+
+
+# ---- saturation ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("clients", "cores", "share"),
+    [
+        ([{}, {}], 8, 0.03),  # under a GIL they could use a core each
+        ([{"gil_enabled_end": False}] * 2, 4, 0.015),  # without it all
+        ([{}, {}], 1, 0.06),
+    ],
+)
+def test_saturation_is_cpu_time_over_that_of_the_cores_the_clients_could_use(
+    clients: list[dict[str, Any]], cores: int, share: float
+) -> None:
+    cell = result(clients=[process(**one) for one in clients])
+    assert saturation(cell, cores) == pytest.approx(share)

@@ -1,0 +1,121 @@
+"""The last screen of a run, whole, as saved in answers/; UPDATE_SNAPSHOTS=1 writes these files anew."""
+
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.languages import language
+from core.messages import message
+from core.result import CellResult, Run
+from reports.render.console import terminal
+from reports.render.terminal import print_section
+from reports.topics.answer import with_page
+from reports.topics.verdict import section
+from reports.view import View
+from tests.reports.sample import MS, RUNTIMES, cell_of, measured, run_of
+
+SAVED = Path(__file__).with_name("answers")
+ONE, ALIKE = (0.97, 1.0, 1.03), (0.995, 1.0, 1.005)  # what the blocks of an arm differ by, in turn
+WIDE = (0.7, 1.0, 1.4)
+# ms under 3.11, 3.14, 3.14t+gil, 3.14t, and how much the blocks of the last differ
+SYSTEMS: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
+    "1": ((600, 600, 700, 500), ONE),
+    "2": ((600, 580, 640, 300), ONE),
+    "3": ((600, 590, 650, 660), WIDE),
+    "4": ((600, 590, 650, 280), ONE),
+}
+
+
+def cells_of(
+    system: str, times: Mapping[str, float], spread: Sequence[float], services: int = 1, blocks: int = 9
+) -> list[CellResult]:
+    """Cells of each arm; all blocks of an arm but the last are alike."""
+    last = [*times][-1]
+    return [
+        replace(measured(cell_of(system, arm, {"NUM_API_SERVICES": services}), block, [round(ms * factor * MS)]),
+                wall_ns=round(ms * factor * MS))
+        for arm, ms in times.items()
+        for block in range(1, blocks + 1)
+        for factor in [spread[block % 3] if arm == last else 1.0]
+    ]  # fmt: skip
+
+
+def several(runtimes: Sequence[str] = RUNTIMES, cores: int = 2, blocks: int = 9) -> Run:
+    cells = [
+        cell
+        for system, (times, spread) in SYSTEMS.items()
+        for cell in cells_of(
+            system, {arm: ms for arm, ms in zip(RUNTIMES, times, strict=True) if arm in runtimes}, spread, blocks=blocks
+        )
+    ]
+    if cores > 1 and "3.14t+gil" in runtimes:
+        cells += cells_of("2", {"3.14t+gil": 500, "3.14t": 500}, ALIKE, services=cores, blocks=blocks)
+    run = run_of(cells, runtimes=runtimes, blocks=blocks)
+    titles = {1: "one process", cores: "one process per core"}
+    rows = {(cell.system, cell.params["NUM_API_SERVICES"]): cell.params for cell in cells}
+    run.plan["rows"] = [
+        {"system": system, "params": params, "title": titles[int(services or 1)]}
+        for (system, services), params in rows.items()
+    ]
+    run.plan["judged_steps"] = ["lock", "whole"]
+    run.machine["cores_usable"] = cores
+    return run
+
+
+def one_setting() -> Run:
+    run = run_of(cells_of("4", dict(zip(RUNTIMES, (600, 590, 650, 280), strict=True)), ONE), runtimes=RUNTIMES)
+    again = [replace(cell, arm="3.14t again") for cell in run.cells if cell.runtime == "3.14t"]
+    run.cells += again
+    run.cells = [
+        replace(cell, latency={**cell.latency, "p99_ns": (900 if cell.runtime == "3.14t" else 600) * MS})
+        for cell in run.cells
+    ]
+    run.machine["cores_usable"] = 2
+    run.runtimes["3.11"]["compiler"] = "Clang 18"
+    return run
+
+
+def few_runtimes() -> Run:
+    run = several(runtimes=("3.14", "3.14t"))
+    run.missing = {
+        "3.11": message("Install it with: uv python install 3.11"),
+        "3.14t+gil": message("Install it with: uv python install 3.14t"),
+    }
+    return run
+
+
+def one_busy_core() -> Run:
+    run = several(cores=1, blocks=3)
+    busy = [message("other processes", code="other_processes")]
+    run.cells = [replace(cell, disturbances=busy) for cell in run.cells]
+    return run
+
+
+CASES: Mapping[str, Callable[[], Run]] = {
+    "several": several,
+    "one-setting": one_setting,
+    "few-runtimes": few_runtimes,
+    "one-busy-core": one_busy_core,
+    "nothing-to-compare": lambda: several(runtimes=("3.14t",)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_answer_is_as_saved_and_fits_the_screen(name: str, lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    paper = io.StringIO()
+    shown = with_page(section(View(CASES[name]())), "reports/out/a/report.html")
+    print_section(shown, terminal(paper), language(lang))
+    text = "\n".join(line.rstrip() for line in paper.getvalue().splitlines()) + "\n"
+    path = SAVED / f"{name}.{lang}.txt"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 30
+    assert lang == "zh" or max(map(len, text.splitlines())) <= 80

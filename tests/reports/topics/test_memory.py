@@ -1,0 +1,116 @@
+"""Slopes of memory: known lines, shared pages, and how often the interval holds the truth."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.result import Run
+from reports.document.model import Section
+from reports.document.values import KIB, MIB
+from reports.facts.growth import growths
+from reports.statistics.scaling import line_fit
+from reports.topics.memory import section
+from reports.view import View
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served
+
+COUNTS = (0, 25, 50, 75, 100, 125, 150, 175, 200)
+
+
+def shared_pages(clients: int) -> float:
+    """Proportional set size of one service beside so many clients of the same interpreter: 4 KiB more for each."""
+    return 10 * MIB + 4 * KIB * clients + 8 * MIB / (clients + 1)
+
+
+def memory_run(
+    counts: Sequence[int] = COUNTS, size: Callable[[int], float] = shared_pages, key: str = "pss_bytes"
+) -> Run:
+    cells = [
+        served(
+            "3.14",
+            block,
+            1000 if count else 0,
+            {"NUM_API_SERVICES": 1, "NUM_CLIENTS": count, "PAYLOAD_BYTES": 0},
+            services=[{key: round(size(count))}],
+            clients=[{key: 12 * MIB}] * count,
+        )
+        for count in counts
+        for block in (1, 2)
+    ]
+    return run_of(cells, name="memory", blocks=2, runtimes=["3.14"])
+
+
+def made(run: Run) -> Section:
+    return section(View(run))
+
+
+def sentences(run: Run) -> list[str]:
+    return [str(sentence) for sentence in made(run).sentences]
+
+
+def test_pages_shared_with_the_clients_are_no_part_of_the_slope() -> None:
+    """The service grows by 4 KiB for each client, yet a plain line through its proportional sizes falls."""
+    services, clients = growths(memory_run())
+    assert services.slope.value == pytest.approx(4 * KIB, rel=1e-3)
+    assert services.at(0) == pytest.approx(18 * MIB, rel=1e-3)
+    assert line_fit(services.points).slope.value < 0
+    assert clients.slope.value == pytest.approx(12 * MIB)
+
+
+def test_without_proportional_sizes_it_is_the_plain_line() -> None:
+    """Through (0, 10), (1, 13), (2, 13) MiB, twice each: slope 1.5, intercept 10.5."""
+    sizes = {0: 10 * MIB, 1: 13 * MIB, 2: 13 * MIB}
+    services = growths(memory_run([0, 1, 2], lambda count: sizes[count], "max_rss_bytes"))[0]
+    assert services.slope.value == pytest.approx(1.5 * MIB)
+    assert services.at(0) == pytest.approx(10.5 * MIB)
+    assert services.shared == 0
+
+
+def test_no_growth_is_claimed_where_the_interval_includes_0() -> None:
+    rng = np.random.default_rng(2)
+    run = memory_run(size=lambda count: 10 * MIB + MIB * rng.standard_normal())
+    assert "no growth is shown (" in sentences(run)[0]
+
+
+def profile(runtime: str, objects_mib: float, **more: int) -> dict[str, Any]:
+    """A service that had grown by its objects after the load, with 2 MiB of files and 1 of stacks all the time."""
+    sizes = {"files": 2 * MIB, "stacks": MIB, "c_heap": 0, "processes": 1, "threads": 9}
+    moments = {"start": {"files": MIB, "objects": MIB}, "before": {**sizes, "objects": 4 * MIB}}
+    moments |= {moment: {**sizes, "objects": round(objects_mib * MIB), **more} for moment in ("after", "idle")}
+    params = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 25, "PAYLOAD_BYTES": 0}
+    of_cell = {"kind": "memory", "system": "2", "runtime": runtime, "params": params}
+    return {**of_cell, "sentence": {"msgid": "x"}, "moments": moments}
+
+
+def test_what_a_runtime_takes_beyond_its_twin_is_told_by_kind() -> None:
+    run = memory_run((25,))
+    run.profiles = [profile("3.14", 6, in_use=5 * MIB, free=MIB), profile("3.14t", 16.5)]
+    run.profiles += [{**profile("3.14", 1), "kind": "perf"}, {**profile("3.14", 1), "moments": {}}]
+    said = made(run)
+    assert [str(sentence).partition(": ")[2] for sentence in said.sentences] == [
+        "after the load its first service takes 19.5 MiB under 3.14t and 9.0 MiB under 3.14: objects +10.5 MiB."
+    ]
+    lines = said.tables[1].lines
+    assert [str(line[1].words) for line in lines[:4]] == [
+        *("interpreter started", "before the load", "after the load", "2 s later"),
+    ]
+    assert [datum.value for datum in lines[2][2:]] == [9 * MIB, 6 * MIB, 0, MIB, 2 * MIB, 5 * MIB, MIB, 9, None]
+    assert [datum.value for datum in lines[6][7:9]] == [None, None]
+
+
+@pytest.mark.parametrize(("sockets", "is_divided"), [(17, True), (10, False), (1, False)])
+def test_memory_beyond_that_before_any_client_is_divided_among_connections_that_are_enough(
+    sockets: int, is_divided: bool
+) -> None:
+    of_one, run = profile("3.14", 6), memory_run((25,))
+    of_one["moments"] |= {"listening": {"files": 2 * MIB, "stacks": MIB, "objects": 3 * MIB, "sockets": 1}}
+    of_one["moments"]["before"] |= {"sockets": sockets}
+    run.profiles = [of_one]
+    said = [str(sentence).partition(": ")[2] for sentence in made(run).sentences]
+    divided = (
+        "for each of its 16 connections the first service takes 64.0 KiB when they are open and idle, 192.0 KiB after "
+        "the load and 192.0 KiB 2 s later, beyond what it took before any client."
+    )
+    assert said == ([divided] if is_divided else [])

@@ -1,0 +1,144 @@
+"""One process of threads against many processes: ratios by hand, what is missing, where the one overtakes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from config.load import load_experiment
+from core.result import CellResult, Run
+from reports.document.model import Section
+from reports.topics.topology import section
+from reports.view import View
+from tests.reports.contestants import lines_of
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served, sized
+
+Rates = Mapping[tuple[str, int, int], float]
+
+# (runtime, processes, threads) -> requests/s
+RATES: Rates = {("3.14t", 1, 2): 1900, ("3.14", 1, 2): 1000, ("3.14", 2, 1): 2000, ("3.14t", 2, 1): 1800}
+SENTENCE = (
+    "CALC_TARGET 0: the throughput of 1 process of 2 threads on 3.14t is 1.90 (1.90 - 1.90) times that of 1 process on "
+    "3.14 and 0.95 (0.95 - 0.95) times that of 2 processes on 3.14, with 0.60 (0.60 - 0.60) times their memory."
+)
+
+
+def made(run: Run) -> Section:
+    return section(View(run))
+
+
+def sentences(run: Run) -> list[str]:
+    return [str(sentence) for sentence in made(run).sentences]
+
+
+def tables(run: Run) -> list[list[list[str]]]:
+    return [lines_of(figure.table) for figure in made(run).figures if figure.table]
+
+
+def measured_cells(
+    rates: Rates, blocks: Sequence[int] = (1, 2, 3), load: int = 0, clients: int = 4
+) -> list[CellResult]:
+    return [
+        served(
+            runtime,
+            block,
+            rate,
+            {
+                "NUM_API_SERVICES": processes,
+                "NUM_WORKERS_PER_API_SERVICE": threads,
+                "NUM_CLIENTS": clients,
+                "CALC_TARGET": load,
+            },
+            services=sized(*[60 if runtime == "3.14t" else 50] * processes),
+        )
+        for (runtime, processes, threads), rate in rates.items()
+        for block in blocks
+    ]
+
+
+def topology_run(*cells: CellResult, cores: int = 2) -> Run:
+    run = run_of(cells, name="topology", runtimes=sorted({cell.runtime for cell in cells}))
+    run.machine["cores_usable"] = cores
+    return run
+
+
+def swept(*over_many: Sequence[float]) -> Run:
+    """A run with a load for each of *over_many*: the ratio of 1 x 2 on 3.14t to 2 x 1 on 3.14, by block."""
+    cells = [
+        cell
+        for load, ratios in enumerate(over_many)
+        for block, ratio in enumerate(ratios, 1)
+        for cell in measured_cells({**RATES, ("3.14t", 1, 2): 2000 * ratio}, (block,), load)
+    ]
+    return topology_run(*cells)
+
+
+def test_the_sentence_people_look_for_has_its_ratios_by_hand() -> None:
+    """1900/1000, 1900/2000, and 60 MiB of one process over 2 x 50 MiB."""
+    assert sentences(topology_run(*measured_cells(RATES))) == [SENTENCE]
+
+
+@pytest.mark.parametrize(
+    ("absent", "end"),
+    [
+        (("3.14", 2, 1), "on 3.14; not measured in the same blocks: 2 processes on 3.14."),
+        (("3.14", 1, 2), "their memory; not measured in the same blocks: 1 process of 2 threads on 3.14."),
+        (("3.14t", 1, 2), "1 process of 2 threads on 3.14t was not measured, so there is nothing to compare."),
+    ],
+)
+def test_a_missing_cell_is_named(absent: tuple[str, int, int], end: str) -> None:
+    """A cell that failed in every block is missing as well."""
+    failed = [replace(cell, status="failed") for cell in measured_cells({absent: 1000})]
+    others = measured_cells({key: rate for key, rate in RATES.items() if key != absent})
+    (sentence,) = sentences(topology_run(*others, *failed))
+    assert sentence.endswith(end)
+
+
+def test_another_version_is_named_as_what_is_mixed_in() -> None:
+    other = {"3.14": "3.11", "3.14t": "3.14t"}
+    rates = {(other[runtime], processes, threads): rate for (runtime, processes, threads), rate in RATES.items()}
+    (sentence,) = sentences(topology_run(*measured_cells(rates)))
+    assert sentence.endswith("their memory (another version: this is version and lock together).")
+
+
+def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
+    rates = {("3.14t", 1, 8): 1000.0, ("3.14", 8, 1): 1000.0, ("3.14", 1, 8): 1000.0}
+    lines = sentences(topology_run(*measured_cells(rates), cores=8))
+    assert lines[-1].startswith("4 clients keep no more than 4 requests under way at one process, fewer than it could")
+    assert lines[-1].endswith("the figures of 1 x 8 are a lower bound. Raise NUM_CLIENTS.")
+    assert len(sentences(topology_run(*measured_cells(rates, clients=8), cores=8))) == 1
+
+
+@pytest.mark.parametrize(
+    ("over_many", "says"),
+    [
+        (([0.8] * 8, [0.9] * 8, [1.1] * 8), "overtakes 2 processes on 3.14 between CALC_TARGET 1 and 2."),
+        (([0.8] * 8, [0.9] * 8), "never overtakes 2 processes on 3.14 within the sweep; at best it serves 0.90 tim"),
+        (
+            ([0.8] * 8, [0.9, 1.1, 1.2, 1.2] * 2),
+            "is not shown to overtake 2 processes on 3.14 within the sweep; at best it se",
+        ),
+        (([1.2] * 8, [1.1] * 8), "serves more than 2 processes on 3.14 at every CALC_TARGET of the sweep, 0 to 1."),
+        (([1.2] * 8, [0.9] * 8), "serves more than 2 processes on 3.14 at CALC_TARGET 0 of 0, 1."),
+    ],
+)
+def test_where_the_one_process_overtakes_the_many(over_many: Sequence[Sequence[float]], says: str) -> None:
+    assert says in sentences(swept(*over_many))[-1]
+
+
+def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
+    cells = load_experiment("topology").cells()
+    assert all(cell.num_threads_per_client >= cell.num_api_services for cell in cells)
+
+
+def test_a_place_that_ran_as_another_shape_is_shown_and_compared_as_that() -> None:
+    served_by: Any = [{"connections": 8, "loops": [4, 4], "threads": 2, "cpu_ns": [10, 10]}]
+    cells = [
+        replace(cell, services=[{**cell.services[0], "workers": served_by}]) if cell.runtime == "3.14t" else cell
+        for cell in measured_cells({**RATES, ("3.14t", 1, 2): 1850})
+    ]
+    run = run_of(cells)
+    assert "3.14t: asked for 2 x 1 (processes x threads), runs as 1 x 2, and is compared as that." in sentences(run)
+    assert [line[1:3] for line in tables(run)[0] if "3.14t" in line[0]] == [["2 x 1", "1 x 2"], ["1 x 2", "1 x 2"]]
