@@ -39,6 +39,11 @@ def of_rows(rows: Iterable[Row]) -> str:
     return of_cells(cell for row in rows for cell in row.cells)
 
 
+def of_row(row: Row) -> str:
+    """The groups of all cells of *row*."""
+    return of_rows([row])
+
+
 def together(groups: Iterable[str]) -> str:
     """Groups of cells of several figures, each once."""
     return " ".join(dict.fromkeys(group for groups_ in groups for group in groups_.split()))

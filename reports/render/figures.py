@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Drawing
 
 from core.files import put
 from core.languages import ENGLISH, Language
-from core.messages import Message, message
+from core.messages import Message
 from core.printable import Printable
 from reports.document.drawing import Panel
 from reports.document.looks import LIGHT
@@ -106,8 +106,3 @@ def _place(
 def _lines(words: Message, width: float, character: float, language: Language) -> Sequence[str]:
     """The text in lines that fit *width* inches."""
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)
-
-
-def tip(name: str | Message, value: str) -> Message:
-    """What pointing at a mark shows."""
-    return message("{name}: {value}", name=name, value=value)

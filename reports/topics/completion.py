@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from core.messages import Message, message
-from reports.document.drawing import Axis, Curve, Mark, Panel, Span
+from reports.document.drawing import Axis, Curve, Panel, Span
 from reports.document.model import Figure, Section
+from reports.document.shapes import Spot, bar, named_axis
 from reports.facts.arrangement import alike
 from reports.facts.measures import Measure, measure
 from reports.facts.summary import STATES, Row
 from reports.facts.traces import of_rows
-from reports.render.figures import tip
 from reports.seed.beside import beside_the_seed
 from reports.view import View
 
@@ -57,22 +57,17 @@ def _is_idle(row: Row) -> bool:
 
 
 def _panel(rows: Sequence[Row], how: Measure, most: float, view: View) -> Panel:
-    names = tuple((float(place), row.runtime) for place, row in enumerate(rows))
     return Panel(
         title=view.settings.short(rows[0].system, rows[0].params),
         across=Axis(label=how.label, low=0.0, high=most),
-        up=Axis(label=message("runtime"), low=len(rows) - 0.5, high=-0.5, ticks=names),
+        up=named_axis([row.runtime for row in rows], message("runtime")),
         curves=tuple(_bar(row, place, how, view) for place, row in enumerate(rows)),
     )
 
 
 def _bar(row: Row, place: int, how: Measure, view: View) -> Curve:
     """From 0 to the median; where there is none, the row's state stands in its place."""
-    cells, look = of_rows([row]), view.looks[row.runtime]
+    look = view.looks[row.runtime]
     if row.figures is None:
         return Curve(name="", look=look, spans=(Span(y=place, start=0.0, end=0.0, text=STATES[row.state]),))
-    middle = how.median(row)
-    label = tip(row.runtime, how.form(middle))
-    marks = (Mark(x=value, y=place, tip=tip(row.runtime, how.form(value)), cells=cells) for value in how.blocks(row))
-    span = Span(y=place, start=0.0, end=middle, tip=label, cells=cells, text=how.form(middle))
-    return Curve(name="", look=look, marks=tuple(marks), spans=(span,))
+    return bar(look, Spot(place, how.blocks(row), of_rows([row]), row.runtime), how.form)

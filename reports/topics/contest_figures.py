@@ -6,11 +6,11 @@ from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel, Span
 from reports.document.model import Figure
+from reports.document.shapes import tip
 from reports.document.values import whole
 from reports.facts.figures import requests_per_s
 from reports.facts.standings import Contest, Standing
 from reports.facts.traces import of_cells, of_rows
-from reports.render.figures import tip
 from reports.render.strips import round_values
 from reports.topics.axes import places_of, swept_axis
 from reports.view import View

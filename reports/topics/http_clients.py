@@ -8,6 +8,7 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from reports.document.drawing import Axis, Curve, Mark, Panel, Span
 from reports.document.model import ABSENT, Column, Datum, Figure, Section, Table, arm, bounds, number, traced, words
+from reports.document.shapes import tip
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.facts.http_story import Settings, answer, story
 from reports.facts.http_workers import (
@@ -19,7 +20,6 @@ from reports.facts.http_workers import (
     timeline,
     up_to_most,
 )
-from reports.render.figures import tip
 from reports.seed import http_clients as seed
 from reports.topics import contest as shared
 from reports.topics.absent import absent_sentences

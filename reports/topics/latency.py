@@ -6,6 +6,7 @@ from math import ceil, log10
 from core.messages import NOTHING, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, groups, number, words
+from reports.document.shapes import tip
 from reports.document.values import microseconds, ratio, whole
 from reports.facts.comparisons import Comparison
 from reports.facts.curves import curve, percentiles
@@ -13,7 +14,6 @@ from reports.facts.loops import loop_words
 from reports.facts.pairs import OVER_ALL
 from reports.facts.summary import Row
 from reports.facts.traces import of_rows
-from reports.render.figures import tip
 from reports.statistics.evidence import WORDS
 from reports.topics.comparisons import by_setting
 from reports.view import View

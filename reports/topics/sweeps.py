@@ -1,21 +1,22 @@
 """Sweeps: charts of completion time or throughput against a parameter, and whether throughput falls at the end."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.program import PROGRAM
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Column, Figure, Group, Line, Section, Table, arm, interval, number, traced, words
-from reports.document.values import ratio
+from reports.document.drawing import Axis, Curve, Panel
+from reports.document.model import Figure, Section, Table, interval, traced
+from reports.document.shapes import Col, Spot, arm_col, col, line, table
+from reports.document.values import ratio, whole
 from reports.facts.arrangement import value_text
 from reports.facts.falls import Ending, endings
 from reports.facts.measures import Measure, measure
 from reports.facts.series import about
 from reports.facts.summary import Row
 from reports.facts.sweeping import Sweep, sweeps
-from reports.facts.traces import of_cells, of_rows
-from reports.render.figures import tip
+from reports.facts.traces import of_cells, of_row, of_rows
 from reports.topics.axes import places_of, swept_axis
 from reports.view import View
 
@@ -107,28 +108,14 @@ def _curves(
 ) -> Iterator[Curve]:
     for runtime in dict.fromkeys(row.runtime for row in panel):
         rows = sorted((row for row in panel if row.runtime == runtime), key=lambda row: places[row.params[name]])
-        marks = (
-            Mark(x=places[row.params[name]], y=value, tip=tip(runtime, how.form(value)), cells=of_rows([row]))
-            for row in rows
-            for value in how.blocks(row)
-        )
-        line = ((places[row.params[name]], how.median(row)) for row in rows)
-        yield Curve(name=runtime, look=view.looks[runtime], line=tuple(line), marks=tuple(marks))
+        spots = (Spot(places[row.params[name]], how.blocks(row), of_rows([row]), runtime) for row in rows)
+        yield line(runtime, view.looks[runtime], spots, how.form)
 
 
 def _table(sweep: Sweep, title: Message, how: Measure, view: View) -> Table:
-    heads = (verbatim(sweep.name), how.label)
-    return Table(
-        name=title,
-        columns=(Column(head=message("Runtime")), *(Column(head=head, is_number=True) for head in heads)),
-        groups=tuple(
-            Group(head=_title(sweep, panel, view), lines=tuple(_line(row, sweep.name, how, view) for row in panel))
-            for panel in sweep.panels
-        ),
-    )
-
-
-def _line(row: Row, name: str, how: Measure, view: View) -> Line:
-    cells = of_rows([row])
-    figure = number(how.median(row), how.form, cells, how.figure)
-    return arm(row.runtime, view.looks[row.runtime], cells), words(value_text(row.params[name])), figure
+    cols: list[Col[Row]] = [
+        arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row),
+        col(verbatim(sweep.name), lambda row: value_text(row.params[sweep.name]), whole),
+        col(how.label, how.median, how.form, of_row, how.figure),
+    ]
+    return table(title, cols, [(_title(sweep, panel, view), panel) for panel in sweep.panels])

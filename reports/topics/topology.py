@@ -8,6 +8,7 @@ from core.method import SAME
 from core.program import PROGRAM
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, estimated, groups, number, words
+from reports.document.shapes import tip
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.facts.figures import requests_per_s
 from reports.facts.ran import shape_text
@@ -24,7 +25,6 @@ from reports.facts.topologies import (
     topologies,
 )
 from reports.facts.traces import of_cells
-from reports.render.figures import tip
 from reports.statistics.stats import Estimate
 from reports.topics.topology_words import not_compared, place_words, ran_otherwise, sentences
 from reports.view import View

@@ -1,0 +1,117 @@
+"""The shapes that topics share: a table whose columns are declared beside their readers; charts of lines and of bars.
+
+A topic that one of these serves draws nothing itself. Pure.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Generic, TypeVar
+
+from core.messages import NOTHING, Message, message
+from reports.document.drawing import Axis, Curve, Mark, Span
+from reports.document.model import Column, Datum, Form, Group, Table, arm, estimated, number, words
+from reports.statistics.stats import Estimate
+
+Item = TypeVar("Item")
+Shown = Datum | Message | str | float | Estimate | None
+
+
+@dataclass(frozen=True)
+class Col(Generic[Item]):
+    """A column of a table, and what it shows of the item of a line."""
+
+    column: Column
+    datum: Callable[[Item], Datum]
+
+
+def col(
+    head: Message,
+    read: Callable[[Item], Shown],
+    form: Form | None = None,
+    cells: Callable[[Item], str] = lambda item: "",
+    figure: str = "",
+    **more: Any,
+) -> Col[Item]:
+    """Return a column of numbers if there is a *form*, else of words.
+
+    read:   the value of an item, with its interval if it has one, or words; None is shown as '-'
+    cells:  the groups of cells that it comes from; figure: which of their figures it is
+    more:   other fields of Column
+    """
+
+    def datum(item: Item) -> Datum:
+        value = read(item)
+        if isinstance(value, Datum):
+            return value
+        if isinstance(value, Estimate):
+            return estimated(value, form or str, cells(item), figure)
+        if isinstance(value, Message | str):
+            return words(value, cells=cells(item))
+        return number(value, form or str, cells(item), figure)
+
+    return Col(Column(head=head, is_number=form is not None, **more), datum)
+
+
+def arm_col(
+    head: Message, name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
+) -> Col[Item]:
+    """Return the column of an arm's name with its sign, which leads to its cells. looks: as View.looks"""
+    return Col(Column(head=head), lambda item: arm(name(item), looks.get(name(item)), cells(item)))
+
+
+def table(
+    name: Message, cols: Sequence[Col[Item]], groups: Iterable[tuple[Message, Iterable[Item]]], **more: Any
+) -> Table:
+    """Return a table with a line for each item. groups: a head, or nothing, and items; more: other fields of Table"""
+    made = [
+        Group(head=head, lines=tuple(tuple(one.datum(item) for one in cols) for item in items))
+        for head, items in groups
+    ]
+    return Table(name=name, columns=tuple(one.column for one in cols), groups=tuple(made), **more)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place of a chart: what was measured there, block by block. cells: groups; name: as its tips say it."""
+
+    place: float
+    values: Sequence[float]
+    cells: str
+    name: str | Message
+
+
+def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> Curve:
+    """Return a line through the medians, and a mark for each block."""
+    spots = tuple(spots)
+    return Curve(
+        name=name,
+        look=look,
+        line=tuple((spot.place, median(spot.values)) for spot in spots),
+        marks=tuple(
+            Mark(x=spot.place, y=value, tip=tip(spot.name, form(value)), cells=spot.cells)
+            for spot in spots
+            for value in spot.values
+        ),
+    )
+
+
+def bar(look: int, spot: Spot, form: Form) -> Curve:
+    """Return a bar to the median, and a mark for each block."""
+    middle = median(spot.values)
+    marks = (Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values)
+    span = Span(
+        y=spot.place, start=0.0, end=middle, tip=tip(spot.name, form(middle)), cells=spot.cells, text=form(middle)
+    )
+    return Curve(name="", look=look, marks=tuple(marks), spans=(span,))
+
+
+def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: float = 0.5) -> Axis:
+    """Return the upright axis of bars, the first name at the top. room: beyond the first and the last bar"""
+    ticks = tuple((float(place), name) for place, name in enumerate(names))
+    return Axis(label=label, low=len(names) - 1 + room, high=-room, ticks=ticks)
+
+
+def tip(name: str | Message, value: str) -> Message:
+    """Return what pointing at a mark shows."""
+    return message("{name}: {value}", name=name, value=value)
