@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
+.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -96,6 +96,10 @@ native-libraries: ## Install what the C and C++ programs need from the system's 
 
 browser: ## Install the Chromium that the tests of report.html need
 	@sh tests/browser/install.sh
+
+ssh-server: ## Install the OpenSSH server that the tests of several hosts need
+	@[ -x /usr/sbin/sshd ] && command -v ip >/dev/null || \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y openssh-server iproute2; } >/dev/null
 
 pins: $(RUN_STAMP) ## Write requirements*.txt and requirements/*.txt from pyproject.toml and *.in; newer versions: make pins ARGS=--upgrade
 	@$(compile) pyproject.toml -o requirements.txt

@@ -453,8 +453,9 @@ class MachineFacts(TypedDict, total=False):
 
 
 class Link(TypedDict):
-    """A host's way to the services."""
+    """A host's way to the services: round trips, and bytes a second one way."""
 
+    least_ns: Count
     median_ns: Count
     bytes_per_s: Count
 
@@ -466,6 +467,8 @@ class HostFacts(MachineFacts, total=False):
     builds: dict[str, RuntimeFacts] | None
     link: Link | None
     with_runner: bool
+    uv: bool
+    clock_error_ns: Count
 
 
 class Machine(MachineFacts, total=False):
