@@ -34,6 +34,7 @@ LIBRARIES = {
 }
 ONE_FILE = {
     "core/decode.py": "msgspec",
+    "core/languages.py": "polib",
     "core/record.py": "msgspec",
     "core/result.py": "msgspec",
     "reports/exports/parquet.py": "pyarrow",
