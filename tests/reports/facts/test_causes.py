@@ -6,7 +6,7 @@ import pytest
 
 from core.messages import Message
 from core.result import Run
-from reports.facts.bounds import bound_of_lock
+from reports.facts.causes import bound_of_lock
 from reports.topics import advice, locks
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of

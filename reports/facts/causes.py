@@ -1,16 +1,20 @@
-"""How much a cause can gain at most, by what was measured; docs/why.md derives the formulas. Pure."""
+"""Causes that cost a service throughput or latency, and how much the end of each can gain at most. Pure.
+
+docs/why.md derives the bounds. What helps against a cause: reports/facts/advice.py.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from core.messages import Message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
 from reports.facts.figures import cpu_ns
 from reports.facts.hosts import cores_of
-from reports.facts.summary import Row, setting_key
+from reports.facts.summary import Row
 from reports.statistics.stats import Estimate, effect
 
 LEAST_GAIN = 0.03
@@ -30,6 +34,79 @@ class Bound:
         """Whether the cause can gain less than LEAST_GAIN: it is no reason of a ratio."""
         known = [one for one in (self.throughput, self.p99) if one]
         return self.throughput is not None and all(most(one) < LEAST_GAIN for one in known)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """What was found, in words. bound: how much its end can gain; None if that is unknown"""
+
+    found: Message
+    bound: Bound | None = None
+
+    @property
+    def is_little(self) -> bool:
+        """Whether it is known that its end can gain next to nothing."""
+        return self.bound is not None and self.bound.is_little
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost(Fact):
+    """What takes *share* of something, 0..1."""
+
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collecting(Cost):
+    """Garbage collections of a service. share: of the time of its processes
+
+    holds_up: whether they were found to hold up its slow requests (reports.topics.pauses)
+    """
+
+    longest_ns: int
+    holds_up: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockWait(Cost):
+    """Threads that wait for a lock at a line. share: of the time of requests, or of the threads' time at work
+
+    owner: type of the object whose lock it is, [FILE] of which it is a variable, "" where that is not known
+    files: of the line, then of those that led there
+    under_gil: where containers have no locks, so that it is one of the program's or of an extension
+    """
+
+    owner: str
+    files: tuple[str, ...] = ()
+    under_gil: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stops(Cost):
+    """Stops of all threads at a line. share: of the time of requests; function: that has the line"""
+
+    runtime: str
+    per_request: float
+    function: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedCounts(Cost):
+    """Reference counts that several threads change. share: of CPU time, a lower bound"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowRelease(Fact):
+    """A patch release of the free-threaded build that is slower than another runtime, and stops all threads."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stressed(Fact):
+    """A finding of a stress: its kind (reports.terminal.stress), and the lines that were noticed."""
+
+    kind: str
+    only_without_gil: bool
+    lines: tuple[str, ...] = ()
 
 
 def most(bound: Estimate) -> float:
@@ -61,8 +138,8 @@ def _gain(cell: CellResult, cores: int, share: float, burnt: float | None) -> fl
 
 def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
     """Return the row of the arm that was profiled; None if it was not measured."""
-    arm = (*setting_key(profile["system"], profile["params"]), profile["runtime"])
-    return next((row for row in rows if (*setting_key(row.system, row.params), row.runtime) == arm), None)
+    arm = profile["system"], profile["params"], profile["runtime"]
+    return next((row for row in rows if (row.system, row.params, row.runtime) == arm), None)
 
 
 def bound_of_lock(
@@ -74,11 +151,14 @@ def bound_of_lock(
     which a profile of locks counts for the locks of Python code. A container is also slower while its lock moves from
     core to core: what that takes nobody counts, so there is no bound.
     """
-    alike = [
-        one for one in run.profiles if all(one.get(key) == profile[key] for key in ("system", "params", "runtime"))
-    ]
-    known = [one["waiting_cpu_share"] for one in alike if "waiting_cpu_share" in one]
-    under_gil = RuntimeName.parse(profile["runtime"]).gil_enabled
-    if not under_gil and not LOCKS.issuperset(owners):
+    if RuntimeName.parse(profile["runtime"]).gil_enabled:
+        return bound(row_of(rows, profile), run, share, 0.0)
+    if not LOCKS.issuperset(owners):
         return Bound(throughput=None)
-    return bound(row_of(rows, profile), run, share, 0.0 if under_gil else next(iter(known), None))
+    arm = ("system", "params", "runtime")
+    known = (
+        one["waiting_cpu_share"]
+        for one in run.profiles
+        if "waiting_cpu_share" in one and all(one.get(key) == profile[key] for key in arm)
+    )
+    return bound(row_of(rows, profile), run, share, next(known, None))

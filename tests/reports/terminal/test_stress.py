@@ -6,8 +6,7 @@ import pytest
 
 from core.messages import message
 from core.stress import Round, Stress
-from reports.facts.stress import answered, findings
-from reports.terminal.stress import stress_document, verdict
+from reports.terminal.stress import answered, findings, stress_document, verdict
 
 FIRST = {"request": "GET /a", "got": "it is 1", "expected": "2"}
 
