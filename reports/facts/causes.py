@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from core.messages import Message
-from core.result import CellResult, Run
+from core.result import Run
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
 from reports.facts.figures import cpu_ns
@@ -121,19 +121,15 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None, p99: Est
     there may be any amount of CPU time to save
     """
     cores = cores_of(run, SERVICE, CLIENT)
-    gains = [gain for cell in (row.good if row else ()) if (gain := _gain(cell, cores, share, burnt)) is not None]
-    return Bound(throughput=effect(gains) if gains else None, p99=p99)
-
-
-def _gain(cell: CellResult, cores: int, share: float, burnt: float | None) -> float | None:
-    ours, services = cpu_ns([*cell.services, *cell.clients]), cpu_ns(cell.services)
-    if not ours or services is None or not cores:
-        return None
     of_its_own = 1 / max(LEAST_BUSY, 1 - share) - 1
-    if burnt is None:
-        return of_its_own
-    busy = (ours - burnt * services) / cell.wall_ns / cores  # a core that others use may become ours
-    return max(0.0, min(of_its_own, 1 / max(LEAST_BUSY, busy) - 1))
+    gains = []
+    for cell in row.good if row else ():
+        ours, services = cpu_ns([*cell.services, *cell.clients]), cpu_ns(cell.services)
+        if ours and services is not None and cores:
+            busy = (ours - (burnt or 0) * services) / cell.wall_ns / cores  # a core that others use may become ours
+            of_idle = max(0.0, 1 / max(LEAST_BUSY, busy) - 1)
+            gains.append(of_its_own if burnt is None else min(of_its_own, of_idle))
+    return Bound(throughput=effect(gains) if gains else None, p99=p99)
 
 
 def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:

@@ -20,7 +20,6 @@ CHECKS: Mapping[str, Message] = {
     "status": message("status only: one client gets different answers"),
 }
 RULE_OF_THREE = 3  # an event of probability p is missed in n tries with probability (1-p)**n, 5 % for p = 3/n
-TIMEOUT = "timeout"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,22 +34,6 @@ class Seen:
     rounds: Sequence[Round]
     only_without_gil: bool
     lines: tuple[str, ...]
-
-    @property
-    def example(self) -> Mapping[str, str]:
-        """The first wrong answer."""
-        return next((one.first_wrong for one in self.rounds if one.first_wrong), {})
-
-    @property
-    def reason(self) -> Message:
-        """The first reason."""
-        return next((one.reason for one in self.rounds if one.reason), NOTHING)
-
-    @property
-    def traces(self) -> tuple[str, ...]:
-        """Those of crashes, or of threads that hang, in the first round that has any."""
-        traces = (one.crashes if self.kind == "crash" else one.stacks for one in self.rounds)
-        return next(filter(None, traces), ())
 
 
 def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
@@ -81,7 +64,7 @@ def _crashes(one: Round) -> int:
 
 
 def _hangs(one: Round) -> int:
-    return one.failures.get(TIMEOUT, 0) or int(bool(one.stacks))
+    return one.failures.get("timeout", 0) or int(bool(one.stacks))
 
 
 def _failures(one: Round) -> int:
@@ -101,12 +84,10 @@ KINDS: Mapping[str, tuple[Message, Callable[[Round], int]]] = {
 
 
 def _seen(kind: str, count: Callable[[Round], int], stress: Stress) -> Seen:
-    rounds = sorted((one for one in stress.rounds if count(one)), key=lambda one: one.gil_enabled)
-    is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
-    codes = Counter[str]()
-    for one in rounds:
-        codes.update(one.failures)
+    rounds = sorted(filter(count, stress.rounds), key=lambda one: one.gil_enabled)
+    codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
     notices = dict.fromkeys(line for one in rounds for line in one.notices)
+    is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
     return Seen(
         kind=kind,
         counts=by_runtime(stress, count),
@@ -155,9 +136,9 @@ def verdict(stress: Stress) -> Message:
     if seen:
         kinds = listed(KINDS[one.kind][0] for one in seen)
         return message("Found, and not only without the GIL: {kinds}.", kinds=kinds)
-    return message(
-        "Nothing was found: no wrong answer in {counts}, no crash, no hang.", counts=_where(answered(stress))
-    )
+    counts = answered(stress).items()
+    each = listed(message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts)
+    return message("Nothing was found: no wrong answer in {counts}, no crash, no hang.", counts=each)
 
 
 def _about(stress: Stress) -> Message:
@@ -174,32 +155,32 @@ def _about(stress: Stress) -> Message:
 
 
 def _sentences(seen: Seen, stress: Stress) -> Iterator[Message]:
-    """Yield what was seen where, then the first of it; of crashes and wrong answers also out of how many."""
-    where, reason, lines = _where(seen.counts), seen.reason, listed(seen.lines)
-    rounds, totals = by_runtime(stress, lambda one: 1), answered(stress)
-    in_rounds = listed(
-        message("in {count} of {total} rounds under {runtime}", count=count, total=rounds[name], runtime=name)
-        for name, count in seen.counts.items()
-    )
-    of_answers = listed(
-        message("{count:,} of {total:,} under {runtime}", count=count, total=totals[name], runtime=name)
-        for name, count in seen.counts.items()
-    )
+    """Yield what was seen where, then the first of it."""
+    where, lines = listed(_where(seen, stress)), listed(seen.lines)
+    reason = next((one.reason for one in seen.rounds if one.reason), NOTHING)
     yield {
-        "crash": message("The service crashed: {where}. {reason}", where=in_rounds, reason=reason),
+        "crash": message("The service crashed: {where}. {reason}", where=where, reason=reason),
         "hang": message("Requests were not answered in time: {where}. Stacks of all threads are below.", where=where),
-        "wrong": message("Answers were wrong: {where}.", where=of_answers),
+        "wrong": message("Answers were wrong: {where}.", where=where),
         "failure": message("Connections broke: {where} ({codes}).", where=where, codes=lines),
         "notice": message("The service warned: {where}: {lines}", where=where, lines=lines),
         "invalid": message("Nothing is known of an arm: {reason}.", reason=reason),
         "silent": message("An arm did not start: {reason}", reason=reason),
     }[seen.kind]
-    if seen.kind == "wrong" and seen.example:
-        yield message("First: {request} was answered with {got}; expected {expected}.", **seen.example)
+    for example in [one.first_wrong for one in seen.rounds if seen.kind == "wrong" and one.first_wrong][:1]:
+        yield message("First: {request} was answered with {got}; expected {expected}.", **example)
 
 
-def _where(counts: Mapping[str, int]) -> Message:
-    return listed(message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts.items())
+def _where(seen: Seen, stress: Stress) -> Iterator[Message]:
+    """Yield how often under each runtime; of wrong answers and crashes also out of how many."""
+    rounds, totals = by_runtime(stress, lambda one: 1), answered(stress)
+    for name, count in seen.counts.items():
+        yield {
+            "crash": message(
+                "in {count} of {total} rounds under {runtime}", count=count, total=rounds[name], runtime=name
+            ),
+            "wrong": message("{count:,} of {total:,} under {runtime}", count=count, total=totals[name], runtime=name),
+        }.get(seen.kind, message("{count:,} under {runtime}", count=count, runtime=name))
 
 
 def _notes(stress: Stress, seen: Sequence[Seen]) -> Iterator[Message]:
@@ -238,17 +219,20 @@ def _rounds(stress: Stress, seen: Sequence[Seen]) -> Table:
 
 
 def _traces(seen: Sequence[Seen]) -> Iterator[Section]:
+    """Yield the first traces of crashes, and of threads that hang."""
     titles = {
         "crash": message("Trace of the crash"),
         "hang": message("Where threads stood when answers did not come"),
     }
     for one in seen:
-        if one.traces and one.kind in titles:
+        traces = [each.crashes if one.kind == "crash" else each.stacks for each in one.rounds]
+        texts = next(filter(None, traces), ())
+        if texts and one.kind in titles:
             yield Section(
                 key=f"{one.kind}-trace",
                 title=titles[one.kind],
                 sentences=(
                     message("What faulthandler wrote, in the first such round; without the GIL, if it happened there."),
                 ),
-                texts=tuple(map(verbatim, one.traces)),
+                texts=tuple(map(verbatim, texts)),
             )

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from math import isfinite
 from operator import attrgetter
 from statistics import median
 from typing import Any
+
+import numpy as np
 
 from core.messages import Message, message
 from core.record import Slow
@@ -35,26 +36,25 @@ FINDINGS = {HELD_UP: message("slow requests that collections held up"), **WITHOU
 
 @dataclass(frozen=True)
 class Share:
-    """A share of the slow requests of each block, or of their time. usual: of each block, that of any requests."""
+    """Of each block a share of its slow requests, or of their time, and that share of any requests."""
 
-    slow: Mapping[int, float]
-    usual: Sequence[float]
+    blocks: Mapping[int, tuple[float, float]]
 
     @property
     def estimate(self) -> Estimate:
-        """The share over the blocks; its interval ends where shares do."""
-        of = effect([*self.slow.values()])
+        """The share of slow requests; its interval ends where shares do."""
+        of = effect([slow for slow, _ in self.blocks.values()])
         return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
 
     @property
-    def typical(self) -> float:
-        """The median share of any requests."""
-        return median(self.usual)
+    def usual(self) -> float:
+        """The share of any requests, median over the blocks."""
+        return median(usual for _, usual in self.blocks.values())
 
     @property
     def excess(self) -> Estimate:
-        """How much greater it is than that of any requests."""
-        return effect([slow - usual for slow, usual in zip(self.slow.values(), self.usual, strict=True)])
+        """How much greater the share of slow requests is."""
+        return effect([slow - usual for slow, usual in self.blocks.values()])
 
     @property
     def is_finding(self) -> bool:
@@ -113,46 +113,44 @@ def _is_known(cell: CellResult) -> bool:
 
 
 def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
-    services: list[list[Any]] = [[service["pauses"] for service in cell.services] for cell in cells]
-    every = list(chain(*services))
-    collections, spent_ns = (
-        [sum(sum(each[key]) for each in of_cell) for of_cell in services] for key in ("collections", "total_ns")
-    )
-    processes = [sum(each["processes"] for each in of_cell) for of_cell in services]
-    walls_ns = [cell.wall_ns for cell in cells]
+    services = [service["pauses"] for cell in cells for service in cell.services]
+    collections, spent_ns, processes, wall_ns = np.array([_totals(cell) for cell in cells]).T
     return Pauses(
         row=row,
-        per_s=median(count * 1e9 / wall_ns for count, wall_ns in zip(collections, walls_ns, strict=True)),
-        share=median(
-            spent / wall_ns / number for spent, wall_ns, number in zip(spent_ns, walls_ns, processes, strict=True)
-        ),
-        longest_ns=max(each["longest_ns"] for each in every),
-        processes=max(each["processes"] for each in every),
-        unkept=sum(each["unkept"] for each in every) / max(1, sum(collections)),
+        per_s=float(np.median(collections * 1e9 / wall_ns)),
+        share=float(np.median(spent_ns / wall_ns / processes)),
+        longest_ns=max(each["longest_ns"] for each in services),
+        processes=max(each["processes"] for each in services),
+        unkept=sum(each["unkept"] for each in services) / max(1, int(collections.sum())),
         percentile=PERCENTILES.get(percentile, ""),
-        shares=_shares({cell.block: _of_block(cell.slow[percentile]) for cell in cells}) if percentile else {},
+        shares=_shares({cell.block: cell.slow[percentile] for cell in cells}) if percentile else {},
     )
 
 
-def _of_block(slow: Slow) -> dict[str, tuple[float, float]]:
-    """Return each share of a block's slow requests, and that of any requests."""
-    count = slow["requests"]
-    shares = {
-        OVERLAPPING: (slow["overlapping"] / count, slow["by_chance"] / count),
-        HELD_UP: (slow["mostly"] / count, 0.0),
-    }
-    return shares | {name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()}
+def _totals(cell: CellResult) -> tuple[int, int, int, int]:
+    """Return how many collections a cell's services made, how long they took, of how many processes, in which time."""
+    ours = [service["pauses"] for service in cell.services]
+    return (
+        sum(sum(each["collections"]) for each in ours),
+        sum(sum(each["total_ns"]) for each in ours),
+        sum(each["processes"] for each in ours),
+        cell.wall_ns,
+    )
 
 
-def _shares(blocks: Mapping[int, Mapping[str, tuple[float, float]]]) -> dict[str, Share]:
-    known = set.intersection(*map(set, blocks.values()))
-    return {
-        name: Share(
-            {block: of_block[name][0] for block, of_block in blocks.items()},
-            [of_block[name][1] for of_block in blocks.values()],
-        )
-        for name in known
-    }
+def _shares(blocks: Mapping[int, Slow]) -> dict[str, Share]:
+    """Return the shares that are known in all blocks."""
+    shares: dict[str, dict[int, tuple[float, float]]] = {}
+    for block, slow in blocks.items():
+        count = slow["requests"]
+        counted = {
+            OVERLAPPING: (slow["overlapping"] / count, slow["by_chance"] / count),
+            HELD_UP: (slow["mostly"] / count, 0.0),
+        }
+        causes = {name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()}
+        for name, pair in (counted | causes).items():
+            shares.setdefault(name, {})[block] = pair
+    return {name: Share(pairs) for name, pairs in shares.items() if pairs.keys() == blocks.keys()}
 
 
 def section(view: View) -> Section:
@@ -202,7 +200,7 @@ def _causes(each: Pauses, view: View) -> Message:
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
             percentile=each.percentile,
-            usual=", ".join(whole_percent(share.typical) if share else "-" for _, share in known),
+            usual=", ".join(whole_percent(share.usual) if share else "-" for _, share in known),
             **shares,
         ),
         of_row(each.row),
@@ -219,8 +217,8 @@ def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
             continue
         found = (before.findings | after.findings) & before.shares.keys() & after.shares.keys()
         for name in (name for name in FINDINGS if name in found):
-            earlier, later = before.shares[name].slow, after.shares[name].slow
-            differences = [later[block] - earlier[block] for block in earlier.keys() & later.keys()]
+            earlier, later = before.shares[name].blocks, after.shares[name].blocks
+            differences = [later[block][0] - earlier[block][0] for block in earlier.keys() & later.keys()]
             if len(differences) < FEWEST_FOR_INTERVAL:
                 continue
             by = effect(differences)
@@ -249,11 +247,16 @@ def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Tab
         col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
         col(message("share of time"), attrgetter("share"), percent, _cells, "share of time in collections"),
         col(message("longest [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
-        _col(message("overlap one"), OVERLAPPING, lambda share: median(share.slow.values()), "slow requests"),
-        _col(message("by chance"), OVERLAPPING, attrgetter("typical"), "slow requests"),
+        _col(
+            message("overlap one"),
+            OVERLAPPING,
+            lambda share: median(slow for slow, _ in share.blocks.values()),
+            "slow requests",
+        ),
+        _col(message("by chance"), OVERLAPPING, attrgetter("usual"), "slow requests"),
         _col(message("held up"), HELD_UP, attrgetter("estimate"), "slow requests held up"),
         _col(message("no core: service"), "service", attrgetter("estimate"), "time without a core, service"),
-        _col(message("any time"), "service", attrgetter("typical"), "time without a core, any"),
+        _col(message("any time"), "service", attrgetter("usual"), "time without a core, any"),
         _col(message("no core: client"), "client", attrgetter("estimate"), "time without a core, client"),
         _col(message("steal"), "steal", attrgetter("estimate"), "time stolen"),
     ]
