@@ -12,6 +12,8 @@ from core.messages import Message
 from core.result import Run
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
+from reports.document.model import estimate
+from reports.document.values import percent
 from reports.facts.figures import cpu_ns
 from reports.facts.hosts import cores_of
 from reports.facts.summary import Row
@@ -30,10 +32,11 @@ class Bound:
     p99: Estimate | None = None
 
     @property
-    def is_little(self) -> bool:
-        """Whether the cause can gain less than LEAST_GAIN: it is no reason of a ratio."""
+    def little(self) -> str:
+        """The gain of throughput if it is so little that the cause is no reason of a ratio; else nothing."""
         known = [one for one in (self.throughput, self.p99) if one]
-        return self.throughput is not None and all(most(one) < LEAST_GAIN for one in known)
+        is_little = all(most(one) < LEAST_GAIN for one in known)
+        return estimate(self.throughput, percent) if self.throughput and is_little else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +49,7 @@ class Fact:
     @property
     def is_little(self) -> bool:
         """Whether it is known that its end can gain next to nothing."""
-        return self.bound is not None and self.bound.is_little
+        return bool(self.bound and self.bound.little)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from reports.facts.causes import (
 )
 from reports.facts.summary import Row
 from reports.topics.locks import profiles_of, share_of_time, stops_per_request
-from reports.topics.pauses import pauses
+from reports.topics.pauses import HELD_UP, pauses
 from reports.topics.waits import Profile, settings, waits
 from reports.view import View
 
@@ -128,7 +128,7 @@ def _collecting(rows: Sequence[Row], view: View) -> Iterator[Fact]:
             bound=bound(each.row, view.run, each.share, None, slow.estimate if slow else None),
             share=each.share,
             longest_ns=each.longest_ns,
-            holds_up=each.is_finding,
+            holds_up=HELD_UP in each.findings,
         )
 
 

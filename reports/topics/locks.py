@@ -6,7 +6,7 @@ from typing import Any
 
 from core.messages import NOTHING, SENTENCES, Message, listed, message, verbatim
 from core.result import Run
-from reports.document.model import ABSENT, Section, estimate
+from reports.document.model import ABSENT, Section
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, percent
 from reports.facts.causes import bound_of_lock
@@ -80,14 +80,10 @@ def _sentence(profile: Profile, view: View) -> Message:
     said = view.settings.profiled(profile)
     if "contended" not in profile:
         return said
-    owners = [line.get("owner", "") for line in profile["contended"]]
-    gain = bound_of_lock(view.run, view.rows, profile, share_of_time(profile, "waiting_ns"), owners)
-    if not gain.is_little or gain.throughput is None:
-        return said
-    remark = message(
-        "Without waiting for locks, throughput would gain at most {more}.", more=estimate(gain.throughput, percent)
-    )
-    return listed([said, remark], SENTENCES)
+    owners = [line["owner"] for line in profile["contended"]]
+    more = bound_of_lock(view.run, view.rows, profile, share_of_time(profile, "waiting_ns"), owners).little
+    remark = message("Without waiting for locks, throughput would gain at most {more}.", more=more)
+    return listed([said, remark], SENTENCES) if more else said
 
 
 def _lines(profile: Profile) -> list[Profile]:

@@ -1,23 +1,21 @@
 """Pauses: garbage collections of the services, and what the slow requests waited for: these, a core, or the host."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from operator import attrgetter
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from core.messages import Message, message
-from core.record import Slow
 from core.result import CellResult
 from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import milliseconds, percent, tenths, whole_percent
 from reports.facts.summary import Row, setting_key
 from reports.facts.traces import of_row
-from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, effect
+from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.view import View
 
 PLACE = 82
@@ -36,25 +34,21 @@ FINDINGS = {HELD_UP: message("slow requests that collections held up"), **WITHOU
 
 @dataclass(frozen=True)
 class Share:
-    """Of each block a share of its slow requests, or of their time, and that share of any requests."""
+    """A share of the slow requests of each block, or of their time; usual: that of any requests."""
 
-    blocks: Mapping[int, tuple[float, float]]
+    slow: Floats
+    usual: Floats
 
     @property
     def estimate(self) -> Estimate:
         """The share of slow requests; its interval ends where shares do."""
-        of = effect([slow for slow, _ in self.blocks.values()])
+        of = effect(self.slow)
         return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
-
-    @property
-    def usual(self) -> float:
-        """The share of any requests, median over the blocks."""
-        return median(usual for _, usual in self.blocks.values())
 
     @property
     def excess(self) -> Estimate:
         """How much greater the share of slow requests is."""
-        return effect([slow - usual for slow, usual in self.blocks.values()])
+        return effect(self.slow - self.usual)
 
     @property
     def is_finding(self) -> bool:
@@ -74,6 +68,7 @@ class Pauses:
     """
 
     row: Row
+    blocks: Sequence[int]
     per_s: float
     share: float
     longest_ns: int
@@ -83,20 +78,16 @@ class Pauses:
     shares: Mapping[str, Share]
 
     @property
-    def is_finding(self) -> bool:
-        """Whether collections held up so many slow requests that it matters.
+    def findings(self) -> set[str]:
+        """Which shares are so great that they matter.
 
         Of a service with one process a collection stops all threads. Of one with several it may be another's: there
         they must overlap more often than by chance, too.
         """
-        is_held_up = HELD_UP in self.shares and self.shares[HELD_UP].is_finding
-        return is_held_up and (self.processes == 1 or self.shares[OVERLAPPING].excess.low > 0)
-
-    @property
-    def findings(self) -> set[str]:
-        """Which shares are so great that they matter; that of requests held up has a rule of its own."""
-        found = {name for name in WITHOUT_A_CORE if name in self.shares and self.shares[name].is_finding}
-        return found | ({HELD_UP} if self.is_finding else set())
+        found = {name for name in FINDINGS if name in self.shares and self.shares[name].is_finding}
+        if HELD_UP in found and self.processes > 1 and self.shares[OVERLAPPING].excess.low <= 0:
+            found.remove(HELD_UP)
+        return found
 
 
 def pauses(rows: Sequence[Row]) -> list[Pauses]:
@@ -117,18 +108,19 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
     collections, spent_ns, processes, wall_ns = np.array([_totals(cell) for cell in cells]).T
     return Pauses(
         row=row,
+        blocks=[cell.block for cell in cells],
         per_s=float(np.median(collections * 1e9 / wall_ns)),
         share=float(np.median(spent_ns / wall_ns / processes)),
         longest_ns=max(each["longest_ns"] for each in services),
         processes=max(each["processes"] for each in services),
         unkept=sum(each["unkept"] for each in services) / max(1, int(collections.sum())),
         percentile=PERCENTILES.get(percentile, ""),
-        shares=_shares({cell.block: cell.slow[percentile] for cell in cells}) if percentile else {},
+        shares=_shares([cell.slow[percentile] for cell in cells]) if percentile else {},
     )
 
 
 def _totals(cell: CellResult) -> tuple[int, int, int, int]:
-    """Return how many collections a cell's services made, how long they took, of how many processes, in which time."""
+    """Return how many collections a cell's services made, how long they took, in how many processes, and its time."""
     ours = [service["pauses"] for service in cell.services]
     return (
         sum(sum(each["collections"]) for each in ours),
@@ -138,19 +130,20 @@ def _totals(cell: CellResult) -> tuple[int, int, int, int]:
     )
 
 
-def _shares(blocks: Mapping[int, Slow]) -> dict[str, Share]:
-    """Return the shares that are known in all blocks."""
-    shares: dict[str, dict[int, tuple[float, float]]] = {}
-    for block, slow in blocks.items():
-        count = slow["requests"]
-        counted = {
-            OVERLAPPING: (slow["overlapping"] / count, slow["by_chance"] / count),
-            HELD_UP: (slow["mostly"] / count, 0.0),
-        }
-        causes = {name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()}
-        for name, pair in (counted | causes).items():
-            shares.setdefault(name, {})[block] = pair
-    return {name: Share(pairs) for name, pairs in shares.items() if pairs.keys() == blocks.keys()}
+def _shares(blocks: Sequence[Any]) -> dict[str, Share]:
+    """Return the shares that are known in all blocks. blocks: the slow requests of each, as result.json has them"""
+    keys = ("requests", OVERLAPPING, "by_chance", HELD_UP)
+    requests, overlapping, by_chance, held_up = np.array([[float(slow[key]) for key in keys] for slow in blocks]).T
+    causes = [slow.get("causes", {}) for slow in blocks]
+    return {
+        OVERLAPPING: Share(overlapping / requests, by_chance / requests),
+        HELD_UP: Share(held_up / requests, 0 * requests),
+        **{
+            name: Share(*np.array([(each[name]["share"], each[name]["window"]) for each in causes]).T)
+            for name in CAUSES
+            if all(name in each for each in causes)
+        },
+    }
 
 
 def section(view: View) -> Section:
@@ -161,7 +154,7 @@ def section(view: View) -> Section:
         key="pauses",
         title=message("Pauses"),
         sentences=(
-            *(_held_up(each, view) for each in every if each.is_finding),
+            *(_held_up(each, view) for each in every if HELD_UP in each.findings),
             *(_causes(each, view) for each in every if each.findings - {HELD_UP}),
             *_changes(every, view),
         ),
@@ -200,7 +193,7 @@ def _causes(each: Pauses, view: View) -> Message:
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
             percentile=each.percentile,
-            usual=", ".join(whole_percent(share.usual) if share else "-" for _, share in known),
+            usual=", ".join(whole_percent(float(np.median(share.usual))) if share else "-" for _, share in known),
             **shares,
         ),
         of_row(each.row),
@@ -215,24 +208,29 @@ def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
         before, after = (arms.get((*setting, arm)) for arm in (comparison.denominator, comparison.numerator))
         if not before or not after or comparison.step == "aa":
             continue
-        found = (before.findings | after.findings) & before.shares.keys() & after.shares.keys()
-        for name in (name for name in FINDINGS if name in found):
-            earlier, later = before.shares[name].blocks, after.shares[name].blocks
-            differences = [later[block][0] - earlier[block][0] for block in earlier.keys() & later.keys()]
-            if len(differences) < FEWEST_FOR_INTERVAL:
-                continue
-            by = effect(differences)
-            if by.low > 0 or by.high < 0:
+        for name, what in FINDINGS.items():
+            by = _difference(before, after, name) if name in before.findings | after.findings else None
+            if by and (by.low > 0 or by.high < 0):
                 sentence = message(
                     "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}.",
                     denominator=comparison.denominator,
                     numerator=comparison.numerator,
                     setting=view.settings.name(comparison.system, comparison.params),
-                    what=FINDINGS[name],
+                    what=what,
                     change=_points(by.value),
                     interval=bounds(by.low, by.high, _points),
                 )
                 yield traced(sentence, view.traces.of(comparison))
+
+
+def _difference(before: Pauses, after: Pauses, name: str) -> Estimate | None:
+    """Return how much a share of slow requests grew, over the blocks of both; None if there is no interval."""
+    earlier, later = (
+        dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
+        for each in (before, after)
+    )
+    differences = [later[block] - earlier[block] for block in earlier.keys() & later.keys()]
+    return effect(differences) if len(differences) >= FEWEST_FOR_INTERVAL else None
 
 
 def _points(share: float) -> str:
@@ -247,18 +245,13 @@ def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Tab
         col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
         col(message("share of time"), attrgetter("share"), percent, _cells, "share of time in collections"),
         col(message("longest [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
-        _col(
-            message("overlap one"),
-            OVERLAPPING,
-            lambda share: median(slow for slow, _ in share.blocks.values()),
-            "slow requests",
-        ),
-        _col(message("by chance"), OVERLAPPING, attrgetter("usual"), "slow requests"),
-        _col(message("held up"), HELD_UP, attrgetter("estimate"), "slow requests held up"),
-        _col(message("no core: service"), "service", attrgetter("estimate"), "time without a core, service"),
-        _col(message("any time"), "service", attrgetter("usual"), "time without a core, any"),
-        _col(message("no core: client"), "client", attrgetter("estimate"), "time without a core, client"),
-        _col(message("steal"), "steal", attrgetter("estimate"), "time stolen"),
+        _col(message("overlap one"), OVERLAPPING, "slow", "slow requests"),
+        _col(message("by chance"), OVERLAPPING, "usual", "slow requests"),
+        _col(message("held up"), HELD_UP, "estimate", "slow requests held up"),
+        _col(message("no core: service"), "service", "estimate", "time without a core, service"),
+        _col(message("any time"), "service", "usual", "time without a core, any"),
+        _col(message("no core: client"), "client", "estimate", "time without a core, client"),
+        _col(message("steal"), "steal", "estimate", "time stolen"),
     ]
     return table(
         message("Garbage collections, and what slow requests waited for"),
@@ -274,11 +267,14 @@ def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Tab
     )
 
 
-def _col(head: Message, name: str, read: Callable[[Share], float | Estimate], figure: str) -> Col[Pauses]:
-    """Return the column of a share of slow requests; '-' where it is not known."""
+def _col(head: Message, name: str, what: str, figure: str) -> Col[Pauses]:
+    """Return the column of a share of slow requests: its estimate, or the median of what is known of each block."""
 
     def value(each: Pauses) -> float | Estimate | None:
-        return read(each.shares[name]) if name in each.shares else None
+        if name not in each.shares:
+            return None
+        share = each.shares[name]
+        return share.estimate if what == "estimate" else float(np.median(getattr(share, what)))
 
     return col(head, value, whole_percent, _cells, figure)
 

@@ -1,17 +1,16 @@
 """Lines that wait: what a service's threads do, and where they wait for a lock, by `--profile python`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.messages import Message, listed, message, verbatim
 from core.result import Run
 from reports.document.model import Flame, Section, estimate
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import hundredths, percent, whole, whole_percent
-from reports.facts.causes import bound_of_lock
+from reports.document.values import hundredths, whole, whole_percent
+from reports.facts.causes import Bound, bound_of_lock
 from reports.statistics.shares import difference, share
 from reports.statistics.stats import Estimate
 from reports.view import View
@@ -33,8 +32,7 @@ RUNTIME = message("Runtime")
 Profile = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wait:
+class Wait(NamedTuple):
     """That a line waits for a lock in a share of the time at work. caller: the user's own line that led there."""
 
     runtime: str
@@ -123,14 +121,9 @@ def _waiting(profile: Profile) -> list[Profile]:
 
 
 def _wait(profile: Profile, line: Profile, tests: int = 1) -> Wait:
-    return Wait(
-        runtime=profile["runtime"],
-        function=line["function"],
-        file=line["file"],
-        place=_place(line),
-        caller=line.get("caller", ""),
-        share=share(line["waits"][LOCK], profile["batches"], tests),
-    )
+    waiting = share(line["waits"][LOCK], profile["batches"], tests)
+    caller = line.get("caller", "")
+    return Wait(profile["runtime"], line["function"], line["file"], _place(line), caller, waiting)
 
 
 def _place(line: Profile) -> str:
@@ -149,16 +142,17 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     found += [(same[0], _waits(same)) for same in others.values()]
     if not found:
         yield message("No line is shown to wait for a lock.")
-    little = []
-    for wait, said in found:
-        profile = next(one for one in profiles if one["runtime"] == wait.runtime)
-        gain = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high))
-        if not gain.is_little:
+    gains = [(_bound(wait, profiles, view).little, said) for wait, said in found]
+    for more, said in sorted(gains, key=lambda one: bool(one[0])):
+        if more:
+            yield message("{said} Without that, throughput would gain at most {more}.", said=said, more=more)
+        else:
             yield said
-        elif gain.throughput:
-            more = estimate(gain.throughput, percent)
-            little.append(message("{said} Without that, throughput would gain at most {more}.", said=said, more=more))
-    yield from little
+
+
+def _bound(wait: Wait, profiles: Iterable[Profile], view: View) -> Bound:
+    profile = next(one for one in profiles if one["runtime"] == wait.runtime)
+    return bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high))
 
 
 def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]]:
@@ -167,8 +161,10 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
     for profile, other in pairs:
+        versions = [run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other)]
+        is_alike = len({tuple(version.split(".")[:2]) for version in versions}) == 1
         for line in _waiting(profile):
-            there = _counts(other, line, are_alike=_version(profile, run) == _version(other, run))
+            there = _counts(other, line, is_alike=is_alike)
             by = difference(line["waits"][LOCK], profile["batches"], there, other["batches"], tests)
             if by.low > LEAST_SHARE:
                 wait = _wait(profile, line)
@@ -186,15 +182,11 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]
     return [(wait, said) for _, wait, said in sorted(found, key=lambda one: -one[0])]
 
 
-def _counts(profile: Profile, line: Profile, *, are_alike: bool) -> list[int]:
+def _counts(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
     """Return waits of the same line; where a library may be another version, of the same function."""
-    names = ("function", "file", "line") if are_alike or not line.get("is_library") else ("function", "file")
-    same = [there for there in _waiting(profile) if all(there[name] == line[name] for name in names)]
-    return [sum(there["waits"][LOCK][batch] for there in same) for batch in range(len(profile["batches"]))]
-
-
-def _version(profile: Profile, run: Run) -> list[str]:
-    return str(run.runtimes.get(profile["runtime"], {}).get("version", "")).split(".")[:2]
+    names = ("function", "file", "line") if is_alike or not line.get("is_library") else ("function", "file")
+    same = [there["waits"][LOCK] for there in _waiting(profile) if all(there[name] == line[name] for name in names)]
+    return list(map(sum, zip(*same, strict=True))) or [0] * len(profile["batches"])
 
 
 def _waits(same: Sequence[Wait]) -> Message:

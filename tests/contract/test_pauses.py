@@ -32,7 +32,7 @@ def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
     any_runtime: Runtime, folder: Path, bench: Bench
 ) -> None:
     found = of_service(folder, bench, str(any_runtime.name), cycles=3000)
-    assert found.is_finding
+    assert HELD_UP in found.findings
     assert found.shares[HELD_UP].estimate.value > 0.3
     assert found.longest_ns > 1_000_000
 
@@ -40,5 +40,5 @@ def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
 @pytest.mark.alone
 def test_of_a_service_without_garbage_nothing_is_claimed(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
     found = of_service(folder, bench, str(any_runtime.name), cycles=0)
-    assert not found.is_finding
+    assert HELD_UP not in found.findings
     assert found.shares[HELD_UP].estimate.value < 0.05
