@@ -23,17 +23,15 @@ RULE_OF_THREE = 3  # an event of probability p is missed in n tries with probabi
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """counts: of what a kind counts, by runtime, 0 where it was not seen. rounds: in which it was, without a GIL first.
+class Seen(Stressed):
+    """A kind of finding. counts: of what it counts, by runtime, 0 where it was not seen.
 
-    only_without_gil: the GIL's arm has none. lines: failures by code, or notices
+    rounds: in which it was seen, without a GIL first; only_without_gil: the GIL's arm has none
+    lines: failures by code, or notices
     """
 
-    kind: str
     counts: Mapping[str, int]
     rounds: Sequence[Round]
-    only_without_gil: bool
-    lines: tuple[str, ...]
 
 
 def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
@@ -47,11 +45,6 @@ def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
 def answered(stress: Stress) -> dict[str, int]:
     """Return answers that were checked, by runtime."""
     return by_runtime(stress, lambda one: one.answered)
-
-
-def findings(stress: Stress) -> list[Seen]:
-    """Return what was found, the gravest kind first."""
-    return [seen for kind, (_, count) in KINDS.items() if any((seen := _seen(kind, count, stress)).counts.values())]
 
 
 def _crashes(one: Round) -> int:
@@ -83,18 +76,26 @@ KINDS: Mapping[str, tuple[Message, Callable[[Round], int]]] = {
 }
 
 
-def _seen(kind: str, count: Callable[[Round], int], stress: Stress) -> Seen:
-    rounds = sorted(filter(count, stress.rounds), key=lambda one: one.gil_enabled)
-    codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
-    notices = dict.fromkeys(line for one in rounds for line in one.notices)
+def findings(stress: Stress) -> list[Seen]:
+    """Return what was found, the gravest kind first."""
     is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
-    return Seen(
-        kind=kind,
-        counts=by_runtime(stress, count),
-        rounds=rounds,
-        only_without_gil=is_compared and not any(one.gil_enabled for one in rounds),
-        lines=tuple(notices if kind == "notice" else (f"{number} x {code}" for code, number in sorted(codes.items()))),
-    )
+    found = []
+    for kind, (name, count) in KINDS.items():
+        rounds = sorted(filter(count, stress.rounds), key=lambda one: one.gil_enabled)
+        notices = dict.fromkeys(line for one in rounds for line in one.notices)
+        codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
+        lines = notices if kind == "notice" else (f"{number} x {code}" for code, number in sorted(codes.items()))
+        if rounds:
+            seen = Seen(
+                found=name,
+                kind=kind,
+                counts=by_runtime(stress, count),
+                rounds=rounds,
+                only_without_gil=is_compared and not any(one.gil_enabled for one in rounds),
+                lines=tuple(lines),
+            )
+            found.append(seen)
+    return found
 
 
 def stress_document(stress: Stress) -> Document:
@@ -109,11 +110,7 @@ def stress_document(stress: Stress) -> Document:
         tables=(_rounds(stress, seen),),
         notes=tuple(_notes(stress, seen)),
     )
-    facts = [
-        Stressed(found=KINDS[one.kind][0], kind=one.kind, only_without_gil=one.only_without_gil, lines=one.lines)
-        for one in seen
-    ]
-    advice = Section(key="advice", title=message("What helps"), tables=(advice_table(advise(facts)),))
+    advice = Section(key="advice", title=message("What helps"), tables=(advice_table(advise(seen)),))
     checked = message("How answers were checked")
     checks: list[Col[tuple[str, str]]] = [
         col(message("request"), lambda pair: pair[0]),
@@ -130,11 +127,11 @@ def stress_document(stress: Stress) -> Document:
 def verdict(stress: Stress) -> Message:
     """Return in one sentence what was found."""
     seen = findings(stress)
-    only = [KINDS[one.kind][0] for one in seen if one.only_without_gil]
+    only = [one.found for one in seen if one.only_without_gil]
     if only:
         return message("Only without the GIL: {kinds}.", kinds=listed(only))
     if seen:
-        kinds = listed(KINDS[one.kind][0] for one in seen)
+        kinds = listed(one.found for one in seen)
         return message("Found, and not only without the GIL: {kinds}.", kinds=kinds)
     counts = answered(stress).items()
     each = listed(message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts)
@@ -213,7 +210,7 @@ def _rounds(stress: Stress, seen: Sequence[Seen]) -> Table:
         col(message("runtime"), str),
         col(message("rounds"), started.get, whole),
         col(message("answers"), answers.get, whole),
-        *(col(KINDS[one.kind][0], one.counts.get, whole) for one in seen),
+        *(col(one.found, one.counts.get, whole) for one in seen),
     ]
     return table(message("Rounds"), cols, [(NOTHING, answers)])
 

@@ -44,7 +44,7 @@ HOW = message(
 def section(view: View) -> Section:
     """Return a line for each piece; empty where nothing was found."""
     found = facts(view)
-    found += _slow_releases(found, view)
+    found += [*_slow_releases(found, view)]
     useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))
     cannot = table(message("Cannot gain 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
     return Section(
@@ -202,26 +202,23 @@ def _place(line: Profile) -> str:
     return next(("{file}:{line} in {function}".format(**frame) for frame in line.get("stack", ())), "")
 
 
-def _slow_releases(found: Iterable[Fact], view: View) -> list[Fact]:
-    """Return the free-threaded patch releases with a verdict of slower that are *found* to stop all threads.
+def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
+    """Yield the free-threaded patch releases with a verdict of slower that are *found* to stop all threads.
 
-    Empty where patch releases were compared: that verdict says it.
+    None where patch releases were compared: that verdict says it.
     """
     if any(one.step == "patch" for one in view.comparisons):
-        return []
+        return
     stopped = {fact.runtime for fact in found if isinstance(fact, Stops) and fact.share >= NOTABLE_SHARE}
-    releases: dict[RuntimeName, Fact] = {}
-    for one in view.comparisons:
-        if one.verdict == "slower" and one.numerator in stopped:
-            version = view.run.runtimes.get(one.numerator, {}).get("version", "")
-            name = RuntimeName.parse(one.numerator).of_release(str(version))
-            if name.free_threaded and name.patch.isdecimal() and int(name.patch):
-                releases[name] = SlowRelease(
-                    found=message(
-                        "{release} is slower than {than} and stops all threads; measure --runtime {before},{release}",
-                        release=str(name),
-                        than=one.denominator,
-                        before=str(replace(name, patch=str(int(name.patch) - 1))),
-                    )
+    slower = {one.numerator: one.denominator for one in view.comparisons if one.verdict == "slower"}
+    for runtime in (runtime for runtime in slower if runtime in stopped):
+        name = RuntimeName.parse(runtime).of_release(str(view.run.runtimes.get(runtime, {}).get("version", "")))
+        if name.free_threaded and name.patch.isdecimal() and int(name.patch):
+            yield SlowRelease(
+                found=message(
+                    "{release} is slower than {than} and stops all threads; measure --runtime {before},{release}",
+                    release=str(name),
+                    than=slower[runtime],
+                    before=str(replace(name, patch=str(int(name.patch) - 1))),
                 )
-    return list(releases.values())
+            )

@@ -10,7 +10,7 @@ from core.result import Run
 from reports.document.model import Flame, Section, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole, whole_percent
-from reports.facts.causes import Bound, bound_of_lock
+from reports.facts.causes import bound_of_lock
 from reports.statistics.shares import difference, share
 from reports.statistics.stats import Estimate
 from reports.view import View
@@ -87,7 +87,7 @@ def section(view: View) -> Section:
         tables=(states, lines),
         flames=tuple(flame for number, (head, mine) in enumerate(named) for flame in _flames(mine, number, head)),
         notes=tuple(_how(profiled)),
-        terminal=(*sentences, states),
+        terminal=(*sentences, *([states] if profiled else [])),
     )
 
 
@@ -142,17 +142,15 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     found += [(same[0], _waits(same)) for same in others.values()]
     if not found:
         yield message("No line is shown to wait for a lock.")
-    gains = [(_bound(wait, profiles, view).little, said) for wait, said in found]
-    for more, said in sorted(gains, key=lambda one: bool(one[0])):
+    little = []
+    for wait, said in found:
+        profile = next(one for one in profiles if one["runtime"] == wait.runtime)
+        more = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)).little
         if more:
-            yield message("{said} Without that, throughput would gain at most {more}.", said=said, more=more)
+            little.append(message("{said} Without that, throughput would gain at most {more}.", said=said, more=more))
         else:
             yield said
-
-
-def _bound(wait: Wait, profiles: Iterable[Profile], view: View) -> Bound:
-    profile = next(one for one in profiles if one["runtime"] == wait.runtime)
-    return bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high))
+    yield from little
 
 
 def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]]:
