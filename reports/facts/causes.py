@@ -150,14 +150,11 @@ def bound_of_lock(
     which a profile of locks counts for the locks of Python code. A container is also slower while its lock moves from
     core to core: what that takes nobody counts, so there is no bound.
     """
-    if RuntimeName.parse(profile["runtime"]).gil_enabled:
-        return bound(row_of(rows, profile), run, share, 0.0)
-    if not LOCKS.issuperset(owners):
-        return Bound(throughput=None)
-    arm = ("system", "params", "runtime")
-    known = (
-        one["waiting_cpu_share"]
-        for one in run.profiles
-        if "waiting_cpu_share" in one and all(one.get(key) == profile[key] for key in arm)
-    )
-    return bound(row_of(rows, profile), run, share, next(known, None))
+    burnt: float | None = 0.0
+    if not RuntimeName.parse(profile["runtime"]).gil_enabled:
+        if not LOCKS.issuperset(owners):
+            return Bound(throughput=None)
+        arm = ("system", "params", "runtime")
+        alike = [one for one in run.profiles if all(one.get(key) == profile[key] for key in arm)]
+        burnt = next((one["waiting_cpu_share"] for one in alike if "waiting_cpu_share" in one), None)
+    return bound(row_of(rows, profile), run, share, burnt)

@@ -27,7 +27,6 @@ STATES = {
     LOCK: message("lock"),
     "io": message("I/O"),
 }
-RUNTIME = message("Runtime")
 
 Profile = Mapping[str, Any]
 
@@ -56,7 +55,7 @@ def section(view: View) -> Section:
     )
     named = [(view.settings.name(mine[0]["system"], mine[0]["params"]), mine) for mine in profiled]
     shares = [_share_col(state) for state in STATES]
-    runtime: Col[Profile] = arm_col(RUNTIME, itemgetter("runtime"), view.looks)
+    runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
     states = table(
         message("What threads do at work"),
         [
