@@ -21,7 +21,6 @@ from reports.facts.causes import (
     most,
     row_of,
 )
-from reports.facts.summary import Row
 from reports.topics.locks import profiles_of, share_of_time, stops_per_request
 from reports.topics.pauses import HELD_UP, pauses
 from reports.topics.waits import Profile, settings, waits
@@ -52,7 +51,17 @@ def section(view: View) -> Section:
         title=message("What helps"),
         tables=(advice_table(useful), *([cannot] if little else [])),
         notes=(NOTE, HOW) if useful or little else (),
-        terminal=(*map(_sentence, useful), *map(_little_sentence, little)),
+        terminal=(
+            *map(_sentence, useful),
+            *(
+                message(
+                    "{found}. Without that, throughput would gain at most {more}.",
+                    found=_found(piece),
+                    more=_bound(piece, "throughput"),
+                )
+                for piece in little
+            ),
+        ),
     )
 
 
@@ -97,26 +106,14 @@ def _sentence(piece: Advice) -> Message:
     return listed([said, gain], SENTENCES)
 
 
-def _little_sentence(piece: Advice) -> Message:
-    return message(
-        "{found}. Without that, throughput would gain at most {more}.",
-        found=_found(piece),
-        more=_bound(piece, "throughput"),
-    )
-
-
 def facts(view: View) -> list[Fact]:
     """Return what the cells and profiles of a run are evidence of, with what each can gain."""
-    return [
-        *(fact for rows in view.groups for fact in _collecting(rows, view)),
-        *(fact for profiles in settings(view.run) for fact in _waiting(profiles, view)),
-        *(fact for profile in profiles_of(view.run) for fact in _of_locks(profile, view)),
-    ]
+    return [*_collecting(view), *_waiting(view), *_of_locks(view)]
 
 
-def _collecting(rows: Sequence[Row], view: View) -> Iterator[Fact]:
+def _collecting(view: View) -> Iterator[Fact]:
     """Yield what collections take. It is bounded by their share, for they may take as much CPU time as that."""
-    for each in pauses(rows):
+    for each in (each for rows in view.groups for each in pauses(rows)):
         slow = each.shares.get("collection")
         yield Collecting(
             found=message(
@@ -132,9 +129,9 @@ def _collecting(rows: Sequence[Row], view: View) -> Iterator[Fact]:
         )
 
 
-def _waiting(profiles: Sequence[Profile], view: View) -> Iterator[Fact]:
+def _waiting(view: View) -> Iterator[Fact]:
     """Yield the lines that are shown to wait for a lock in profiles by python, those that wait most."""
-    for profile in profiles:
+    for profile, profiles in ((profile, of_setting) for of_setting in settings(view.run) for profile in of_setting):
         for wait in waits(profile, profiles)[:MOST_LINES]:
             yield LockWait(
                 found=message(
@@ -151,45 +148,46 @@ def _waiting(profiles: Sequence[Profile], view: View) -> Iterator[Fact]:
             )
 
 
-def _of_locks(profile: Profile, view: View) -> Iterator[Fact]:
-    """Yield what is contended in a profile of locks, what stops all threads, and shared counts."""
-    runtime = profile["runtime"]
-    for line in _sampled(profile["contended"]):
-        where = {"runtime": runtime, "share": percent(line["share"]), "place": _place(line)}
-        found = message("{runtime}: {share} of the time waits for a lock at {place}", **where)
-        if line["owner"]:
-            found = message(
-                "{runtime}: {share} of the time waits for the lock of {owner} at {place}", owner=line["owner"], **where
+def _of_locks(view: View) -> Iterator[Fact]:
+    """Yield what is contended in each profile of locks, what stops all threads, and shared counts."""
+    for profile in profiles_of(view.run):
+        runtime = profile["runtime"]
+        for line in _sampled(profile["contended"]):
+            where = {"runtime": runtime, "share": percent(line["share"]), "place": _place(line)}
+            found = message("{runtime}: {share} of the time waits for a lock at {place}", **where)
+            if line["owner"]:
+                found = message(
+                    "{runtime}: {share} of the time waits for the lock of {owner} at {place}",
+                    owner=line["owner"],
+                    **where,
+                )
+            yield LockWait(
+                found=found,
+                bound=bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]]),
+                share=line["share"],
+                owner=line["owner"],
+                files=tuple(frame["file"] for frame in line.get("stack", ())),
             )
-        yield LockWait(
-            found=found,
-            bound=bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]]),
-            share=line["share"],
-            owner=line["owner"],
-            files=tuple(frame["file"] for frame in line.get("stack", ())),
-        )
-    for line in _sampled(profile["stopping"])[:1]:
-        per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
-        stood = profile["stood_ns"] / max(1, profile["watched_ns"])  # all threads stand besides
-        yield Stops(
-            found=message(
-                "{runtime}: a request stops all threads {times} times, most of all at {place}",
+        for line in _sampled(profile["stopping"])[:1]:
+            per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
+            stood = profile["stood_ns"] / max(1, profile["watched_ns"])  # all threads stand besides
+            yield Stops(
+                found=message(
+                    "{runtime}: a request stops all threads {times} times, most of all at {place}",
+                    runtime=runtime,
+                    times=tenths(per_request),
+                    place=_place(line),
+                ),
+                bound=bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None),
                 runtime=runtime,
-                times=tenths(per_request),
-                place=_place(line),
-            ),
-            bound=bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None),
-            runtime=runtime,
-            per_request=per_request,
-            share=share,
-            function=next((frame["function"] for frame in line.get("stack", ())), ""),
-        )
-    if profile["cpu_samples"] * profile["count_share"] >= LEAST_SAMPLES:
-        share = profile["count_share"]  # a lower bound, so that what it can gain is not known
-        yield SharedCounts(
-            found=message("{runtime}: {share} of CPU time counts references", runtime=runtime, share=percent(share)),
-            share=share,
-        )
+                per_request=per_request,
+                share=share,
+                function=next((frame["function"] for frame in line.get("stack", ())), ""),
+            )
+        counted = profile["count_share"]  # a lower bound, so that what it can gain is not known
+        if profile["cpu_samples"] * counted >= LEAST_SAMPLES:
+            found = message("{runtime}: {share} of CPU time counts references", runtime=runtime, share=percent(counted))
+            yield SharedCounts(found=found, share=counted)
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:

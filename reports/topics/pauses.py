@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core import record
 from core.messages import Message, message
 from core.result import CellResult
 from reports.document.model import Section, Table, bounds, estimate, traced
@@ -104,30 +105,24 @@ def _is_known(cell: CellResult) -> bool:
 
 
 def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
-    services = [service["pauses"] for cell in cells for service in cell.services]
-    collections, spent_ns, processes, wall_ns = np.array([_totals(cell) for cell in cells]).T
+    figures = np.array([[_figures(service["pauses"]) for service in cell.services] for cell in cells])
+    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(figures, -1, 0)  # each by cell and service
+    wall_ns = [cell.wall_ns for cell in cells]
     return Pauses(
         row=row,
         blocks=[cell.block for cell in cells],
-        per_s=float(np.median(collections * 1e9 / wall_ns)),
-        share=float(np.median(spent_ns / wall_ns / processes)),
-        longest_ns=max(each["longest_ns"] for each in services),
-        processes=max(each["processes"] for each in services),
-        unkept=sum(each["unkept"] for each in services) / max(1, int(collections.sum())),
+        per_s=float(np.median(collections.sum(axis=1) * 1e9 / wall_ns)),
+        share=float(np.median(spent_ns.sum(axis=1) / wall_ns / processes.sum(axis=1))),
+        longest_ns=int(longest_ns.max()),
+        processes=int(processes.max()),
+        unkept=float(unkept.sum() / max(1, collections.sum())),
         percentile=PERCENTILES.get(percentile, ""),
         shares=_shares([cell.slow[percentile] for cell in cells]) if percentile else {},
     )
 
 
-def _totals(cell: CellResult) -> tuple[int, int, int, int]:
-    """Return how many collections a cell's services made, how long they took, in how many processes, and its time."""
-    ours = [service["pauses"] for service in cell.services]
-    return (
-        sum(sum(each["collections"]) for each in ours),
-        sum(sum(each["total_ns"]) for each in ours),
-        sum(each["processes"] for each in ours),
-        cell.wall_ns,
-    )
+def _figures(of: record.Pauses) -> list[int]:
+    return [sum(of["collections"]), sum(of["total_ns"]), of["processes"], of["longest_ns"], of["unkept"]]
 
 
 def _shares(blocks: Sequence[Any]) -> dict[str, Share]:
