@@ -11,6 +11,7 @@ import json
 import os
 import select
 import sys
+from collections.abc import Iterable
 from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
@@ -38,19 +39,7 @@ def start(folder: str, options: dict[str, Any]) -> None:
     ends = {"ready": ready_end, "ask": ask, "answer": answer}
     told = json.dumps({**options, **ends, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
     as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # or its GIL is counted as the service's
-    command = [sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, told]
-    for descriptor in ends.values():
-        os.set_inheritable(descriptor, True)
-    detached = [
-        "sh",
-        "-c",
-        '"$@" </dev/null >/dev/null 2>&1 &',
-        "sh",
-        *command,
-    ]  # a service may wait for all its children
-    os.waitpid(os.posix_spawn("/bin/sh", detached, os.environ), 0)
-    for descriptor in ends.values():
-        os.close(descriptor)
+    _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, told], ends.values())
     waiting = select.poll()
     waiting.register(ready, select.POLLIN)
     said = os.read(ready, 16) if waiting.poll(READY_DEADLINE_MS) else b""
@@ -66,6 +55,16 @@ def start(folder: str, options: dict[str, Any]) -> None:
     else:
         _inherited.extend((ask_end, answer_end))
         _thread.start_new_thread(_serve, (ask_end, answer_end))
+
+
+def _spawn(command: list[str], descriptors: Iterable[int]) -> None:
+    """Start *command* with *descriptors*, as a child of nobody here: a service may wait for all its children."""
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, True)
+    detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
+    os.waitpid(os.posix_spawn("/bin/sh", detached, os.environ), 0)
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _contend(waiting: select.poll) -> None:
