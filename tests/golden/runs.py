@@ -15,13 +15,13 @@ from reports.terminal.audit import audit_document
 from reports.terminal.stress import stress_document
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.facts import test_falls as falls
-from tests.reports.facts import test_stress as stress
 from tests.reports.facts.timed_cells import steady
 from tests.reports.http_sample import story_run
 from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
 from tests.reports.several.trio import trio
 from tests.reports.terminal import test_audit as audit
+from tests.reports.terminal import test_stress as stress
 from tests.reports.topics import test_league as league
 from tests.reports.topics import test_loadgen as loadgen
 from tests.reports.topics import test_locks as locks

@@ -6,7 +6,7 @@ import pytest
 
 from core.messages import Message
 from core.result import Run
-from reports.facts.bounds import bound_of_lock
+from reports.facts.causes import bound_of_lock
 from reports.topics import advice, locks
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -63,7 +63,7 @@ def test_what_spinning_takes_is_not_known_without_a_profile_of_locks() -> None:
     assert bound.throughput
     assert bound.throughput.value == pytest.approx(0.32 / 0.68)
     unknown = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["dict"])
-    assert (unknown.throughput, unknown.is_little) == (None, False)
+    assert (unknown.throughput, unknown.little) == (None, "")
 
 
 def test_what_cannot_gain_3_percent_is_apart_and_no_reason() -> None:
