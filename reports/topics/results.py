@@ -12,7 +12,7 @@ from reports.facts.measures import Measure, measure
 from reports.facts.summary import STATES, Row, as_message, reference
 from reports.facts.traces import of_rows
 from reports.render.strips import round_values
-from reports.topics.absent import absent_sentences
+from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
 
