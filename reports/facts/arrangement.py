@@ -1,10 +1,22 @@
 """How rows are shown together: side by side, by system, with the parameters that vary. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from core.cell import PARAMETERS, Value
 from reports.facts.summary import Row, setting_key
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items that have the same key, by that key, wherever they stand in *items*."""
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def groups(all_rows: Iterable[Row]) -> list[list[Row]]:

@@ -2,92 +2,34 @@
 
 LMean is the mean time of a worker's loop, Bench the time from starting the workers to the end of the last one, as the
 seed has them. Bench / LMean is the serialisation: 1 if all workers work at once, the number of workers if one works
-after the other.
+after the other. Times are in ns, medians over the blocks.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import log
 from statistics import mean, median
 
-from core.messages import Message
 from core.result import CellResult
 from core.runtime import RuntimeName
-from reports.facts.arrangement import varying
+from reports.facts.arrangement import grouped, varying
 from reports.facts.settings import parameter_values
-from reports.facts.standings import titled
 from reports.facts.summary import Row
-from reports.facts.traces import of_row
 from reports.statistics.stats import Estimate, effect, paired_effect
 
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
 BEAST = "http-beast-native"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClientRow:
-    """A row and what it tells of its workers. Times are in ns, medians over the blocks. benches_ns: Bench by block.
+def clients_by_setting(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows whose clients tell their workers' times by what varies: {'NUM_REQUESTS_PER_CLIENT 1000': ...}.
 
-    in_flight: median latency x requests / Bench: how many requests were under way. The mean latency would not do: a
-        thread that waits for the GIL mostly waits within a request, so the sum of all latencies is that of the loops.
+    Arms that take part a second time are left out.
     """
-
-    row: Row
-    client: Message
-    lmean_ns: float
-    benches_ns: Mapping[int, int]
-    serialisation: Estimate
-    in_flight: float
-
-    @property
-    def bench_ns(self) -> float:
-        """Return Bench."""
-        return median(self.benches_ns.values())
-
-    @property
-    def mean_ns(self) -> float:
-        """Return the mean latency of all requests."""
-        return self.row.latency.total_ns / self.row.latency.count
-
-    @property
-    def runtime(self) -> str:
-        """Return the runtime that the client ran under."""
-        return self.row.runtime
-
-    @property
-    def cells(self) -> str:
-        """Return the groups of its cells."""
-        return of_row(self.row)
-
-    @property
-    def build(self) -> RuntimeName:
-        """Return what the runtime's name says of it."""
-        return RuntimeName.parse(self.runtime)
-
-    @property
-    def timeline(self) -> list[list[tuple[int, int]]]:
-        """Return start and end of the first requests of each worker in the last block, ns from the release."""
-        return [worker for client in self.row.good[-1].clients for worker in client.get("timeline", ())]
-
-
-def client_rows(rows: Sequence[Row], titles: Mapping[str, str]) -> list[ClientRow]:
-    """Return every row whose clients tell their workers' times, without arms that take part a second time."""
     firsts = [row for row in rows if row.good and row.runtime == row.good[0].runtime]
-    return [_client_row(row, titles) for row in firsts if all(map(_loops_ns, row.good))]
-
-
-def _client_row(row: Row, titles: Mapping[str, str]) -> ClientRow:
-    benches_ns = {cell.block: max(client["bench_ns"] for client in cell.clients) for cell in row.good}
-    ratio = effect([log(benches_ns[cell.block] / mean(_loops_ns(cell))) for cell in row.good]).ratio
-    return ClientRow(
-        row=row,
-        client=titled(row.system, titles),
-        lmean_ns=median(mean(_loops_ns(cell)) for cell in row.good),
-        benches_ns=benches_ns,
-        # Bench is no shorter than any loop, so no serialisation goes below 1.
-        serialisation=replace(ratio, low=min(ratio.value, max(1.0, ratio.low))),
-        in_flight=median(cell.latency["p50_ns"] * cell.latency["count"] / benches_ns[cell.block] for cell in row.good),
-    )
+    clients = [row for row in firsts if all(map(_loops_ns, row.good))]
+    names = varying(clients)
+    return grouped(clients, lambda row: parameter_values(row.params, names))
 
 
 def _loops_ns(cell: CellResult) -> list[int]:
@@ -95,31 +37,52 @@ def _loops_ns(cell: CellResult) -> list[int]:
     return [loop_ns for client in cell.clients for loop_ns in client.get("workers_ns", ())]
 
 
-def bench_ratio(row: ClientRow, base: ClientRow) -> Estimate | None:
+def _bench_ns(cell: CellResult) -> int:
+    return max(client["bench_ns"] for client in cell.clients)
+
+
+def lmean_ns(row: Row) -> float:
+    """Return LMean."""
+    return median(mean(_loops_ns(cell)) for cell in row.good)
+
+
+def bench_ns(row: Row) -> float:
+    """Return Bench."""
+    return median(map(_bench_ns, row.good))
+
+
+def serialisation(row: Row) -> Estimate:
+    """Return Bench / LMean. Bench is no shorter than any loop, so the interval does not go below 1."""
+    ratio = effect([log(_bench_ns(cell) / mean(_loops_ns(cell))) for cell in row.good]).ratio
+    return replace(ratio, low=min(ratio.value, max(1.0, ratio.low)))
+
+
+def in_flight(row: Row) -> float:
+    """Return median latency x requests / Bench: how many requests were under way.
+
+    The mean latency would not do: a thread that waits for the GIL mostly waits within a request, so the sum of all
+    latencies is that of the loops, and over Bench it is but the workers / serialisation.
+    """
+    return median(cell.latency["p50_ns"] * cell.latency["count"] / _bench_ns(cell) for cell in row.good)
+
+
+def bench_ratio(row: Row, base: Row) -> Estimate | None:
     """Return Bench of *row* over that of *base*, paired by block; None if no block has both."""
-    logarithm = paired_effect(row.benches_ns, base.benches_ns)
+    logarithm = paired_effect(*({cell.block: _bench_ns(cell) for cell in one.good} for one in (row, base)))
     return logarithm.ratio if logarithm else None
 
 
-def by_setting(clients: Sequence[ClientRow]) -> dict[str, list[ClientRow]]:
-    """Return clients by the parameters that vary: {'NUM_REQUESTS_PER_CLIENT 1000': ...}."""
-    names = varying([client.row for client in clients])
-    settings: dict[str, list[ClientRow]] = {}
-    for client in clients:
-        settings.setdefault(parameter_values(client.row.params, names), []).append(client)
-    return settings
+def timeline(row: Row) -> list[list[tuple[int, int]]]:
+    """Return start and end of the first requests of each worker in the last block, ns from the release."""
+    return [worker for client in row.good[-1].clients for worker in client.get("timeline", ())]
 
 
-def telling_timelines(clients: Sequence[ClientRow]) -> list[ClientRow]:
+def telling_timelines(rows: Sequence[Row]) -> list[Row]:
     """Return those that explain the rest: held and released under the newest default build, held without a GIL."""
     chosen = []
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
-        fitting = [
-            client
-            for client in clients
-            if client.timeline
-            and client.row.system == system
-            and (client.build.free_threaded, client.build.gil_enabled) == (not has_gil, has_gil)
-        ]
-        chosen += sorted(fitting, key=lambda client: int(client.build.version.removeprefix("3.")))[-1:]
+        named = [(RuntimeName.parse(row.runtime), row) for row in rows if row.system == system and timeline(row)]
+        fitting = [(name, row) for name, row in named if name.gil_enabled == has_gil != name.free_threaded]
+        fitting.sort(key=lambda pair: int(pair[0].version.removeprefix("3.")))
+        chosen += [row for _, row in fitting[-1:]]
     return chosen

@@ -1,12 +1,13 @@
 """Different systems at the same work: which one serves most, and what share of that each other one reaches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from core.cell import Value
-from core.messages import NOTHING, Message, listed, message, verbatim
+from core.messages import NOTHING, Message, listed, verbatim
 from core.runtime import NATIVE
-from reports.facts.arrangement import value_text, varying
+from reports.facts.arrangement import grouped, value_text, varying
 from reports.facts.figures import Figures
 from reports.facts.summary import Row, request_ns
 from reports.facts.traces import of_row
@@ -17,19 +18,17 @@ OWN_CHOICE = "NUM_SERVER_THREADS"  # Netty takes part with one thread and with t
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """One contestant: a row, its name, and its share of the reference's requests/s.
+    """One contestant: a row and its name.
 
     name:    system, own parameters and runtime, as far as contestants differ in them
     figures: of the row
-    share:   paired by block, with its 95 % interval; None if no block has both rows
-    base:    the reference's row
+    base:    the row of the contestant that shares refer to
     ranked:  the rows of all contestants, the one with most requests/s first
     """
 
     row: Row
     name: Message
     figures: Figures
-    share: Estimate | None
     base: Row
     ranked: Sequence[Row]
 
@@ -39,6 +38,11 @@ class Standing:
         return rate(self.row)
 
     @property
+    def share(self) -> Estimate | None:
+        """Return its share of the requests/s of the base."""
+        return rate_share(self.row, self.base)
+
+    @property
     def cells(self) -> str:
         """Return the groups of its cells."""
         return of_row(self.row)
@@ -46,7 +50,7 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """Contestants at one setting, the one with most requests/s first. reference: the one whose share is 1.
+    """Contestants at one setting, the one with most requests/s first.
 
     setting: the parameters that vary between contests
     about:   what else its contestants have in common and those of other contests have not
@@ -54,7 +58,6 @@ class Contest:
 
     setting: Mapping[str, Value]
     standings: Sequence[Standing]
-    reference: Standing
     about: Message = NOTHING
 
     @property
@@ -73,59 +76,49 @@ def contests(
     titles: Mapping[str, str],
     *,
     reference: str = "",
-    by_runtime: bool = False,
-    about: Message = NOTHING,
+    kind: Callable[[Row], Message] = lambda row: NOTHING,
 ) -> list[Contest]:
-    """Return a contest for each value of the parameters that all rows with figures have and that vary.
+    """Return a contest for each value of the parameters that all rows of a kind have, and that vary among them.
 
-    reference:  the system that shares refer to; without it, the fastest of each contest
-    by_runtime: whether each runtime has contests of its own; otherwise runtimes are contestants
+    rows:      those without figures take no part
+    reference: the system that shares refer to; without it, the fastest of each contest
+    kind:      what a row has in common with those that it is ranked among; without it, all rows are of one kind
     """
     measured = [row for row in rows if row.figures]
-    names = [name for name in varying(measured) if _is_setting(name, measured)]
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in measured:
-        runtime = row.runtime if by_runtime else ""
-        groups.setdefault((runtime, *(value_text(row.params[name]) for name in names)), []).append(row)
+    names = {about: _setting_names(alike) for about, alike in grouped(measured, kind).items()}
+    groups = grouped(measured, lambda row: (kind(row), *(row.params[name] for name in names[kind(row)])))
     made = []
-    for (runtime, *_), group in groups.items():
+    for (about, *_), group in groups.items():
+        assert isinstance(about, Message)
         ranked = sorted(group, key=rate, reverse=True)
         base = next((row for row in ranked if row.system == reference), ranked[0])
         standings = [
             Standing(
-                row=row,
-                name=_name(row, group, titles, by_runtime),
-                figures=row.figures or {},
-                share=rate_share(row, base),
-                base=base,
-                ranked=ranked,
+                row=row, name=_name(row, group, titles, about), figures=row.figures or {}, base=base, ranked=ranked
             )
             for row in ranked
         ]
-        made.append(
-            Contest(
-                setting={name: base.params[name] for name in names},
-                standings=standings,
-                reference=standings[ranked.index(base)],
-                about=message("runtime {runtime}", runtime=runtime) if by_runtime else about,
-            )
-        )
+        setting = {name: base.params[name] for name in names[about]}
+        made.append(Contest(setting=setting, standings=standings, about=about))
     return made
 
 
-def _is_setting(name: str, rows: Sequence[Row]) -> bool:
-    """Return whether all rows have a parameter, and it is not one system's own choice."""
-    systems = {row.system for row in rows}
-    choosing = [system for system in systems if name in varying(row for row in rows if row.system == system)]
-    is_own_choice = name == OWN_CHOICE and len(choosing) == 1 and len(systems) > 1
-    return all(name in row.params for row in rows) and not is_own_choice
+def _setting_names(rows: Sequence[Row]) -> list[str]:
+    """Return the parameters that all rows have, and that vary other than by one system's own choice."""
+    systems = grouped(rows, attrgetter("system"))
+    choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]
+    own_choice = OWN_CHOICE if len(choosing) == 1 and len(systems) > 1 else ""
+    return [name for name in varying(rows) if name != own_choice and all(name in row.params for row in rows)]
 
 
-def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], by_runtime: bool) -> Message:
-    """Return the system's title, the parameters that its own rows differ in, and the runtime of Python code."""
+def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], about: Message) -> Message:
+    """Return the system's title, the parameters that its own rows differ in, and the runtime of Python code.
+
+    The runtime is left out if contestants have more in common than their setting.
+    """
     twins = [other for other in group if other.system == row.system and other.runtime == row.runtime]
     values = [f"{name} {value_text(row.params[name])}" for name in varying(twins)]
-    runtime = [] if by_runtime or row.runtime == NATIVE else [row.runtime]
+    runtime = [] if about or row.runtime == NATIVE else [row.runtime]
     return listed([titled(row.system, titles), *values, *runtime])
 
 

@@ -13,6 +13,7 @@ from reports.document.drawing import Axis, Panel
 from reports.document.model import ABSENT, Column, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
 from reports.document.shapes import Col, Shown, Spot, bar, col, line, named_axis, table
 from reports.document.values import hundredths, microseconds, whole
+from reports.facts.arrangement import grouped
 from reports.facts.figures import requests_per_s
 from reports.facts.series import about
 from reports.facts.standings import Contest, Standing, rate, titled
@@ -63,7 +64,7 @@ def contest_section(
         key="contestants",
         title=name,
         sentences=every,
-        figures=(*throughput(contests, view), *sweeps(contests, view)),
+        figures=(throughput(contests, view), *sweeps(contests, view)) if contests else (),
         tables=(table(name, columns, groups, caption=caption),),
     )
     return Section(
@@ -76,14 +77,9 @@ def contest_section(
     )
 
 
-def name_col(head: Message) -> Col[Standing]:
+def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("name")) -> Col[Standing]:
     """Return the column of the contestants' names, which lead to their cells."""
-    return col(head, name)
-
-
-def name(standing: Standing) -> Datum:
-    """Return a contestant's name, which leads to its cells."""
-    return words(standing.name, cells=standing.cells, leads=True)
+    return col(head, lambda standing: words(name(standing), cells=standing.cells, leads=True))
 
 
 def number_col(
@@ -96,9 +92,12 @@ def number_col(
 RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
 
 
-def median_col(key: str, rank: int) -> Col[Standing]:
-    """Return the column of one of MEDIANS."""
-    head, over = MEDIANS[key]
+def median_cols(**ranks: int) -> list[Col[Standing]]:
+    """Return the columns of those MEDIANS that have a rank."""
+    return [_median_col(key, rank, *MEDIANS[key]) for key, rank in ranks.items()]
+
+
+def _median_col(key: str, rank: int, head: Message, over: Message) -> Col[Standing]:
     brief = message("CPU [us]") if over else NOTHING
     return number_col(head, lambda standing: standing.figures[key], microseconds, rank=rank, over=over, brief=brief)
 
@@ -144,12 +143,11 @@ def answer(contest: Contest) -> Message:
 
 def podiums(contests: Sequence[Contest]) -> Table:
     """Return the same for several contests: a group for each."""
-    columns: list[Col[tuple[Message, Standing]]] = [
-        col(message("Place"), lambda placed: placed[0]),
-        col(message("Who"), lambda placed: name(placed[1])),
-        col(REQUESTS_S, lambda placed: RATES.datum(placed[1]), whole),
-    ]
-    groups = [(contest.label, zip(PLACES, _podium(contest), strict=False)) for contest in contests]
+    places = {
+        id(standing): place for contest in contests for place, standing in zip(PLACES, _podium(contest), strict=False)
+    }
+    columns = [col(message("Place"), lambda standing: places[id(standing)]), name_col(message("Who")), RATES]
+    groups = [(contest.label, _podium(contest)) for contest in contests]
     return table(message("Who serves most"), columns, groups, kind="standings")
 
 
@@ -157,15 +155,14 @@ def _podium(contest: Contest) -> Sequence[Standing]:
     return [*contest.standings[:2], *contest.standings[2:][-1:]]
 
 
-def throughput(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield a figure of bars of requests/s with a panel for each contest, if there is any."""
-    if contests:
-        yield Figure(
-            key="throughput",
-            title=message("Requests a second"),
-            caption=message("Bar: median over the blocks. Marks: each block. More is better."),
-            panels=tuple(_bars(contest, view) for contest in contests),
-        )
+def throughput(contests: Sequence[Contest], view: View) -> Figure:
+    """Return bars of requests/s, with a panel for each contest."""
+    return Figure(
+        key="throughput",
+        title=message("Requests a second"),
+        caption=message("Bar: median over the blocks. Marks: each block. More is better."),
+        panels=tuple(_bars(contest, view) for contest in contests),
+    )
 
 
 def _bars(contest: Contest, view: View) -> Panel:
@@ -196,14 +193,17 @@ def _spot(place: float, standing: Standing) -> Spot:
 
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
     """Yield a figure for each numeric parameter that varies while the other parameters stay as they are."""
-    for parameter in dict.fromkeys(parameter for contest in contests for parameter in contest.setting):
-        panels: dict[Message, list[Contest]] = {}
-        for contest in contests:
-            if parameter in contest.setting:
-                panels.setdefault(contest.label_without(parameter), []).append(contest)
-        swept = {label: along for label, along in panels.items() if len(along) > 1}
-        if swept and parameter in PARAMETERS and PARAMETERS[parameter].kind is int:
-            yield _sweep(parameter, swept, view)
+    for name in dict.fromkeys(name for contest in contests for name in contest.setting):
+        panels = _alike_but_for(name, contests)
+        if panels and name in PARAMETERS and PARAMETERS[name].kind is int:
+            yield _sweep(name, panels, view)
+
+
+def _alike_but_for(parameter: str, contests: Iterable[Contest]) -> dict[Message, list[Contest]]:
+    """Return the contests that differ in one parameter alone, by what they have in common."""
+    having = (contest for contest in contests if parameter in contest.setting)
+    groups = grouped(having, lambda contest: contest.label_without(parameter))
+    return {label: along for label, along in groups.items() if len(along) > 1}
 
 
 def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
@@ -212,32 +212,24 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
     places = places_of(contest.setting[parameter] for contest in shown)
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
     contestants = dict.fromkeys(names[id(row)] for row in view.rows if id(row) in names)
-
-    def spots(contestant: Message, along: Sequence[Contest]) -> list[Spot]:
-        mine = [
-            _spot(places[contest.setting[parameter]], standing)
-            for contest in along
-            for standing in contest.standings
-            if standing.name == contestant
+    across = swept_axis(places, verbatim(PARAMETERS[parameter].label))
+    up = Axis(label=ANSWERED, low=0.0, high=1.05 * _most(shown))
+    made = []
+    for label, along in panels.items():
+        spots: dict[Message, list[Spot]] = {name: [] for name in contestants}
+        for contest in along:
+            for standing in contest.standings:
+                spots[standing.name].append(_spot(places[contest.setting[parameter]], standing))
+        curves = [
+            line(name, look, sorted(mine, key=attrgetter("place")), whole)
+            for look, (name, mine) in enumerate(spots.items())
         ]
-        return sorted(mine, key=attrgetter("place"))
-
+        made.append(Panel(title=label, across=across, up=up, curves=tuple(curves)))
     return Figure(
         key=f"throughput-{parameter.lower()}",
         title=message("Requests a second against {parameter}", parameter=parameter),
         caption=message("Line: median over the blocks. Marks: each block. More is better."),
-        panels=tuple(
-            Panel(
-                title=label,
-                across=swept_axis(places, verbatim(PARAMETERS[parameter].label)),
-                up=Axis(label=ANSWERED, low=0.0, high=1.05 * _most(shown)),
-                curves=tuple(
-                    line(contestant, look, spots(contestant, along), whole)
-                    for look, contestant in enumerate(contestants)
-                ),
-            )
-            for label, along in panels.items()
-        ),
+        panels=tuple(made),
     )
 
 

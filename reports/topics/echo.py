@@ -70,8 +70,7 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
         *([_awake_col(awake)] if awake else []),
         shared.number_col(message("MiB/s"), _mib_per_s, tenths, rank=8),
         shared.number_col(message("mean [us]"), _mean_ns, microseconds, rank=6),
-        shared.median_col("p99_ns", rank=5),
-        shared.median_col("service_cpu_ns_per_request", rank=7),
+        *shared.median_cols(p99_ns=5, service_cpu_ns_per_request=7),
         shared.number_col(share, attrgetter("share"), hundredths, brief=brief),
     ]
 

@@ -7,24 +7,18 @@ from statistics import median
 from typing import Any
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from reports.document.drawing import Axis, Curve, Mark, Panel, Span
 from reports.document.model import ABSENT, Figure, Form, Section, Table, bounds, estimate, traced, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import hundredths, milliseconds, tenths
-from reports.facts.http_workers import (
-    BEAST,
-    HELD,
-    RELEASED,
-    UNDECLARED,
-    ClientRow,
-    bench_ratio,
-    by_setting,
-    client_rows,
-    telling_timelines,
-)
+from reports.facts import http_workers as workers
+from reports.facts.arrangement import grouped
+from reports.facts.http_workers import BEAST, HELD, RELEASED, UNDECLARED, bench_ratio, serialisation
 from reports.facts.series import about
-from reports.facts.traces import of_rows
+from reports.facts.standings import titled
+from reports.facts.summary import Row
+from reports.facts.traces import of_row, of_rows
 from reports.statistics.stats import Estimate
 from reports.topics import contest as shared
 from reports.view import View
@@ -36,7 +30,6 @@ BEYOND = 1.15
 ROW_STEP, ARM_STEP = 1.6, 0.22  # of a client's line in the plot of serialisation, and of the runtimes within it
 SAMPLES_FOR_P999 = 10_000
 MOST_SHOWN = 99.0  # an interval of few blocks may end far beyond the number of workers
-CELLS = attrgetter("cells")
 KINDS = {"thread": message("sync"), "task": message("async")}
 NAMES = {
     HELD: message("Beast, GIL held through I/O"),
@@ -75,26 +68,25 @@ SEED_FAULTS = message(
     "first request of each client includes its connect: 10 of 1,000 samples, so P999 and Max mostly measure "
     "connecting. The clients differed in whether they read the body."
 )
-Settings = Mapping[str, Sequence[ClientRow]]
+Settings = Mapping[str, Sequence[Row]]
 
 
 def section(view: View) -> Section:
     """Return the answer across held, released and undeclared, and every client under every runtime."""
-    settings = by_setting(client_rows(view.rows, view.titles))
-    clients = [client for group in settings.values() for client in group]
+    settings = workers.clients_by_setting(view.rows)
     first = answer(settings)
     told = [text for setting, group in settings.items() for text in _story(setting, group)]
     sentences = (*(told if settings else [shared.NOTHING_MEASURED]), *shared.absent_sentences(view))
     name, columns = message("All clients"), _columns(view)
     groups = [(verbatim(setting), group) for setting, group in settings.items()]
-    bars = shared.bar_col(attrgetter("mean_ns"), clients)
+    bars = shared.bar_col(_mean_ns, [row for group in settings.values() for row in group])
     return Section(
         key=shared.KEY,
         title=message("HTTP clients"),
         answer=(first,) if first else (),
         sentences=sentences,
         figures=(*_serialisation(settings, view), *_timelines(next(iter(settings.values()), []), view)),
-        tables=(table(name, columns, groups, caption=HOW), _side_by_side(settings)),
+        tables=(table(name, columns, groups, caption=HOW), _side_by_side(settings, view)),
         parts=(_seeds(),),
         terminal=(table(name, [*columns, bars], groups), first, *sentences),
     )
@@ -113,8 +105,8 @@ def answer(settings: Settings) -> Message:
     return NOTHING
 
 
-def _answer_parts(group: Sequence[ClientRow]) -> Iterator[Message]:
-    found = {(client.row.system, client.build.gil_enabled): client for client in reversed(group)}
+def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
+    found = {(row.system, RuntimeName.parse(row.runtime).gil_enabled): row for row in reversed(group)}
     held, free, undeclared = (found.get(key) for key in ((HELD, True), (HELD, False), (UNDECLARED, False)))
     if held is None:
         return
@@ -137,50 +129,51 @@ def _answer_parts(group: Sequence[ClientRow]) -> Iterator[Message]:
         )
 
 
-def _values(group: Sequence[ClientRow | None]) -> Message:
-    known = [client for client in group if client]
-    return listed(message("{value} under {runtime}", value=_value(client), runtime=client.runtime) for client in known)
+def _values(group: Sequence[Row | None]) -> Message:
+    known = [row for row in group if row]
+    return listed(message("{value} under {runtime}", value=_value(row), runtime=row.runtime) for row in known)
 
 
-def _value(client: ClientRow) -> Message:
-    return traced(tenths(client.serialisation.value), client.cells)
+def _value(row: Row) -> Message:
+    return traced(tenths(serialisation(row).value), of_row(row))
 
 
-def _distance(one: ClientRow, other: ClientRow) -> float:
+def _distance(row: Row, other: Row) -> float:
     """Return how far the ratio of two serialisations is from 1."""
-    return abs(log(one.serialisation.value / other.serialisation.value))
+    return abs(log(serialisation(row).value / serialisation(other).value))
 
 
-def _story(setting: str, group: Sequence[ClientRow]) -> Iterator[Message]:
+def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
     """Yield each build of the extension under every runtime, and released beside the native program."""
     for system, name in NAMES.items():
-        clauses = listed(map(_clause, (client for client in group if client.row.system == system)), SEMICOLON)
+        clauses = [
+            message(
+                "{runtime}: serialisation {ratio}, {in_flight:.1f} in flight",
+                runtime=row.runtime,
+                ratio=traced(_ratio_text(serialisation(row)), of_row(row)),
+                in_flight=workers.in_flight(row),
+            )
+            for row in group
+            if row.system == system
+        ]
         if clauses:
-            yield about(message("{name} - {clauses}.", name=name, clauses=clauses), setting)
-    native = next((client for client in group if (client.row.system, client.runtime) == (BEAST, NATIVE)), None)
-    values = listed(
+            yield about(message("{name} - {clauses}.", name=name, clauses=listed(clauses, SEMICOLON)), setting)
+    native = next((row for row in group if (row.system, row.runtime) == (BEAST, NATIVE)), None)
+    values = [
         message(
             "{value} under {runtime}",
-            value=traced(ratio_text(ratio), of_rows([client.row, native.row])),
-            runtime=client.runtime,
+            value=traced(_ratio_text(ratio), of_rows([row, native])),
+            runtime=row.runtime,
         )
-        for client in group
-        if native and client.row.system == RELEASED and (ratio := bench_ratio(client, native))
-    )
+        for row in group
+        if native and row.system == RELEASED and (ratio := bench_ratio(row, native))
+    ]
     if values:
-        yield about(message("Bench of Beast released over that of native Beast: {values}.", values=values), setting)
+        beside = message("Bench of Beast released over that of native Beast: {values}.", values=listed(values))
+        yield about(beside, setting)
 
 
-def _clause(client: ClientRow) -> Message:
-    return message(
-        "{runtime}: serialisation {ratio}, {in_flight:.1f} in flight",
-        runtime=client.runtime,
-        ratio=traced(ratio_text(client.serialisation), client.cells),
-        in_flight=client.in_flight,
-    )
-
-
-def ratio_text(ratio: Estimate) -> str:
+def _ratio_text(ratio: Estimate) -> str:
     """Return '7.02 [6.50, 7.40]'; the end of an interval that says no more is '> 99'."""
     return estimate(ratio, _up_to_most(ratio))
 
@@ -191,82 +184,73 @@ def _up_to_most(ratio: Estimate) -> Form:
     return lambda shown: f"> {most:.0f}" if shown > most else hundredths(shown)
 
 
-def _columns(view: View) -> list[Col[ClientRow]]:
+def _columns(view: View) -> list[Col[Row]]:
+    def interval(row: Row) -> str:
+        ratio = serialisation(row)
+        return bounds(ratio.low, ratio.high, _up_to_most(ratio)) if isfinite(ratio.high) else ABSENT
+
+    def connect_ns(row: Row) -> float | None:
+        means = [cell.connect["mean_ns"] for cell in row.good if cell.connect.get("count")]
+        return median(means) if means else None
+
     return [
-        col(message("client"), lambda client: words(client.client, cells=client.cells, leads=True)),
-        arm_col(message("runtime"), attrgetter("runtime"), view.looks, CELLS),
-        col(
-            message("async/sync"),
-            lambda client: KINDS.get(client.row.good[-1].clients[0].get("worker"), ABSENT),
-            rank=9,
-        ),
+        col(message("client"), lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
+        arm_col(message("runtime"), attrgetter("runtime"), view.looks, of_row),
+        col(message("async/sync"), lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
         *_latencies(),
-        col(message("[95 %]"), _interval, str, CELLS, rank=7),
-        col(message("in flight"), attrgetter("in_flight"), tenths, CELLS),
-        _ms(message("connect (ms)"), _connect_ns, rank=7),
+        col(message("[95 %]"), interval, str, of_row, rank=7),
+        col(message("in flight"), workers.in_flight, tenths, of_row),
+        _ms(message("connect (ms)"), connect_ns, rank=7),
     ]
 
 
-def _latencies() -> list[Col[ClientRow]]:
+def _latencies() -> list[Col[Row]]:
     """Return the columns of times in ms, and of the serialisation."""
-    serial = message("serialisation")
+
+    def p999_ns(row: Row) -> int | None:
+        return row.latency.quantile(0.999) if row.latency.count >= SAMPLES_FOR_P999 else None
+
+    serial, brief = message("serialisation"), message("serial.")
     return [
-        _ms(message("Mean (ms)"), attrgetter("mean_ns"), brief=message("Mean"), rank=2),
-        _ms(message("P99 (ms)"), lambda client: client.row.latency.quantile(0.99), rank=4),
-        _ms(message("P999 (ms)"), _p999_ns, rank=8),
-        _ms(message("Max (ms)"), attrgetter("row.latency.max_ns"), rank=6),
-        _ms(message("LMean (ms)"), attrgetter("lmean_ns"), rank=5),
-        _ms(message("Bench (ms)"), attrgetter("bench_ns"), brief=message("Bench")),
-        col(serial, attrgetter("serialisation.value"), hundredths, CELLS, brief=message("serial."), rank=1),
+        _ms(message("Mean (ms)"), _mean_ns, brief=message("Mean"), rank=2),
+        _ms(message("P99 (ms)"), lambda row: row.latency.quantile(0.99), rank=4),
+        _ms(message("P999 (ms)"), p999_ns, rank=8),
+        _ms(message("Max (ms)"), attrgetter("latency.max_ns"), rank=6),
+        _ms(message("LMean (ms)"), workers.lmean_ns, rank=5),
+        _ms(message("Bench (ms)"), workers.bench_ns, brief=message("Bench")),
+        col(serial, lambda row: serialisation(row).value, hundredths, of_row, brief=brief, rank=1),
     ]
 
 
-def _ms(head: Message, read: Callable[[ClientRow], float | None], **more: Any) -> Col[ClientRow]:
-    return col(head, read, milliseconds, CELLS, **more)
+def _ms(head: Message, read: Callable[[Row], float | None], **more: Any) -> Col[Row]:
+    return col(head, read, milliseconds, of_row, **more)
 
 
-def _p999_ns(client: ClientRow) -> int | None:
-    latency = client.row.latency
-    return latency.quantile(0.999) if latency.count >= SAMPLES_FOR_P999 else None
+def _mean_ns(row: Row) -> float:
+    return row.latency.total_ns / row.latency.count
 
 
-def _connect_ns(client: ClientRow) -> float | None:
-    means = [cell.connect["mean_ns"] for cell in client.row.good if cell.connect.get("count")]
-    return median(means) if means else None
-
-
-def _interval(client: ClientRow) -> str:
-    """Return the interval of the serialisation."""
-    ratio = client.serialisation
-    return bounds(ratio.low, ratio.high, _up_to_most(ratio)) if isfinite(ratio.high) else ABSENT
-
-
-def _side_by_side(settings: Settings) -> Table:
+def _side_by_side(settings: Settings, view: View) -> Table:
     """Return a table with a line for each of Python's clients, and for each runtime a set of columns."""
-    python = {setting: [client for client in group if client.runtime != NATIVE] for setting, group in settings.items()}
-    runtimes = dict.fromkeys(client.runtime for group in python.values() for client in group)
-    columns: list[Col[Mapping[str, ClientRow]]] = [
-        col(message("client"), lambda line: next(iter(line.values())).client),
+    python = {setting: [row for row in group if row.runtime != NATIVE] for setting, group in settings.items()}
+    runtimes = dict.fromkeys(row.runtime for group in python.values() for row in group)
+    columns: list[Col[Sequence[Row]]] = [
+        col(message("client"), lambda rows: titled(rows[0].system, view.titles)),
         *(_under(runtime, one) for runtime in runtimes for one in _latencies()),
     ]
-    groups = []
-    for setting, group in python.items():
-        lines: dict[str, dict[str, ClientRow]] = {}
-        for client in group:
-            lines.setdefault(client.row.system, {})[client.runtime] = client
-        groups.append((verbatim(setting), lines.values()))
+    groups = [(verbatim(setting), grouped(group, attrgetter("system")).values()) for setting, group in python.items()]
     return table(message("Runtimes side by side"), columns, groups, folded=True, titled=True)
 
 
-def _under(runtime: str, one: Col[ClientRow]) -> Col[Mapping[str, ClientRow]]:
-    """Return a column of the clients under one runtime."""
+def _under(runtime: str, one: Col[Row]) -> Col[Sequence[Row]]:
+    """Return a column of the rows of a client under one runtime."""
     head = message("{runtime} {figure}", runtime=runtime, figure=one.column.brief or one.column.head)
-    return col(head, lambda line: one.datum(line[runtime]) if runtime in line else ABSENT, str)
+    return col(head, lambda rows: next((one.datum(row) for row in rows if row.runtime == runtime), ABSENT), str)
 
 
 def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
     """Yield a panel for each setting: Bench / LMean with its interval, a line for each client."""
-    most = max([2.0, *(BEYOND * client.serialisation.value for group in settings.values() for client in group)])
+    most = max([2.0, *(BEYOND * serialisation(row).value for group in settings.values() for row in group)])
     ticks = tuple((float(tick), f"{tick:g}") for tick in TICKS if tick <= most)
     across = Axis(label=message("Bench / LMean"), low=0.95, high=most, is_log=True, ticks=ticks)
     if settings:
@@ -281,43 +265,41 @@ def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
         )
 
 
-def _serial_panel(setting: str, group: Sequence[ClientRow], across: Axis, view: View) -> Panel:
-    clients = list(dict.fromkeys(client.client for client in group))
-    runtimes = list(dict.fromkeys(client.runtime for client in group))
-
-    def mark(client: ClientRow) -> Mark:
-        ratio, beside = client.serialisation, runtimes.index(client.runtime) - (len(runtimes) - 1) / 2
-        return Mark(
-            x=ratio.value,
-            y=ROW_STEP * clients.index(client.client) + ARM_STEP * beside,
-            left=ratio.low,
-            right=min(ratio.high, across.high),
-            tip=tip(listed([client.client, client.runtime]), ratio_text(ratio)),
-            cells=client.cells,
-        )
-
-    ticks = tuple((ROW_STEP * place, client) for place, client in enumerate(clients))
+def _serial_panel(setting: str, group: Sequence[Row], across: Axis, view: View) -> Panel:
+    systems = list(dict.fromkeys(row.system for row in group))
+    by_runtime = grouped(group, attrgetter("runtime"))
+    curves = []
+    for turn, (runtime, rows) in enumerate(by_runtime.items()):
+        beside = ARM_STEP * (turn - (len(by_runtime) - 1) / 2)
+        marks = [_serial_mark(row, ROW_STEP * systems.index(row.system) + beside, across.high, view) for row in rows]
+        curves.append(Curve(name=runtime, look=view.looks[runtime], marks=tuple(marks)))
+    ticks = tuple((ROW_STEP * place, titled(system, view.titles)) for place, system in enumerate(systems))
     return Panel(
         title=verbatim(setting),
         across=across,
-        up=Axis(label=NOTHING, low=ROW_STEP * len(clients) - 0.6, high=-1.0, ticks=ticks),
-        curves=tuple(
-            Curve(
-                name=runtime,
-                look=view.looks[runtime],
-                marks=tuple(mark(client) for client in group if client.runtime == runtime),
-            )
-            for runtime in runtimes
-        ),
+        up=Axis(label=NOTHING, low=ROW_STEP * len(systems) - 0.6, high=-1.0, ticks=ticks),
+        curves=tuple(curves),
         level=1.0,
         upright=True,
     )
 
 
-def _timelines(group: Sequence[ClientRow], view: View) -> Iterator[Figure]:
+def _serial_mark(row: Row, place: float, edge: float, view: View) -> Mark:
+    ratio = serialisation(row)
+    return Mark(
+        x=ratio.value,
+        y=place,
+        left=ratio.low,
+        right=min(ratio.high, edge),
+        tip=tip(listed([titled(row.system, view.titles), row.runtime]), _ratio_text(ratio)),
+        cells=of_row(row),
+    )
+
+
+def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
     """Yield a panel for each client that explains the rest: a line for each worker, a bar for each first request."""
-    chosen = telling_timelines(group)
-    ends_ns = [end for client in chosen for worker in client.timeline for _, end in worker]
+    chosen = workers.telling_timelines(group)
+    ends_ns = [end for row in chosen for worker in workers.timeline(row) for _, end in worker]
     across = Axis(label=message("time since the release [ms]"), low=0.0, high=max(ends_ns, default=1) / 1e6)
     if chosen:
         yield Figure(
@@ -327,28 +309,28 @@ def _timelines(group: Sequence[ClientRow], view: View) -> Iterator[Figure]:
                 "Each worker's first requests: a line for each worker, a bar for each request. Bars above one another "
                 "were under way at once."
             ),
-            panels=tuple(_timeline(client, across, view) for client in chosen),
+            panels=tuple(_timeline(row, across, view) for row in chosen),
         )
 
 
-def _timeline(client: ClientRow, across: Axis, view: View) -> Panel:
-    workers = list(enumerate(client.timeline, 1))
+def _timeline(row: Row, across: Axis, view: View) -> Panel:
+    numbered = list(enumerate(workers.timeline(row), 1))
     spans = tuple(
         Span(y=float(place), start=start / 1e6, end=end / 1e6, height=0.8, faint=bool(turn % 2))
-        for place, requests in workers
+        for place, requests in numbered
         for turn, (start, end) in enumerate(requests)
     )
-    ticks = tuple((float(place), str(place)) for place, _ in workers)
+    ticks = tuple((float(place), str(place)) for place, _ in numbered)
     return Panel(
         title=message(
             "{client}, {runtime}: {in_flight:.1f} requests in flight",
-            client=client.client,
-            runtime=traced(client.runtime, client.cells),
-            in_flight=client.in_flight,
+            client=titled(row.system, view.titles),
+            runtime=traced(row.runtime, of_row(row)),
+            in_flight=workers.in_flight(row),
         ),
         across=across,
-        up=Axis(label=NOTHING, low=len(workers) + 0.7, high=0.3, ticks=ticks),
-        curves=(Curve(name="", look=view.looks[client.runtime], spans=spans),),
+        up=Axis(label=NOTHING, low=len(numbered) + 0.7, high=0.3, ticks=ticks),
+        curves=(Curve(name="", look=view.looks[row.runtime], spans=spans),),
     )
 
 

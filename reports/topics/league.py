@@ -7,11 +7,11 @@ from statistics import median
 from typing import Any
 
 from core.messages import AND, Message, listed, message, plural
-from reports.document.model import Datum, Section, estimated, words
+from reports.document.model import Datum, Section, estimated
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, megabytes
 from reports.facts.standings import Contest, Standing, contests, rate_share
-from reports.facts.summary import Row, request_ns
+from reports.facts.summary import request_ns
 from reports.facts.traces import of_rows
 from reports.statistics.significance import ALPHA, fewest_blocks, holm, sign_flip_p
 from reports.statistics.stats import Estimate, effect, log_ratios
@@ -45,7 +45,7 @@ class Challenge:
 
 def section(view: View) -> Section:
     """Return a ranking for each runtime: which of ours serves most, and which alternatives serve more."""
-    ranked = contests(view.rows, view.titles, by_runtime=True)
+    ranked = contests(view.rows, view.titles, kind=lambda row: message("runtime {runtime}", runtime=row.runtime))
     every = challenges(ranked, view.run.seed)
     sentences = [*shared.told(ranked, partial(_sentence, every=every)), *_too_few(every)]
     return shared.contest_section(message("League"), ranked, _columns(), HOW, sentences, view)
@@ -53,22 +53,18 @@ def section(view: View) -> Section:
 
 def challenges(ranked: Sequence[Contest], seed: int) -> list[Challenge]:
     """Return every alternative that shares a block with the best of ours under its runtime; all are one family."""
-    bests = [(contest, best) for contest in ranked if (best := _best_of_ours(contest))]
-    paired = [
-        (rival, ratios)
-        for contest, best in bests
-        for rival in contest.standings
-        if rival.row.system not in OURS and (ratios := _log_ratios(rival.row, best.row))
-    ]
+    paired = []
+    for contest in ranked:
+        for rival in contest.standings:
+            best = _best_of_ours(contest)
+            if best and rival.row.system not in OURS:
+                ratios = log_ratios(request_ns(best.row.good), request_ns(rival.row.good))
+                paired += [(rival, [*ratios.values()])] if ratios else []
     adjusted = holm([sign_flip_p(ratios, seed=seed) for _, ratios in paired])
     return [
         Challenge(rival=rival, share=effect(ratios).ratio, p=p)
         for (rival, ratios), p in zip(paired, adjusted, strict=True)
     ]
-
-
-def _log_ratios(row: Row, base: Row) -> list[float]:
-    return [*log_ratios(request_ns(base.good), request_ns(row.good)).values()]
 
 
 def _best_of_ours(contest: Contest) -> Standing | None:
@@ -78,26 +74,22 @@ def _best_of_ours(contest: Contest) -> Standing | None:
 
 def _columns() -> list[Col[Standing]]:
     return [
-        col(message("system"), _system),
+        shared.name_col(message("system"), _numbered),
         col(message("rank"), lambda standing: str(standing.ranked.index(standing.row) + 1), str, rank=10),
         shared.RATES,
         _share_col(OURS[0]),
         _share_col(OURS[1], rank=9),
-        shared.median_col("p50_ns", rank=6),
-        shared.median_col("p99_ns", rank=3),
-        shared.median_col("service_cpu_ns_per_request", rank=2),
-        shared.median_col("client_cpu_ns_per_request", rank=8),
+        *shared.median_cols(p50_ns=6, p99_ns=3, service_cpu_ns_per_request=2, client_cpu_ns_per_request=8),
         shared.number_col(message("memory [MB]"), _peak_bytes, megabytes, rank=7),
     ]
 
 
-def _system(standing: Standing) -> Datum:
-    """Return its name; that of ours with its number."""
+def _numbered(standing: Standing) -> Message:
+    """Return its name, that of ours with its number."""
     system = standing.row.system
     if not system.isdigit():
-        return shared.name(standing)
-    numbered = message("{name} (system {system})", name=standing.name, system=system)
-    return words(numbered, cells=standing.cells, leads=True)
+        return standing.name
+    return message("{name} (system {system})", name=standing.name, system=system)
 
 
 def _share_col(system: str, rank: int = 0) -> Col[Standing]:

@@ -1,6 +1,6 @@
 """The experiment loadgen: each load generator against the same server, and ours against each other one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from statistics import median
@@ -39,19 +39,16 @@ HOW = message(
 
 def section(view: View) -> Section:
     """Return the generators that keep connections, and those that do not, each against ours."""
-    ranked = [
-        contest
-        for keeps, label in ((True, KEPT), (False, FRESH))
-        for contest in contests(_kept(view.rows, keeps=keeps), view.titles, reference=OWN, about=label)
-    ]
-    sentences = [*shared.told(ranked, _sentence), *_as_the_seed(view.rows)]
+    rows = sorted(view.rows, key=_is_kept, reverse=True)
+    ranked = contests(rows, view.titles, reference=OWN, kind=lambda row: KEPT if _is_kept(row) else FRESH)
+    sentences = [*shared.told(ranked, _sentence), *_as_the_seed(rows)]
     seed = Section(key="seed-figures", title=message("The seed's own figures: another machine's"), sentences=(SEED,))
     made = shared.contest_section(message("Load generators"), ranked, _columns(), HOW, sentences, view)
     return replace(made, parts=(*made.parts, seed))
 
 
-def _kept(rows: Sequence[Row], *, keeps: bool) -> list[Row]:
-    return [row for row in rows if row.params.get("KEEP_ALIVE") is keeps]
+def _is_kept(row: Row) -> bool:
+    return bool(row.params.get("KEEP_ALIVE"))
 
 
 def _columns() -> list[Col[Standing]]:
@@ -59,10 +56,10 @@ def _columns() -> list[Col[Standing]]:
     return [
         shared.name_col(message("generator")),
         col(message("version"), lambda standing: client_version(standing.row), rank=9),
-        col(message("keep-alive"), lambda standing: yes if standing.row.params["KEEP_ALIVE"] else no, rank=8),
+        col(message("keep-alive"), lambda standing: yes if _is_kept(standing.row) else no, rank=8),
         shared.number_col(message("requests"), lambda standing: standing.row.good[0].answered, whole, rank=7),
         shared.RATES,
-        shared.median_col("client_cpu_ns_per_request", rank=2),
+        *shared.median_cols(client_cpu_ns_per_request=2),
         _ours_over(message("our requests/s over its"), rate_share, brief=message("ours over its")),
         _ours_over(message("our CPU over its"), _client_cpu_share, brief=message("our CPU over its"), rank=3),
         _percentile_col("p50", rank=6),
@@ -111,7 +108,7 @@ def _percentile_col(key: str, rank: int) -> Col[Standing]:
 
 
 def _sentence(contest: Contest) -> Message:
-    own = contest.reference
+    own = next(standing for standing in contest.standings if standing.row is standing.base)
     times = [
         message("{share} x {name}", share=_times(own.row, other.row), name=other.name)
         for other in contest.standings
@@ -126,11 +123,10 @@ def _times(own: Row, row: Row) -> Message:
     return shared.share_words(rate_share(own, row), row)
 
 
-def _as_the_seed(rows: Sequence[Row]) -> list[Message]:
-    """Return what the seed compared: ours with keep-alive against ab without."""
-    own = [row for row in _kept(rows, keeps=True) if row.system == OWN and row.figures]
-    ab = [row for row in _kept(rows, keeps=False) if row.system == AB and row.figures]
-    if not own or not ab:
-        return []
-    share = _times(own[0], ab[0])
-    return [message("As the seed compared, ours with keep-alive against ab without: {share} x.", share=share)]
+def _as_the_seed(rows: Sequence[Row]) -> Iterator[Message]:
+    """Yield what the seed compared: ours with keep-alive against ab without."""
+    found = {(row.system, _is_kept(row)): row for row in reversed(rows) if row.figures}
+    own, ab = found.get((OWN, True)), found.get((AB, False))
+    if own and ab:
+        share = _times(own, ab)
+        yield message("As the seed compared, ours with keep-alive against ab without: {share} x.", share=share)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import attrgetter
 
 from core.messages import Message, message, verbatim
 from core.runtime import NATIVE
@@ -15,8 +14,9 @@ from reports.facts.costs import median_costs
 from reports.facts.pairs import OVER_ALL
 from reports.facts.series import about
 from reports.facts.standings import Contest, Standing, contests
-from reports.facts.summary import STATES, Row
+from reports.facts.summary import STATES
 from reports.statistics.evidence import WORDS
+from reports.statistics.stats import Estimate
 from reports.topics import contest as shared
 from reports.view import View
 
@@ -31,39 +31,27 @@ HOW = message(
 
 def section(view: View) -> Section:
     """Return what the arms serve, each beside the first one, and what could not be measured."""
-    ranked = duels(view.rows)
+    own = [row for row in view.rows if row.runtime == NATIVE]  # others took part again
+    first = view.rows[0].system if view.rows else ""  # rows are in the plan's order, measured or not
+    ranked = contests(own, {}, reference=first)
+    title, sentences = message("Running services"), _sentences(ranked, view)
+    made = shared.contest_section(title, ranked, _columns(first), HOW, sentences, view)
     where = message("Where they run")
     table = plain_table(where, (message("arm"), message("address")), addresses(view.run).items())
-    part = Section(key="addresses", title=where, tables=(table,))
-    title, sentences = message("Running services"), _sentences(ranked, view)
-    made = shared.contest_section(title, ranked, _columns(), HOW, sentences, view)
-    return replace(made, parts=(*made.parts, part))
+    return replace(made, parts=(*made.parts, Section(key="addresses", title=where, tables=(table,))))
 
 
-def duels(rows: Sequence[Row]) -> list[Contest]:
-    """Return a contest for each setting, without the arms that took part again.
+def _columns(first: str) -> list[Col[Standing]]:
+    """Return the columns. first: the arm that shares are of, if it has figures"""
 
-    Shares are of the first arm, which is that of the first row: rows are in the plan's order, measured or not. Without
-    figures of the first arm there are no shares.
-    """
-    first = rows[0].system if rows else ""
-    ranked = contests([row for row in rows if row.runtime == NATIVE], {}, reference=first)
-    return [contest if contest.reference.row.system == first else _without_shares(contest) for contest in ranked]
+    def share(standing: Standing) -> Estimate | None:
+        return standing.share if standing.base.system == first else None
 
-
-def _without_shares(contest: Contest) -> Contest:
-    return replace(contest, standings=[replace(standing, share=None) for standing in contest.standings])
-
-
-def _columns() -> list[Col[Standing]]:
     return [
         shared.name_col(message("arm")),
         shared.RATES,
-        shared.number_col(message("of the first's"), attrgetter("share"), hundredths),
-        shared.median_col("p50_ns", rank=4),
-        shared.median_col("p99_ns", rank=3),
-        shared.median_col("client_cpu_ns_per_request", rank=5),
-        shared.median_col("service_cpu_ns_per_request", rank=6),
+        shared.number_col(message("of the first's"), share, hundredths),
+        *shared.median_cols(p50_ns=4, p99_ns=3, client_cpu_ns_per_request=5, service_cpu_ns_per_request=6),
         shared.number_col(message("memory [MiB]"), _memory_bytes, mib, rank=7),
         col(message("GIL"), _gil, rank=8),
         shared.number_col(message("blocks"), lambda standing: str(len(standing.row.good)), str, rank=2),

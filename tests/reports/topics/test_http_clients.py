@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from core.result import CellResult, Run
-from reports.facts.http_workers import by_setting
 from reports.topics.http_clients import SEED_HELD, SEED_RELEASED, answer
 from tests.reports.contestants import blocks_of, contest_run, figures_of, lines_of, record_of
 from tests.reports.http_sample import (
@@ -40,13 +39,11 @@ def held(*latencies_ns: int, **client: Any) -> list[CellResult]:
 
 def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
     parallel = worked("http-beast-undeclared", "3.14t", [4] * 10, 5)
-    assert str(answer(by_setting(clients_in(HELD, HELD_FREE, parallel)))).endswith(
-        "turns the GIL back on and is at 1.2."
-    )
+    assert str(answer(clients_in(HELD, HELD_FREE, parallel))).endswith("turns the GIL back on and is at 1.2.")
 
 
 def test_without_a_held_build_under_a_gil_there_is_no_answer() -> None:
-    assert not answer(by_setting(clients_in(HELD_FREE, RELEASED)))
+    assert not answer(clients_in(HELD_FREE, RELEASED))
 
 
 def test_in_flight_is_the_median_latency_times_requests_over_bench() -> None:
