@@ -8,7 +8,6 @@ from core.cell import Value
 from core.messages import NOTHING, Message, listed, verbatim
 from core.runtime import NATIVE
 from reports.facts.arrangement import grouped, value_text, varying
-from reports.facts.figures import Figures
 from reports.facts.summary import Row, request_ns
 from reports.facts.traces import of_row
 from reports.statistics.stats import Estimate, paired_effect
@@ -16,19 +15,17 @@ from reports.statistics.stats import Estimate, paired_effect
 OWN_CHOICE = "NUM_SERVER_THREADS"  # Netty takes part with one thread and with two
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Standing:
     """One contestant: a row and its name.
 
-    name:    system, own parameters and runtime, as far as contestants differ in them
-    figures: of the row
-    base:    the row of the contestant that shares refer to
-    ranked:  the rows of all contestants, the one with most requests/s first
+    name:   system, own parameters and runtime, as far as contestants differ in them
+    base:   the row of the contestant that shares refer to
+    ranked: the rows of all contestants, the one with most requests/s first
     """
 
     row: Row
     name: Message
-    figures: Figures
     base: Row
     ranked: Sequence[Row]
 
@@ -48,7 +45,7 @@ class Standing:
         return of_row(self.row)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Contest:
     """Contestants at one setting, the one with most requests/s first.
 
@@ -58,7 +55,7 @@ class Contest:
 
     setting: Mapping[str, Value]
     standings: Sequence[Standing]
-    about: Message = NOTHING
+    about: Message
 
     @property
     def label(self) -> Message:
@@ -92,14 +89,8 @@ def contests(
         assert isinstance(about, Message)
         ranked = sorted(group, key=rate, reverse=True)
         base = next((row for row in ranked if row.system == reference), ranked[0])
-        standings = [
-            Standing(
-                row=row, name=_name(row, group, titles, about), figures=row.figures or {}, base=base, ranked=ranked
-            )
-            for row in ranked
-        ]
-        setting = {name: base.params[name] for name in names[about]}
-        made.append(Contest(setting=setting, standings=standings, about=about))
+        standings = [Standing(row, _name(row, group, titles, about), base, ranked) for row in ranked]
+        made.append(Contest({name: base.params[name] for name in names[about]}, standings, about))
     return made
 
 

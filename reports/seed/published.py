@@ -3,7 +3,7 @@
 Its figures are another machine's, one run per row. One of them (10.3) has no unit there; all are seconds.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.cell import Value
@@ -69,26 +69,16 @@ _COMMON = {
 _TIME = message("Time that each client takes to send all of its requests.")
 
 
-def _table(
-    heading: Message, interpreters: tuple[str, ...], rows: Iterable[tuple[Message, Mapping[str, Value], str]]
-) -> SeedTable:
-    """Return a table. rows: what they are, their parameters, and the seconds in the order of the interpreters"""
-    made = (
-        SeedRow(what, params, dict(zip(interpreters, seconds.split(), strict=True))) for what, params, seconds in rows
-    )
-    return SeedTable(heading, interpreters, tuple(made))
-
-
-def _pool(select_mode: str, client_binding: str, sockets: int) -> dict[str, Value]:
-    return {"SELECT_MODE": select_mode, "CLIENT_BINDING": client_binding, "NUM_MULTI_SOCKET": sockets}
-
-
-def _sockets_table(heading: Message, select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> SeedTable:
-    rows = [
-        (verbatim(f"NUM_MULTI_SOCKET = {sockets}"), _pool(select_mode, client_binding, sockets), figure)
+def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> tuple[SeedRow, ...]:
+    """Return rows that differ in NUM_MULTI_SOCKET. seconds: by its values"""
+    return tuple(
+        SeedRow(
+            verbatim(f"NUM_MULTI_SOCKET = {sockets}"),
+            {"SELECT_MODE": select_mode, "CLIENT_BINDING": client_binding, "NUM_MULTI_SOCKET": sockets},
+            {UNNAMED: figure},
+        )
         for sockets, figure in seconds.items()
-    ]
-    return _table(heading, (UNNAMED,), rows)
+    )
 
 
 SYSTEMS = (
@@ -96,7 +86,7 @@ SYSTEMS = (
         "1",
         message("A service has a single socket and no connection cache."),
         {},
-        (_table(_TIME, (), [(message("a connection for every request"), {}, "")]),),
+        (SeedTable(_TIME, (), (SeedRow(message("a connection for every request"), {}, {}),)),),
         message("The seed describes system 1 and publishes no settings and no figure for it."),
     ),
     SeedSystem(
@@ -104,13 +94,17 @@ SYSTEMS = (
         message("A service has a single socket and a connection cache."),
         {**_COMMON, "NUM_WORKERS_PER_API_SERVICE": "25"},
         (
-            _table(
+            SeedTable(
                 _TIME,
                 (GIL, NOGIL),
-                [
-                    (message("client reuses connections"), {"REUSE_CLIENT": True}, "5.5 5.0"),
-                    (message("client does not reuse connections"), {"REUSE_CLIENT": False}, "14.9 10.3"),
-                ],
+                (
+                    SeedRow(message("client reuses connections"), {"REUSE_CLIENT": True}, {GIL: "5.5", NOGIL: "5.0"}),
+                    SeedRow(
+                        message("client does not reuse connections"),
+                        {"REUSE_CLIENT": False},
+                        {GIL: "14.9", NOGIL: "10.3"},
+                    ),
+                ),
             ),
         ),
     ),
@@ -118,7 +112,7 @@ SYSTEMS = (
         "3",
         message("A Tornado service."),
         _COMMON,
-        (_table(_TIME, (GIL, NOGIL), [(message("Tornado"), {}, "16.1 17.2")]),),
+        (SeedTable(_TIME, (GIL, NOGIL), (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
         message('The seed says of its second figure: "even slower".'),
     ),
     SeedSystem(
@@ -126,25 +120,31 @@ SYSTEMS = (
         message("Each service listens on several sockets, which share one connection cache and one thread pool."),
         {**_COMMON, "NUM_MULTI_SOCKET": "10", "NUM_MAX_CONNS": "None"},
         (
-            _table(
+            SeedTable(
                 _TIME,
                 (UNNAMED,),
-                [
-                    (message("select on all connections"), _pool("all", "random", 10), "3.03"),
-                    (message("select on single connections"), _pool("single", "random", 10), "5.57"),
-                ],
+                (
+                    SeedRow(
+                        message("select on all connections"),
+                        {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
+                        {UNNAMED: "3.03"},
+                    ),
+                    SeedRow(
+                        message("select on single connections"),
+                        {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
+                        {UNNAMED: "5.57"},
+                    ),
+                ),
             ),
-            _sockets_table(
+            SeedTable(
                 message("Select on all connections, with another NUM_MULTI_SOCKET."),
-                "all",
-                "random",
-                {1: "2.35", 5: "2.60", 10: "3.03"},
+                (UNNAMED,),
+                _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
             ),
-            _sockets_table(
+            SeedTable(
                 message("Select on single connections, each client bound to one, with another NUM_MULTI_SOCKET."),
-                "single",
-                "pinned",
-                {1: "2.44", 5: "2.47", 10: "2.60"},
+                (UNNAMED,),
+                _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
             ),
         ),
     ),

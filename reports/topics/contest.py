@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
 from core.cell import PARAMETERS
-from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, verbatim
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
 from reports.document.drawing import Axis, Panel
@@ -29,11 +30,12 @@ RATE = "requests_per_s"  # the figure's name on the page
 REQUESTS_S = message("requests/s")
 ANSWERED = message("answered requests/s")
 NOTHING_MEASURED = message("Nothing was measured.")
-MEDIANS = {  # of a row, with the head of its column and what stands over it on a terminal
-    "p50_ns": (message("p50 [us]"), NOTHING),
-    "p99_ns": (message("p99 [us]"), NOTHING),
-    "service_cpu_ns_per_request": (message("service CPU [us/request]"), message("service")),
-    "client_cpu_ns_per_request": (message("client CPU [us/request]"), message("client")),
+CPU = message("CPU [us]")
+MEDIANS: dict[str, tuple[Message, dict[str, Message]]] = {  # of a row: the head of the column, and other fields of it
+    "p50_ns": (message("p50 [us]"), {}),
+    "p99_ns": (message("p99 [us]"), {}),
+    "service_cpu_ns_per_request": (message("service CPU [us/request]"), {"over": message("service"), "brief": CPU}),
+    "client_cpu_ns_per_request": (message("client CPU [us/request]"), {"over": message("client"), "brief": CPU}),
 }
 PLACES = (message("First"), message("Second"), message("Last"))
 ANSWERS = {  # by the number of contestants that are named
@@ -92,14 +94,15 @@ def number_col(
 RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
 
 
-def median_cols(**ranks: int) -> list[Col[Standing]]:
-    """Return the columns of those MEDIANS that have a rank."""
-    return [_median_col(key, rank, *MEDIANS[key]) for key, rank in ranks.items()]
+def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
+    """Yield the columns of those MEDIANS that have a rank."""
+    for key, rank in ranks.items():
+        head, more = MEDIANS[key]
+        yield number_col(head, partial(_median, key), microseconds, rank=rank, **more)
 
 
-def _median_col(key: str, rank: int, head: Message, over: Message) -> Col[Standing]:
-    brief = message("CPU [us]") if over else NOTHING
-    return number_col(head, lambda standing: standing.figures[key], microseconds, rank=rank, over=over, brief=brief)
+def _median(key: str, standing: Standing) -> float | None:
+    return standing.row.figures[key] if standing.row.figures else None
 
 
 def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
@@ -155,28 +158,24 @@ def _podium(contest: Contest) -> Sequence[Standing]:
     return [*contest.standings[:2], *contest.standings[2:][-1:]]
 
 
-def throughput(contests: Sequence[Contest], view: View) -> Figure:
+def throughput(contests: Iterable[Contest], view: View) -> Figure:
     """Return bars of requests/s, with a panel for each contest."""
+    panels = []
+    for contest in contests:
+        most = 1.04 * _most([contest])
+        curves = [
+            bar(view.looks[standing.row.runtime], _spot(place, standing), whole)
+            for place, standing in enumerate(contest.standings)
+        ]
+        ticks = tuple((value, whole(value)) for value in round_values(0.0, most, 3))
+        across = Axis(label=ANSWERED, low=0.0, high=most, ticks=ticks)
+        up = named_axis([standing.name for standing in contest.standings], room=0.6)
+        panels.append(Panel(title=contest.label, across=across, up=up, curves=tuple(curves)))
     return Figure(
         key="throughput",
         title=message("Requests a second"),
         caption=message("Bar: median over the blocks. Marks: each block. More is better."),
-        panels=tuple(_bars(contest, view) for contest in contests),
-    )
-
-
-def _bars(contest: Contest, view: View) -> Panel:
-    ranked = contest.standings
-    most = 1.04 * _most([contest])
-    ticks = tuple((value, whole(value)) for value in round_values(0.0, most, 3))
-    return Panel(
-        title=contest.label,
-        across=Axis(label=ANSWERED, low=0.0, high=most, ticks=ticks),
-        up=named_axis([standing.name for standing in ranked], room=0.6),
-        curves=tuple(
-            bar(view.looks[standing.row.runtime], _spot(place, standing), whole)
-            for place, standing in enumerate(ranked)
-        ),
+        panels=tuple(panels),
     )
 
 
@@ -216,13 +215,13 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
     up = Axis(label=ANSWERED, low=0.0, high=1.05 * _most(shown))
     made = []
     for label, along in panels.items():
-        spots: dict[Message, list[Spot]] = {name: [] for name in contestants}
-        for contest in along:
-            for standing in contest.standings:
-                spots[standing.name].append(_spot(places[contest.setting[parameter]], standing))
+        spots = [
+            _spot(places[contest.setting[parameter]], standing) for contest in along for standing in contest.standings
+        ]
+        spots.sort(key=attrgetter("place"))
         curves = [
-            line(name, look, sorted(mine, key=attrgetter("place")), whole)
-            for look, (name, mine) in enumerate(spots.items())
+            line(name, look, [spot for spot in spots if spot.name == name], whole)
+            for look, name in enumerate(contestants)
         ]
         made.append(Panel(title=label, across=across, up=up, curves=tuple(curves)))
     return Figure(
@@ -254,10 +253,8 @@ def places(systems: Mapping[str, Sequence[str]], view: View) -> Message:
     named = []
     for system, runtimes in systems.items():
         title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
-        is_native = list(runtimes) == [NATIVE]
-        named.append(
-            title if is_native else message("{system} under {runtimes}", system=title, runtimes=listed(runtimes, COMMA))
-        )
+        under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
+        named.append(title if runtimes == [NATIVE] else under)
     return listed(named, SEMICOLON)
 
 

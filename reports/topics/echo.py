@@ -12,6 +12,7 @@ from reports.document.shapes import Col, col
 from reports.document.values import hundredths, microseconds, tenths, whole
 from reports.facts.curves import deviation_ns
 from reports.facts.series import about
+from reports.facts.series import number as parameter
 from reports.facts.standings import Contest, Standing, contests, rate, rate_share
 from reports.facts.summary import Row, setting_key
 from reports.facts.traces import of_row
@@ -62,12 +63,19 @@ def _key(row: Row) -> tuple[str, str, str]:
 
 
 def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
+    """Return the columns; requests/s of the same row with cores held awake are one if there are any."""
+
+    def kept(standing: Standing) -> Datum | None:
+        row = awake.get(id(standing.row))
+        return number(rate(row) or None, whole, of_row(row), shared.RATE) if row else None
+
+    kept_col = col(message("kept awake [requests/s]"), kept, whole, brief=message("awake"), rank=1)
     share, brief = message("share of the fastest"), message("of the fastest")
     return [
         shared.name_col(message("server")),
         col(message("version"), lambda standing: service_version(view.run, standing.row), rank=9),
         shared.RATES,
-        *([_awake_col(awake)] if awake else []),
+        *([kept_col] if awake else []),
         shared.number_col(message("MiB/s"), _mib_per_s, tenths, rank=8),
         shared.number_col(message("mean [us]"), _mean_ns, microseconds, rank=6),
         *shared.median_cols(p99_ns=5, service_cpu_ns_per_request=7),
@@ -75,24 +83,8 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
     ]
 
 
-def _awake_col(awake: Mapping[int, Row]) -> Col[Standing]:
-    """Return the column of requests/s of the same row with cores held awake."""
-
-    def datum(standing: Standing) -> Datum | None:
-        row = awake.get(id(standing.row))
-        return number(rate(row) or None, whole, of_row(row), shared.RATE) if row else None
-
-    return col(message("kept awake [requests/s]"), datum, whole, brief=message("awake"), rank=1)
-
-
 def _mib_per_s(standing: Standing) -> float:
-    return standing.rate * _message_bytes(standing) / 2**20
-
-
-def _message_bytes(standing: Standing) -> int:
-    size = standing.row.params["MESSAGE_BYTES"]
-    assert isinstance(size, int)
-    return size
+    return standing.rate * parameter(standing.row.good[0], "MESSAGE_BYTES") / 2**20
 
 
 def _mean_ns(standing: Standing) -> float | None:
@@ -181,7 +173,7 @@ def _blocks(ranked: Sequence[Contest]) -> Section:
 
 def _block(standing: Standing) -> str:
     """Return one row in the seed's form, which is the same in every language."""
-    row, latency, size = standing.row, standing.row.latency, _message_bytes(standing)
+    row, latency, size = standing.row, standing.row.latency, parameter(standing.row.good[0], "MESSAGE_BYTES")
     seconds = sum(cell.wall_ns for cell in row.good) / 1e9
     mean_ms, spread_ms = latency.total_ns / latency.count / 1e6, deviation_ns(latency) / 1e6
     shares = [share for share in SHARES if share != SHARES[-1] or latency.count >= SAMPLES_FOR_LAST]

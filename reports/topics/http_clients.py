@@ -1,7 +1,7 @@
 """The experiment http-clients: what each client's workers did at once, and what the GIL does to that."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isfinite, log
+from math import inf, isfinite, log
 from operator import attrgetter, itemgetter
 from statistics import median
 from typing import Any
@@ -116,8 +116,9 @@ def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
         yield message("released: {values}", values=_values(released))
     if undeclared is None:
         return
-    value = _value(undeclared)
-    if free and _distance(undeclared, held) < _distance(undeclared, free):
+    value, middle = _value(undeclared), serialisation(undeclared).value
+    nearest = min((free, held), key=lambda row: abs(log(serialisation(row).value / middle)) if row else inf)
+    if free and nearest is held:
         yield message(
             "a module that does not declare free-threading support turns the GIL back on and is at {value} again",
             value=value,
@@ -136,11 +137,6 @@ def _values(group: Sequence[Row | None]) -> Message:
 
 def _value(row: Row) -> Message:
     return traced(tenths(serialisation(row).value), of_row(row))
-
-
-def _distance(row: Row, other: Row) -> float:
-    """Return how far the ratio of two serialisations is from 1."""
-    return abs(log(serialisation(row).value / serialisation(other).value))
 
 
 def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
@@ -270,8 +266,18 @@ def _serial_panel(setting: str, group: Sequence[Row], across: Axis, view: View) 
     by_runtime = grouped(group, attrgetter("runtime"))
     curves = []
     for turn, (runtime, rows) in enumerate(by_runtime.items()):
-        beside = ARM_STEP * (turn - (len(by_runtime) - 1) / 2)
-        marks = [_serial_mark(row, ROW_STEP * systems.index(row.system) + beside, across.high, view) for row in rows]
+        marks = []
+        for row in rows:
+            ratio = serialisation(row)
+            mark = Mark(
+                x=ratio.value,
+                y=ROW_STEP * systems.index(row.system) + ARM_STEP * (turn - (len(by_runtime) - 1) / 2),
+                left=ratio.low,
+                right=min(ratio.high, across.high),
+                tip=tip(listed([titled(row.system, view.titles), runtime]), _ratio_text(ratio)),
+                cells=of_row(row),
+            )
+            marks.append(mark)
         curves.append(Curve(name=runtime, look=view.looks[runtime], marks=tuple(marks)))
     ticks = tuple((ROW_STEP * place, titled(system, view.titles)) for place, system in enumerate(systems))
     return Panel(
@@ -284,24 +290,30 @@ def _serial_panel(setting: str, group: Sequence[Row], across: Axis, view: View) 
     )
 
 
-def _serial_mark(row: Row, place: float, edge: float, view: View) -> Mark:
-    ratio = serialisation(row)
-    return Mark(
-        x=ratio.value,
-        y=place,
-        left=ratio.low,
-        right=min(ratio.high, edge),
-        tip=tip(listed([titled(row.system, view.titles), row.runtime]), _ratio_text(ratio)),
-        cells=of_row(row),
-    )
-
-
 def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
     """Yield a panel for each client that explains the rest: a line for each worker, a bar for each first request."""
     chosen = workers.telling_timelines(group)
     ends_ns = [end for row in chosen for worker in workers.timeline(row) for _, end in worker]
     across = Axis(label=message("time since the release [ms]"), low=0.0, high=max(ends_ns, default=1) / 1e6)
-    if chosen:
+    panels = []
+    for row in chosen:
+        numbered = list(enumerate(workers.timeline(row), 1))
+        spans = tuple(
+            Span(y=float(place), start=start / 1e6, end=end / 1e6, height=0.8, faint=bool(turn % 2))
+            for place, requests in numbered
+            for turn, (start, end) in enumerate(requests)
+        )
+        ticks = tuple((float(place), str(place)) for place, _ in numbered)
+        title = message(
+            "{client}, {runtime}: {in_flight:.1f} requests in flight",
+            client=titled(row.system, view.titles),
+            runtime=traced(row.runtime, of_row(row)),
+            in_flight=workers.in_flight(row),
+        )
+        up = Axis(label=NOTHING, low=len(numbered) + 0.7, high=0.3, ticks=ticks)
+        curve = Curve(name="", look=view.looks[row.runtime], spans=spans)
+        panels.append(Panel(title=title, across=across, up=up, curves=(curve,)))
+    if panels:
         yield Figure(
             key="timeline",
             title=message("What each worker did when"),
@@ -309,29 +321,8 @@ def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
                 "Each worker's first requests: a line for each worker, a bar for each request. Bars above one another "
                 "were under way at once."
             ),
-            panels=tuple(_timeline(row, across, view) for row in chosen),
+            panels=tuple(panels),
         )
-
-
-def _timeline(row: Row, across: Axis, view: View) -> Panel:
-    numbered = list(enumerate(workers.timeline(row), 1))
-    spans = tuple(
-        Span(y=float(place), start=start / 1e6, end=end / 1e6, height=0.8, faint=bool(turn % 2))
-        for place, requests in numbered
-        for turn, (start, end) in enumerate(requests)
-    )
-    ticks = tuple((float(place), str(place)) for place, _ in numbered)
-    return Panel(
-        title=message(
-            "{client}, {runtime}: {in_flight:.1f} requests in flight",
-            client=titled(row.system, view.titles),
-            runtime=traced(row.runtime, of_row(row)),
-            in_flight=workers.in_flight(row),
-        ),
-        across=across,
-        up=Axis(label=NOTHING, low=len(numbered) + 0.7, high=0.3, ticks=ticks),
-        curves=(Curve(name="", look=view.looks[row.runtime], spans=spans),),
-    )
 
 
 def _seeds() -> Section:

@@ -1,6 +1,6 @@
 """The experiment loadgen: each load generator against the same server, and ours against each other one."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from operator import attrgetter
 from statistics import median
@@ -41,7 +41,14 @@ def section(view: View) -> Section:
     """Return the generators that keep connections, and those that do not, each against ours."""
     rows = sorted(view.rows, key=_is_kept, reverse=True)
     ranked = contests(rows, view.titles, reference=OWN, kind=lambda row: KEPT if _is_kept(row) else FRESH)
-    sentences = [*shared.told(ranked, _sentence), *_as_the_seed(rows)]
+    sentences = shared.told(ranked, _sentence)
+    measured = {(row.system, _is_kept(row)): row for row in reversed(rows) if row.figures}
+    own, ab = measured.get((OWN, True)), measured.get((AB, False))
+    if own and ab:  # what the seed compared
+        share = shared.share_words(rate_share(own, ab), ab)
+        sentences.append(
+            message("As the seed compared, ours with keep-alive against ab without: {share} x.", share=share)
+        )
     seed = Section(key="seed-figures", title=message("The seed's own figures: another machine's"), sentences=(SEED,))
     made = shared.contest_section(message("Load generators"), ranked, _columns(), HOW, sentences, view)
     return replace(made, parts=(*made.parts, seed))
@@ -110,23 +117,12 @@ def _percentile_col(key: str, rank: int) -> Col[Standing]:
 def _sentence(contest: Contest) -> Message:
     own = next(standing for standing in contest.standings if standing.row is standing.base)
     times = [
-        message("{share} x {name}", share=_times(own.row, other.row), name=other.name)
+        message(
+            "{share} x {name}", share=shared.share_words(rate_share(own.row, other.row), other.row), name=other.name
+        )
         for other in contest.standings
         if other is not own
     ]
     if not times:
         return NOTHING
     return message("{name} sends {rate} requests/s: {times}.", **shared.named_rate(own), times=listed(times, SEMICOLON))
-
-
-def _times(own: Row, row: Row) -> Message:
-    return shared.share_words(rate_share(own, row), row)
-
-
-def _as_the_seed(rows: Sequence[Row]) -> Iterator[Message]:
-    """Yield what the seed compared: ours with keep-alive against ab without."""
-    found = {(row.system, _is_kept(row)): row for row in reversed(rows) if row.figures}
-    own, ab = found.get((OWN, True)), found.get((AB, False))
-    if own and ab:
-        share = _times(own, ab)
-        yield message("As the seed compared, ours with keep-alive against ab without: {share} x.", share=share)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.messages import Message, message, verbatim
+from core.messages import Message, message
 from core.runtime import NATIVE
 from reports.document.model import ABSENT, Section, bounds, plain_table, traced
 from reports.document.shapes import Col, col
@@ -82,24 +82,18 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
         if not row.figures
     ]
     measured = {row.system for row in view.rows if row.figures and row.runtime == NATIVE}
-    compared = [
-        about(_compared(comparison, view), _setting(comparison, view))
-        for comparison in view.comparisons
-        if comparison.denominator in measured and (comparison.step == "aa" or comparison.numerator in measured)
-    ]
+    compared = []
+    for one in view.comparisons:
+        if one.denominator in measured and (one.step == "aa" or one.numerator in measured):
+            is_over_all = one.system == OVER_ALL
+            where = view.settings.short(OVER_ALL, {}) if is_over_all else view.settings.values(one.system, one.params)
+            compared.append(about(_compared(one, view), where))
     alone = [
         about(message("{name} serves {rate} requests/s.", **shared.named_rate(standing)), contest.label)
         for contest in ranked
         for standing in contest.standings
     ]
     return [*dead, *(compared or alone)]
-
-
-def _setting(comparison: Comparison, view: View) -> Message:
-    """Return 'NUM_CLIENTS 2' if there are several settings."""
-    if comparison.system == OVER_ALL:
-        return view.settings.short(OVER_ALL, {})
-    return verbatim(view.settings.values(comparison.system, comparison.params))
 
 
 def _compared(comparison: Comparison, view: View) -> Message:
