@@ -1,6 +1,6 @@
 """Different systems at the same work: which one serves most, and what share of that each other one reaches."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -62,6 +62,11 @@ class Contest:
         """Return the setting, or nothing if there is only one."""
         return self.label_without("")
 
+    @property
+    def reference(self) -> Standing:
+        """Return the contestant that shares refer to."""
+        return next(standing for standing in self.standings if standing.row is standing.base)
+
     def label_without(self, parameter: str) -> Message:
         """Return the setting except for one parameter."""
         values = [f"{name} {value_text(value)}" for name, value in self.setting.items() if name != parameter]
@@ -72,13 +77,13 @@ def contests(
     rows: Sequence[Row],
     titles: Mapping[str, str],
     *,
-    reference: str = "",
+    reference: Container[str] = (),
     kind: Callable[[Row], Message] = lambda row: NOTHING,
 ) -> list[Contest]:
     """Return a contest for each value of the parameters that all rows of a kind have, and that vary among them.
 
     rows:      those without figures take no part
-    reference: the system that shares refer to; without it, the fastest of each contest
+    reference: systems, the fastest of which is what shares refer to; without any, the fastest of all
     kind:      what a row has in common with those that it is ranked among; without it, all rows are of one kind
     """
     measured = [row for row in rows if row.figures]
@@ -88,7 +93,7 @@ def contests(
     for (about, *_), group in groups.items():
         assert isinstance(about, Message)
         ranked = sorted(group, key=rate, reverse=True)
-        base = next((row for row in ranked if row.system == reference), ranked[0])
+        base = next((row for row in ranked if row.system in reference), ranked[0])
         standings = [Standing(row, _name(row, group, titles, about), base, ranked) for row in ranked]
         made.append(Contest({name: base.params[name] for name in names[about]}, standings, about))
     return made

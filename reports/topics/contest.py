@@ -1,9 +1,10 @@
 """What the topics of experiments that rank systems share: the answer, tables, bars, sweeps, and what is absent."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
 from core.cell import PARAMETERS
@@ -31,7 +32,7 @@ REQUESTS_S = message("requests/s")
 ANSWERED = message("answered requests/s")
 NOTHING_MEASURED = message("Nothing was measured.")
 CPU = message("CPU [us]")
-MEDIANS: dict[str, tuple[Message, dict[str, Message]]] = {  # of a row: the head of the column, and other fields of it
+MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # of a row: the head of the column, and other fields of it
     "p50_ns": (message("p50 [us]"), {}),
     "p99_ns": (message("p99 [us]"), {}),
     "service_cpu_ns_per_request": (message("service CPU [us/request]"), {"over": message("service"), "brief": CPU}),
@@ -230,6 +231,19 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
         caption=message("Line: median over the blocks. Marks: each block. More is better."),
         panels=tuple(made),
     )
+
+
+def published(name: Message, text: str, **more: Any) -> Table:
+    """Return a table that somebody else printed. text: its heads, then its lines, with two blanks between columns
+
+    more: other fields of Table. The head of the first column is translated; other heads stay as they were printed.
+    """
+    (first, *heads), *lines = (re.split(" {2,}", line) for line in text.strip().splitlines())
+    columns = [
+        col(head, itemgetter(place), str if lines[0][place][0].isdigit() else None)
+        for place, head in enumerate([Message(msgid=first), *map(verbatim, heads)])
+    ]
+    return table(name, columns, [(NOTHING, lines)], **more)
 
 
 def absent_sentences(view: View) -> list[Message]:

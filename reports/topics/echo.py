@@ -7,7 +7,7 @@ from operator import attrgetter
 from statistics import median
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
-from reports.document.model import ABSENT, Datum, Section, number, plain_table
+from reports.document.model import Datum, Section, number
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, microseconds, tenths, whole
 from reports.facts.curves import deviation_ns
@@ -26,15 +26,15 @@ KEEP_AWAKE = "KEEP_AWAKE"
 SHARES = ("25", "50", "75", "90", "99", "99.99")
 SAMPLES_FOR_LAST = 100_000
 DELAYED_ACK_NS = 35_000_000
-# requests/s of three repeats at 1 000 B, then at 10 KiB and at 100 KiB; '-' where the seed's record has none
-SIZES = ("1000 B", "1000 B", "1000 B", "10 KiB", "100 KiB")
+# requests/s, rounded, of three repeats at 1 000 B, then at 10 KiB and at 100 KiB; '-' where the seed's record has none
 PUBLISHED = """
-libuv              58389.3   57869.7   59218.17  52713.97  15188.0
-libco              56991.3   58162.4   55945.5   51199.3   79.37
-python3 + uvloop   32772.8   33032.6   32670.2   30764.97  15002.7
-boost.asio         47564.7   47797.93  47563.93  75.1      75.07
-Netty 1 thread     49414.13  40733.63  47547.63  45917.87  13389.83
-Netty 2 thread     47560.47  46726.17  47474.57  -         -
+server            1000 B  1000 B  1000 B  10 KiB  100 KiB
+libuv             58,389  57,870  59,218  52,714  15,188
+libco             56,991  58,162  55,946  51,199  79
+python3 + uvloop  32,773  33,033  32,670  30,765  15,003
+boost.asio        47,565  47,798  47,564  75      75
+Netty 1 thread    49,414  40,734  47,548  45,918  13,390
+Netty 2 thread    47,560  46,726  47,475  -       -
 """
 FAULTS = message(
     "One core of a Xeon Gold 6148, one run of 30 s for each figure. The uvloop rows ran with one connection and the "
@@ -196,9 +196,4 @@ def _block(standing: Standing) -> str:
 def _seeds() -> Section:
     """Return requests/s as published, and what was wrong with them."""
     title = message("The seed's own figures: another machine's")
-    lines = [
-        [name.rstrip(), *(rate if rate == ABSENT else whole(float(rate)) for rate in rates)]
-        for name, *rates in (line.rsplit(maxsplit=len(SIZES)) for line in PUBLISHED.split("\n") if line)
-    ]
-    table = plain_table(title, [message("server")], lines, map(verbatim, SIZES))
-    return Section(key="seed-figures", title=title, tables=(table,), notes=(FAULTS,))
+    return Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))

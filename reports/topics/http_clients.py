@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf, isfinite, log
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from statistics import median
 from typing import Any
 
@@ -327,11 +327,9 @@ def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
 
 def _seeds() -> Section:
     """Return both tables as published, and what was wrong with them."""
-    forms = [None, None, *[str] * 6, None]  # the figures are shown as they were printed
-    tables = []
-    for name, text in ((message("GIL held"), SEED_HELD), (message("GIL released"), SEED_RELEASED)):
-        heads, *lines = map(str.split, text.strip().splitlines())
-        columns = [col(verbatim(head), itemgetter(place), forms[place]) for place, head in enumerate(heads)]
-        tables.append(table(name, columns, [(NOTHING, lines)], titled=True))
+    tables = (
+        shared.published(message("GIL held"), SEED_HELD, titled=True),
+        shared.published(message("GIL released"), SEED_RELEASED, titled=True),
+    )
     title = message("The seed's own figures: an Apple M2's")
-    return Section(key="seed-figures", title=title, tables=tuple(tables), notes=(SEED_FAULTS,))
+    return Section(key="seed-figures", title=title, tables=tables, notes=(SEED_FAULTS,))

@@ -1,6 +1,6 @@
 """The experiment league: our systems and the alternatives, ranked under each runtime."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -11,10 +11,10 @@ from reports.document.model import Datum, Section, estimated
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, megabytes
 from reports.facts.standings import Contest, Standing, contests, rate_share
-from reports.facts.summary import request_ns
+from reports.facts.summary import Row, request_ns
 from reports.facts.traces import of_rows
 from reports.statistics.significance import ALPHA, fewest_blocks, holm, sign_flip_p
-from reports.statistics.stats import Estimate, effect, log_ratios
+from reports.statistics.stats import Estimate, log_ratios
 from reports.topics import contest as shared
 from reports.view import View
 
@@ -31,7 +31,7 @@ HOW = message(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Challenge:
     """An alternative beside the better of our systems, under one runtime. share: of the requests/s of ours.
 
@@ -45,31 +45,29 @@ class Challenge:
 
 def section(view: View) -> Section:
     """Return a ranking for each runtime: which of ours serves most, and which alternatives serve more."""
-    ranked = contests(view.rows, view.titles, kind=lambda row: message("runtime {runtime}", runtime=row.runtime))
-    every = challenges(ranked, view.run.seed)
+    ranked = contests(
+        view.rows, view.titles, reference=OURS, kind=lambda row: message("runtime {runtime}", runtime=row.runtime)
+    )
+    every = _challenges(ranked, view.run.seed)
     sentences = [*shared.told(ranked, partial(_sentence, every=every)), *_too_few(every)]
     return shared.contest_section(message("League"), ranked, _columns(), HOW, sentences, view)
 
 
-def challenges(ranked: Sequence[Contest], seed: int) -> list[Challenge]:
-    """Return every alternative that shares a block with the best of ours under its runtime; all are one family."""
-    paired = []
-    for contest in ranked:
-        for rival in contest.standings:
-            best = _best_of_ours(contest)
-            if best and rival.row.system not in OURS:
-                ratios = log_ratios(request_ns(best.row.good), request_ns(rival.row.good))
-                paired += [(rival, [*ratios.values()])] if ratios else []
-    adjusted = holm([sign_flip_p(ratios, seed=seed) for _, ratios in paired])
-    return [
-        Challenge(rival=rival, share=effect(ratios).ratio, p=p)
-        for (rival, ratios), p in zip(paired, adjusted, strict=True)
+def _runtime(row: Row) -> Message:
+    return message("runtime {runtime}", runtime=row.runtime)
+
+
+def _challenges(ranked: Iterable[Contest], seed: int) -> list[Challenge]:
+    """Return every alternative that shares a block with the better of ours under its runtime; all are one family."""
+    rivals = [
+        (rival, share)
+        for contest in ranked
+        for rival in contest.standings
+        if rival.base.system in OURS and rival.row.system not in OURS and (share := rival.share)
     ]
-
-
-def _best_of_ours(contest: Contest) -> Standing | None:
-    """Return the one of our systems that serves most; None if neither has figures."""
-    return next((standing for standing in contest.standings if standing.row.system in OURS), None)
+    ratios = [log_ratios(request_ns(rival.base.good), request_ns(rival.row.good)) for rival, _ in rivals]
+    adjusted = holm([sign_flip_p([*by_block.values()], seed=seed) for by_block in ratios])
+    return [Challenge(rival, share, p) for (rival, share), p in zip(rivals, adjusted, strict=True)]
 
 
 def _columns() -> list[Col[Standing]]:
@@ -109,12 +107,12 @@ def _peak_bytes(standing: Standing) -> float:
     return float(median(peaks))
 
 
-def _sentence(contest: Contest, every: Sequence[Challenge]) -> Message:
-    best = _best_of_ours(contest)
-    if best is None:
+def _sentence(contest: Contest, every: Iterable[Challenge]) -> Message:
+    best = contest.reference
+    if best.row.system not in OURS:
         return message(
             "{name} serves {rate} requests/s, the most; systems {systems} have no figures.",
-            **shared.named_rate(contest.standings[0]),
+            **shared.named_rate(best),
             systems=listed(OURS, last=AND),
         )
     most = message("{name} serves {rate} requests/s, the most of ours", **shared.named_rate(best))
@@ -139,18 +137,14 @@ def _args(challenge: Challenge) -> dict[str, Any]:
     return {"name": challenge.rival.name, "share": shared.share_words(challenge.share, challenge.rival.row)}
 
 
-def _too_few(every: Sequence[Challenge]) -> list[Message]:
-    """Return that there are too few blocks for anything to be shown, if so."""
+def _too_few(every: Sequence[Challenge]) -> Iterator[Message]:
+    """Yield that there are too few blocks for anything to be shown, if so."""
     blocks = max((challenge.share.count for challenge in every), default=0)
-    enough = fewest_blocks(len(every)) if every else 0
-    if blocks >= enough:
-        return []
-    return [
-        plural(
+    if every and blocks < fewest_blocks(len(every)):
+        yield plural(
             "{count} block cannot show that one of {rivals} is faster; {enough} can: --blocks {enough}.",
             "{count} blocks cannot show that one of {rivals} is faster; {enough} can: --blocks {enough}.",
             count=blocks,
             rivals=len(every),
-            enough=enough,
+            enough=fewest_blocks(len(every)),
         )
-    ]

@@ -40,7 +40,7 @@ HOW = message(
 def section(view: View) -> Section:
     """Return the generators that keep connections, and those that do not, each against ours."""
     rows = sorted(view.rows, key=_is_kept, reverse=True)
-    ranked = contests(rows, view.titles, reference=OWN, kind=lambda row: KEPT if _is_kept(row) else FRESH)
+    ranked = contests(rows, view.titles, reference=[OWN], kind=lambda row: KEPT if _is_kept(row) else FRESH)
     sentences = shared.told(ranked, _sentence)
     measured = {(row.system, _is_kept(row)): row for row in reversed(rows) if row.figures}
     own, ab = measured.get((OWN, True)), measured.get((AB, False))
@@ -115,7 +115,7 @@ def _percentile_col(key: str, rank: int) -> Col[Standing]:
 
 
 def _sentence(contest: Contest) -> Message:
-    own = next(standing for standing in contest.standings if standing.row is standing.base)
+    own = contest.reference
     times = [
         message(
             "{share} x {name}", share=shared.share_words(rate_share(own.row, other.row), other.row), name=other.name

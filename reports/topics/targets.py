@@ -33,7 +33,7 @@ def section(view: View) -> Section:
     """Return what the arms serve, each beside the first one, and what could not be measured."""
     own = [row for row in view.rows if row.runtime == NATIVE]  # others took part again
     first = view.rows[0].system if view.rows else ""  # rows are in the plan's order, measured or not
-    ranked = contests(own, {}, reference=first)
+    ranked = contests(own, {}, reference=[first])
     title, sentences = message("Running services"), _sentences(ranked, view)
     made = shared.contest_section(title, ranked, _columns(first), HOW, sentences, view)
     where = message("Where they run")
