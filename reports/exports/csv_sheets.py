@@ -11,7 +11,7 @@ from core.printable import printable
 from core.result import CellResult, Run
 from reports.facts.arrangement import value_text
 from reports.facts.columns import COLUMNS
-from reports.facts.figures import COMPLETION, WORKED_OUT, cpu_ns
+from reports.facts.figures import FIGURES, cpu_ns
 from reports.facts.summary import Row, as_message
 
 _LATENCIES = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
@@ -19,7 +19,6 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?|-", re.ASCII)
 _SUMS = ("voluntary_switches", "involuntary_switches")
 _IDENTITY = ("cell_id", "block", "system", "runtime", "arm")
-_COUNTS = ("requests", "answered", "wrong")
 
 
 def cells_sheet(run: Run) -> str:
@@ -58,17 +57,16 @@ def _identity(cell: CellResult) -> dict[str, Any]:
 
 def _measured(cell: CellResult) -> dict[str, Any]:
     line = {
-        **{name: getattr(cell, name) for name in _COUNTS},
-        "errors": sum(cell.errors.values()),
-        "wall_ns": cell.wall_ns or None,
+        "requests": cell.requests,
+        "answered": cell.answered,
+        **{one.name: one.read(cell) for one in FIGURES[:4]},
         "calc_ns": cell.calc_ns or None,
-        **{one.name: one.read(cell) for one in COMPLETION},
     }
     for kind, summary in (("latency", cell.latency), ("connect", cell.connect), ("waiting", cell.waiting)):
         line |= {f"{kind}_{name}": summary.get(name) for name in _LATENCIES}
     for side, processes in (("service", cell.services), ("client", cell.clients)):
         line |= _usage(side, processes)
-    return line | {one.name: one.read(cell) for one in WORKED_OUT}
+    return line | {one.name: one.read(cell) for one in FIGURES[-4:]}
 
 
 def _usage(side: str, processes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -172,8 +172,6 @@ FIGURES = (
         name="errors", key="errors", read=lambda cell: sum(cell.errors.values()), form=whole, head=message("Errors")
     ),
 )
-COMPLETION = FIGURES[:2]
-WORKED_OUT = [one for one in FIGURES if one.name.endswith(("_per_s", "_per_request"))]  # of what cells.csv has raw
 
 
 def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:
