@@ -18,7 +18,7 @@ MACHINE: Mapping[str, Message] = {
 
 
 def cores_of(run: Run, *roles: str) -> int:
-    """Cores that the children of *roles* may run on, of all of their hosts together; 0 where that is not known."""
+    """Return how many cores the children of *roles* may run on, of all their hosts together; 0 if that is not known."""
     method, layout = run.plan.get("method", {}), run.plan.get("layout")
     pins = {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
     if not layout:
@@ -29,17 +29,19 @@ def cores_of(run: Run, *roles: str) -> int:
         for name in names[role]:
             by_host.setdefault(name, []).append(pins[role])
     facts = run.machine.get("hosts") or {}
-    cores = [_cores(facts.get(name, {}), layout["hosts"][name].get("cpus", ()), by_host[name]) for name in by_host]
+    cores = [
+        _cores(facts.get(name, {}), layout["hosts"][name].get("cpus", ()), pinned) for name, pinned in by_host.items()
+    ]
     return sum(cores) if all(cores) else 0
 
 
 def _cores(machine: Mapping[str, Any], own: Sequence[int], pins: Sequence[Sequence[int]]) -> int:
     everywhere = len(own) or machine.get("cores_usable") or machine.get("cores") or 0
-    return len({cpu for cpus in pins for cpu in cpus}) if all(pins) else everywhere
+    return len(set().union(*pins)) if all(pins) else everywhere
 
 
 def have_cores_of_their_own(run: Run) -> bool:
-    """Whether no client runs on a core of a service: they are pinned apart, or on other hosts."""
+    """Return whether no client runs on a core of a service: they are pinned apart, or on other hosts."""
     method, layout = run.plan.get("method", {}), run.plan.get("layout")
     services, clients = set(method.get("pin_services", ())), set(method.get("pin_clients", ()))
     is_apart = bool(services and clients and not services & clients)

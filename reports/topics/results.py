@@ -7,7 +7,7 @@ from reports.document.model import Column, Datum, Group, Line, Section, Strip, T
 from reports.facts.cells import STATES, Row, alike, has_same_work, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS, Shown
-from reports.facts.loops import brief_loop_words
+from reports.facts.loops import loop_words
 from reports.facts.measures import Measure, measure
 from reports.facts.traces import of_rows
 from reports.render.strips import round_values
@@ -63,7 +63,10 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         kind="bars",
         key="rows",
         caption=listed(
-            [message("Bars: {label}. {better}", label=how.label, better=how.better), *brief_loop_words(view.rows)],
+            [
+                message("Bars: {label}. {better}", label=how.label, better=how.better),
+                *loop_words(view.rows, is_brief=True),
+            ],
             SENTENCES,
         )
         if is_brief
