@@ -12,9 +12,8 @@ from statistics import mean, median
 
 from core.result import CellResult
 from core.runtime import RuntimeName
-from reports.facts.arrangement import grouped, varying
-from reports.facts.settings import parameter_values
-from reports.facts.summary import Row
+from reports.facts.cells import Row, grouped
+from reports.facts.settings import parameter_values, varying
 from reports.statistics.stats import Estimate, effect, paired_effect
 
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"

@@ -7,8 +7,8 @@ from operator import attrgetter
 from core.cell import Value
 from core.messages import NOTHING, Message, listed, verbatim
 from core.runtime import NATIVE
-from reports.facts.arrangement import grouped, value_text, varying
-from reports.facts.summary import Row, request_ns
+from reports.facts.cells import Row, grouped, request_ns
+from reports.facts.settings import value_text, varying
 from reports.facts.traces import of_row
 from reports.statistics.stats import Estimate, paired_effect
 

@@ -15,11 +15,10 @@ from reports.document.drawing import Axis, Panel
 from reports.document.model import ABSENT, Column, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
 from reports.document.shapes import Col, Shown, Spot, bar, col, line, named_axis, table
 from reports.document.values import hundredths, microseconds, whole
-from reports.facts.arrangement import grouped
+from reports.facts.cells import Row, grouped
 from reports.facts.figures import requests_per_s
-from reports.facts.series import about
+from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, rate, titled
-from reports.facts.summary import Row
 from reports.facts.traces import of_row
 from reports.render.strips import round_values
 from reports.statistics.stats import Estimate

@@ -10,13 +10,13 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from reports.document.model import Datum, Section, number
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, microseconds, tenths, whole
+from reports.facts.builds import service_version
+from reports.facts.cells import Row, setting_key
+from reports.facts.cells import number as parameter
 from reports.facts.curves import deviation_ns
-from reports.facts.series import about
-from reports.facts.series import number as parameter
+from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, contests, rate, rate_share
-from reports.facts.summary import Row, setting_key
 from reports.facts.traces import of_row
-from reports.facts.versions import service_version
 from reports.topics import contest as shared
 from reports.view import View
 

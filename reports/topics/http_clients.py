@@ -13,11 +13,10 @@ from reports.document.model import ABSENT, Figure, Form, Section, Table, bounds,
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.facts import http_workers as workers
-from reports.facts.arrangement import grouped
+from reports.facts.cells import Row, grouped
 from reports.facts.http_workers import BEAST, HELD, RELEASED, UNDECLARED, bench_ratio, serialisation
-from reports.facts.series import about
+from reports.facts.settings import about
 from reports.facts.standings import titled
-from reports.facts.summary import Row
 from reports.facts.traces import of_row, of_rows
 from reports.statistics.stats import Estimate
 from reports.topics import contest as shared

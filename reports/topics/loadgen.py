@@ -10,11 +10,11 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from reports.document.model import Section
 from reports.document.shapes import Col, Shown, col
 from reports.document.values import hundredths, microseconds, whole
+from reports.facts.builds import client_version
+from reports.facts.cells import Row
 from reports.facts.figures import cpu_ns, per_request
 from reports.facts.standings import Contest, Standing, contests, rate_share
-from reports.facts.summary import Row
 from reports.facts.traces import of_rows
-from reports.facts.versions import client_version
 from reports.statistics.stats import Estimate, paired_effect
 from reports.topics import contest as shared
 from reports.view import View

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from core.result import CellResult, Run
+from reports.facts.cells import Row, rows
 from reports.facts.http_workers import clients_by_setting
-from reports.facts.summary import Row, rows
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
 
