@@ -193,20 +193,16 @@ def _spot(place: float, standing: Standing) -> Spot:
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
     """Yield a figure for each numeric parameter that varies while the other parameters stay as they are."""
     for name in dict.fromkeys(name for contest in contests for name in contest.setting):
-        panels = _alike_but_for(name, contests)
-        if panels and name in PARAMETERS and PARAMETERS[name].kind is int:
-            yield _sweep(name, panels, view)
+        if name in PARAMETERS and PARAMETERS[name].kind is int:
+            yield from _sweep(name, [contest for contest in contests if name in contest.setting], view)
 
 
-def _alike_but_for(parameter: str, contests: Iterable[Contest]) -> dict[Message, list[Contest]]:
-    """Return the contests that differ in one parameter alone, by what they have in common."""
-    having = (contest for contest in contests if parameter in contest.setting)
-    groups = grouped(having, lambda contest: contest.label_without(parameter))
-    return {label: along for label, along in groups.items() if len(along) > 1}
-
-
-def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
-    """Return a panel for each set of the other parameters, with a line for each contestant."""
+def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[Figure]:
+    """Yield a panel for each set of the other parameters that has several values, with a line for each contestant."""
+    groups = grouped(contests, lambda contest: contest.label_without(parameter))
+    panels = {label: along for label, along in groups.items() if len(along) > 1}
+    if not panels:
+        return
     shown = [contest for along in panels.values() for contest in along]
     places = places_of(contest.setting[parameter] for contest in shown)
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
@@ -224,7 +220,7 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
             for look, name in enumerate(contestants)
         ]
         made.append(Panel(title=label, across=across, up=up, curves=tuple(curves)))
-    return Figure(
+    yield Figure(
         key=f"throughput-{parameter.lower()}",
         title=message("Requests a second against {parameter}", parameter=parameter),
         caption=message("Line: median over the blocks. Marks: each block. More is better."),

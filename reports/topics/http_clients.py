@@ -1,7 +1,8 @@
 """The experiment http-clients: what each client's workers did at once, and what the GIL does to that."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import inf, isfinite, log
+from itertools import chain
+from math import inf, isfinite
 from operator import attrgetter
 from statistics import median
 from typing import Any
@@ -78,11 +79,11 @@ def section(view: View) -> Section:
     sentences = (*(told if settings else [shared.NOTHING_MEASURED]), *shared.absent_sentences(view))
     name, columns = message("All clients"), _columns(view)
     groups = [(verbatim(setting), group) for setting, group in settings.items()]
-    bars = shared.bar_col(_mean_ns, [row for group in settings.values() for row in group])
+    bars = shared.bar_col(_mean_ns, chain(*settings.values()))
     return Section(
         key=shared.KEY,
         title=message("HTTP clients"),
-        answer=(first,) if first else (),
+        answer=(first,) * bool(first),
         sentences=sentences,
         figures=(*_serialisation(settings, view), *_timelines(next(iter(settings.values()), []), view)),
         tables=(table(name, columns, groups, caption=HOW), _side_by_side(settings, view)),
@@ -115,9 +116,9 @@ def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
         yield message("released: {values}", values=_values(released))
     if undeclared is None:
         return
-    value, middle = _value(undeclared), serialisation(undeclared).value
-    nearest = min((free, held), key=lambda row: abs(log(serialisation(row).value / middle)) if row else inf)
-    if free and nearest is held:
+    value = _value(undeclared)
+    middle = serialisation(held).value * serialisation(free).value if free else inf
+    if serialisation(undeclared).value ** 2 > middle:  # its ratio to held is nearer to 1 than its ratio to free
         yield message(
             "a module that does not declare free-threading support turns the GIL back on and is at {value} again",
             value=value,
@@ -228,7 +229,7 @@ def _mean_ns(row: Row) -> float:
 def _side_by_side(settings: Settings, view: View) -> Table:
     """Return a table with a line for each of Python's clients, and for each runtime a set of columns."""
     python = {setting: [row for row in group if row.runtime != NATIVE] for setting, group in settings.items()}
-    runtimes = dict.fromkeys(row.runtime for group in python.values() for row in group)
+    runtimes = dict.fromkeys(row.runtime for row in chain(*python.values()))
     columns: list[Col[Sequence[Row]]] = [
         col(message("client"), lambda rows: titled(rows[0].system, view.titles)),
         *(_under(runtime, one) for runtime in runtimes for one in _latencies()),
@@ -245,7 +246,7 @@ def _under(runtime: str, one: Col[Row]) -> Col[Sequence[Row]]:
 
 def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
     """Yield a panel for each setting: Bench / LMean with its interval, a line for each client."""
-    most = max([2.0, *(BEYOND * serialisation(row).value for group in settings.values() for row in group)])
+    most = max([2.0, *(BEYOND * serialisation(row).value for row in chain(*settings.values()))])
     ticks = tuple((float(tick), f"{tick:g}") for tick in TICKS if tick <= most)
     across = Axis(label=message("Bench / LMean"), low=0.95, high=most, is_log=True, ticks=ticks)
     if settings:
