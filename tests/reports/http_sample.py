@@ -8,14 +8,6 @@ from reports.facts.http_workers import clients_by_setting
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
 
-TITLES = {
-    "http-beast-native": "C++ Beast",
-    "http-beast-held": "Python over Beast (GIL held)",
-    "http-beast-released": "Python over Beast (GIL released)",
-    "http-beast-undeclared": "Python over Beast (GIL held, undeclared)",
-    "http-aiohttp": "Python aiohttp",
-}
-
 
 def worked(
     system: str, runtime: str, workers_ms: Sequence[float], bench_ms: float, request_ns: int = 100_000

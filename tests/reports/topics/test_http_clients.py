@@ -6,18 +6,16 @@ from typing import Any
 
 from core.result import CellResult, Run
 from reports.topics.http_clients import SEED_HELD, SEED_RELEASED, answer
-from tests.reports.contestants import blocks_of, contest_run, figures_of, lines_of, record_of
+from tests.reports.contestants import contest_run, figures_of, lines_of, record_of
 from tests.reports.http_sample import (
     HELD,
     HELD_FREE,
     RELEASED,
-    TITLES,
     clients_in,
     worked,
 )
-from tests.reports.sample import MS
 
-MEAN, P999, MAX, BENCH, SERIALISATION, INTERVAL, IN_FLIGHT, CONNECT = 3, 5, 6, 8, 9, 10, 11, 12
+IN_FLIGHT = 11
 TIMELINE: Any = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_000, 400_000]]]
 
 
@@ -27,14 +25,8 @@ def a_run(*cells: Sequence[CellResult]) -> Run:
 
 def only_line(cells: Sequence[CellResult]) -> list[str]:
     """What the table of all clients shows."""
-    (line,) = lines_of(record_of(a_run(cells), TITLES).tables[0])
+    (line,) = lines_of(record_of(a_run(cells)).tables[0])
     return line
-
-
-def held(*latencies_ns: int, **client: Any) -> list[CellResult]:
-    """Blocks of a client of one worker, whose loop takes as long as Bench."""
-    told = {"workers_ns": [MS], "bench_ns": MS, **client}
-    return blocks_of("http-beast-held", 50, runtime="3.11", latencies_ns=latencies_ns or [MS], client=told)
 
 
 def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
