@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter, itemgetter
+from statistics import median
 from typing import Any, TypeVar
 
 from core.cell import PARAMETERS
@@ -103,6 +104,12 @@ def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
 
 def _median(key: str, standing: Standing) -> float | None:
     return standing.row.figures[key] if standing.row.figures else None
+
+
+def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
+    """Return the median over the blocks of a mean. histograms: one of each block, as the record has them"""
+    means = [histogram["mean_ns"] for histogram in histograms if histogram.get("count")]
+    return median(means) if means else None
 
 
 def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from statistics import median
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from reports.document.model import Datum, Section, number
@@ -69,6 +68,9 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
         row = awake.get(id(standing.row))
         return number(rate(row) or None, whole, of_row(row), shared.RATE) if row else None
 
+    def mean_ns(standing: Standing) -> float | None:
+        return shared.mean_ns(cell.latency for cell in standing.row.good)
+
     kept_col = col(message("kept awake [requests/s]"), kept, whole, brief=message("awake"), rank=1)
     share, brief = message("share of the fastest"), message("of the fastest")
     return [
@@ -77,7 +79,7 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
         shared.RATES,
         *([kept_col] if awake else []),
         shared.number_col(message("MiB/s"), _mib_per_s, tenths, rank=8),
-        shared.number_col(message("mean [us]"), _mean_ns, microseconds, rank=6),
+        shared.number_col(message("mean [us]"), mean_ns, microseconds, rank=6),
         *shared.median_cols(p99_ns=5, service_cpu_ns_per_request=7),
         shared.number_col(share, attrgetter("share"), hundredths, brief=brief),
     ]
@@ -85,12 +87,6 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
 
 def _mib_per_s(standing: Standing) -> float:
     return standing.rate * parameter(standing.row.good[0], "MESSAGE_BYTES") / 2**20
-
-
-def _mean_ns(standing: Standing) -> float | None:
-    """Return the median over the blocks of the mean latency."""
-    means = [cell.latency["mean_ns"] for cell in standing.row.good if cell.latency.get("count")]
-    return median(means) if means else None
 
 
 def _sentence(contest: Contest) -> Message:

@@ -1,11 +1,10 @@
 """The experiment http-clients: what each client's workers did at once, and what the GIL does to that."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from math import inf, isfinite
 from operator import attrgetter
-from statistics import median
-from typing import Any
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE, RuntimeName
@@ -69,6 +68,7 @@ SEED_FAULTS = message(
     "connecting. The clients differed in whether they read the body."
 )
 Settings = Mapping[str, Sequence[Row]]
+ms_col = partial(col, form=milliseconds, cells=of_row)
 
 
 def section(view: View) -> Section:
@@ -185,10 +185,6 @@ def _columns(view: View) -> list[Col[Row]]:
         ratio = serialisation(row)
         return bounds(ratio.low, ratio.high, _up_to_most(ratio)) if isfinite(ratio.high) else ABSENT
 
-    def connect_ns(row: Row) -> float | None:
-        means = [cell.connect["mean_ns"] for cell in row.good if cell.connect.get("count")]
-        return median(means) if means else None
-
     return [
         col(message("client"), lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
         arm_col(message("runtime"), attrgetter("runtime"), view.looks, of_row),
@@ -196,7 +192,7 @@ def _columns(view: View) -> list[Col[Row]]:
         *_latencies(),
         col(message("[95 %]"), interval, str, of_row, rank=7),
         col(message("in flight"), workers.in_flight, tenths, of_row),
-        _ms(message("connect (ms)"), connect_ns, rank=7),
+        ms_col(message("connect (ms)"), lambda row: shared.mean_ns(cell.connect for cell in row.good), rank=7),
     ]
 
 
@@ -208,18 +204,14 @@ def _latencies() -> list[Col[Row]]:
 
     serial, brief = message("serialisation"), message("serial.")
     return [
-        _ms(message("Mean (ms)"), _mean_ns, brief=message("Mean"), rank=2),
-        _ms(message("P99 (ms)"), lambda row: row.latency.quantile(0.99), rank=4),
-        _ms(message("P999 (ms)"), p999_ns, rank=8),
-        _ms(message("Max (ms)"), attrgetter("latency.max_ns"), rank=6),
-        _ms(message("LMean (ms)"), workers.lmean_ns, rank=5),
-        _ms(message("Bench (ms)"), workers.bench_ns, brief=message("Bench")),
+        ms_col(message("Mean (ms)"), _mean_ns, brief=message("Mean"), rank=2),
+        ms_col(message("P99 (ms)"), lambda row: row.latency.quantile(0.99), rank=4),
+        ms_col(message("P999 (ms)"), p999_ns, rank=8),
+        ms_col(message("Max (ms)"), attrgetter("latency.max_ns"), rank=6),
+        ms_col(message("LMean (ms)"), workers.lmean_ns, rank=5),
+        ms_col(message("Bench (ms)"), workers.bench_ns, brief=message("Bench")),
         col(serial, lambda row: serialisation(row).value, hundredths, of_row, brief=brief, rank=1),
     ]
-
-
-def _ms(head: Message, read: Callable[[Row], float | None], **more: Any) -> Col[Row]:
-    return col(head, read, milliseconds, of_row, **more)
 
 
 def _mean_ns(row: Row) -> float:
