@@ -7,7 +7,7 @@ Source of the format: pyperf 2.10, _bench.py (version 1.0) and _metadata.py.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from core.errors import BadInput
 from core.messages import message
 from core.result import Run
 from reports.compare.comparable import MACHINE, SURROUNDINGS
-from reports.compare.samples import FS_PER_S, BlockTime, Sample, Saved, of_run
+from reports.compare.samples import FS_PER_S, Sample, Saved, of_run
 from reports.exports.writing import Exported, written
-from reports.facts.arrangement import value_text
+from reports.facts.settings import value_text
 from reports.view import View
 
 VERSION = "1.0"
@@ -27,62 +27,52 @@ VERSION = "1.0"
 def export(view: View, to: Path) -> Exported:
     """Write the run for pyperf; blocks that are not ok are left out.
 
-    to: a folder, for a file ARM.json of each arm; or NAME.json, which is NAME-ARM.json where there are several
+    to: a folder, for a file ARM.json of each arm; or NAME.json, which is NAME-ARM.json if there are several
     Values are seconds per request: wall time over requests.
     Raises BadInput if there is no block that is ok, or nowhere to write.
     """
     run, saved = view.run, of_run(view.run)
-    arms = dict.fromkeys(sample.arm for sample in saved.samples if sample.times)
-    if not arms:
+    by_arm: dict[str, list[Sample]] = {}
+    for sample in saved.samples:
+        if sample.times:
+            by_arm.setdefault(sample.arm, []).append(sample)
+    if not by_arm:
         raise BadInput("Run {run} has no block that is ok, so there is nothing to export.", run=run.run_id)
-    files = {_path_of(arm, to, len(arms)): _document(run, saved, arm) for arm in arms}
-    texts = {path: json.dumps(document, indent=1, ensure_ascii=False) + "\n" for path, document in files.items()}
+    texts = {}
+    for arm, samples in by_arm.items():
+        safe = re.sub(r"[^A-Za-z0-9.+_]+", "-", arm)
+        path = to / f"{safe}.json"
+        if to.suffix == ".json":
+            path = to if len(by_arm) == 1 else to.with_name(f"{to.stem}-{safe}.json")
+        texts[path] = json.dumps(_document(run, saved, samples), indent=1, ensure_ascii=False) + "\n"
     left_out = (
         message("{name} ({arm}): {trouble}", name=_name(sample), arm=sample.arm, trouble=sample.trouble)
         for sample in saved.samples
         if sample.trouble
     )
-    return Exported(paths=written(texts), left_out=tuple(left_out))
+    return written(texts, left_out)
 
 
-def _path_of(arm: str, path: Path, arms: int) -> Path:
-    safe = re.sub(r"[^A-Za-z0-9.+_]+", "-", arm)
-    if path.suffix != ".json":
-        return path / f"{safe}.json"
-    return path if arms == 1 else path.with_name(f"{path.stem}-{safe}.json")
-
-
-def _document(run: Run, saved: Saved, arm: str) -> dict[str, Any]:
-    samples = [sample for sample in saved.samples if sample.arm == arm and sample.times]
-    return {
-        "version": VERSION,
-        "metadata": _one_line(_common(run, saved, samples[0])),
-        "benchmarks": [_benchmark(sample) for sample in samples],
-    }
-
-
-def _common(run: Run, saved: Saved, sample: Sample) -> dict[str, Any]:
-    """Metadata of the whole file: where pyperf has a name for a fact, by that name."""
-    facts = saved.runtimes.get(sample.runtime, {})
-    return {
+def _document(run: Run, saved: Saved, samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return the file of one arm. A fact that pyperf has a name for goes by that name."""
+    facts = saved.runtimes.get(samples[0].runtime, {})
+    metadata = {
         "unit": "second",
         "loops": 1,
         "date": run.started_at,
         "cpu_model_name": saved.machine.get("cpu"),
         "cpu_count": saved.machine.get("cores"),
         "platform": saved.machine.get("kernel"),
-        "python_implementation": facts.get("implementation"),
-        "python_version": facts.get("version"),
-        "python_compiler": facts.get("compiler"),
-        "python_executable": facts.get("executable"),
+        **{f"python_{name}": facts.get(name) for name in ("implementation", "version", "compiler", "executable")},
         "python_config_args": facts.get("flags", {}).get("configure"),
         "gilscope_run": run.run_id,
-        "gilscope_arm": sample.arm,
-        "gilscope_runtime": sample.runtime,
+        "gilscope_arm": samples[0].arm,
+        "gilscope_runtime": samples[0].runtime,
         "gilscope_value": str(saved.reading),
         "gilscope_machine": json.dumps({name: saved.machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
         "gilscope_method": json.dumps(saved.method.to_json(), sort_keys=True),
     }
+    return {"version": VERSION, "metadata": _one_line(metadata), "benchmarks": list(map(_benchmark, samples))}
 
 
 def _benchmark(sample: Sample) -> dict[str, Any]:
@@ -93,29 +83,27 @@ def _benchmark(sample: Sample) -> dict[str, Any]:
         "gilscope_params": json.dumps(dict(sample.params), sort_keys=True),
         "gilscope_left_out": str(sample.trouble),
     }
-    return {"metadata": _one_line(metadata), "runs": [_run(one) for one in sample.times]}
-
-
-def _run(one: BlockTime) -> dict[str, Any]:
-    return {"metadata": {"gilscope_block": one.block}, "values": [one.request_fs / FS_PER_S]}
+    runs = [{"metadata": {"gilscope_block": one.block}, "values": [one.request_fs / FS_PER_S]} for one in sample.times]
+    return {"metadata": _one_line(metadata), "runs": runs}
 
 
 def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as pyperf accepts it: texts of one line, nothing that is empty or unknown."""
+    """Return metadata as pyperf accepts it: texts of one line, nothing that is empty or unknown."""
     lines = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in metadata.items()}
     return {name: value for name, value in lines.items() if value not in (None, "")}
 
 
 def _name(sample: Sample) -> str:
-    """System and the parameters that are not at their defaults: the same in every run of the same cell."""
+    """Return system and the parameters that are not at their defaults: the same in every run of the same cell."""
     system = f"system {sample.system}" if sample.system.isdigit() else sample.system
-    chosen = (f"{name}={value_text(value)}" for name, value in sample.params.items() if _is_chosen(name, sample.params))
+    chosen = (
+        f"{name}={value_text(value)}"
+        for name, value in sample.params.items()
+        if name not in PARAMETERS or value != _default(name, sample.params)
+    )
     return " ".join([system, *chosen])
 
 
-def _is_chosen(name: str, params: Mapping[str, Any]) -> bool:
-    known = PARAMETERS.get(name)
-    if known is None:
-        return True
-    default = params.get(known.same_as) if known.same_as else known.default
-    return bool(params[name] != default)
+def _default(name: str, params: Mapping[str, Any]) -> Any:
+    known = PARAMETERS[name]
+    return params.get(known.same_as) if known.same_as else known.default

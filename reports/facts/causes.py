@@ -14,9 +14,9 @@ from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
 from reports.document.model import estimate
 from reports.document.values import percent
+from reports.facts.cells import Row
 from reports.facts.figures import cpu_ns
 from reports.facts.hosts import cores_of
-from reports.facts.summary import Row
 from reports.statistics.stats import Estimate, effect
 
 LEAST_GAIN = 0.03

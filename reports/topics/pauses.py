@@ -14,7 +14,7 @@ from core.result import CellResult
 from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import milliseconds, percent, tenths, whole_percent
-from reports.facts.summary import Row, setting_key
+from reports.facts.cells import Row, setting_key
 from reports.facts.traces import of_row
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.view import View

@@ -6,7 +6,7 @@ import pytest
 
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
-from reports.facts.summary import rows
+from reports.facts.cells import rows
 from reports.topics.pauses import HELD_UP, Pauses, pauses
 from tests.contract.own_services import measured
 from tests.contract.serving import check_ok
