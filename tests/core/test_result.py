@@ -199,7 +199,7 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"cells": 5}, "cells is 5; a list of cells"),
+        ({"cells": 5}, "cells is 5; Expected `array`"),
         ({"missing": 5}, "missing is 5; Expected `object`, got `int`"),
         ({"plan": 5}, "plan is 5; Expected `object`, got `int`"),
         ({"plan": {"name": "x", "blocks": -1}}, "plan.blocks is -1; Expected `int` >= 0"),
