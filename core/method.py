@@ -41,11 +41,14 @@ class Warmup:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """duration_s: how long a cell is timed; 0 if NUM_REQUESTS_PER_CLIENT ends it.
+    """How every cell of a run is measured.
 
-    client_runtime: the runtime of the clients, or 'same' as the service's; of a user's service, the orchestrator's.
-    pin_services, pin_clients: the CPUs that these may run on; empty where the kernel chooses.
-    neighbours: names of processes that belong to the service, such as its database
+    warmup: what clients asked before they counted: `share` (of their requests, 0 to 1; with a duration, of it) or
+        `seconds`; both 0 for none
+    duration_s: how long each cell was timed, in seconds; 0 where NUM_REQUESTS_PER_CLIENT said how much
+    client_runtime: the clients' runtime, or `same` as the services'
+    pin_services, pin_clients: numbers of the CPUs that these were held to; empty where the kernel chose
+    neighbours: names of processes that belong to the measured service, such as its database
     """
 
     warmup: Warmup = Warmup()

@@ -21,7 +21,7 @@ from config.user_service.options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput
 from core.messages import message
-from core.result import DISTURBANCES, CellResult, Run, Status
+from core.result import DISTURBANCES, Status
 from core.system import System
 from core.version import VERSION
 from core.work import answer
@@ -171,8 +171,6 @@ def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("heading", "kind"),
     [
-        ("The run", Run),
-        ("A cell", CellResult),
         ("A comparison", Comparison),
         ("A hot function", Hot),
         ("What the fields mean", System),
@@ -180,8 +178,8 @@ def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
 )
 def test_documented_keys_are_the_fields(heading: str, kind: type[Any]) -> None:
     page = DOCS / ("add-a-system.md" if kind is System else "result.md")
-    first_table = [name for name in named(page, heading) if not name.startswith("clients.") and name != "checksum"]
-    assert sorted({*first_table} - {"order"}) == sorted(one.name for one in fields(kind) if one.name != "damaged")
+    first_table = [name for name in named(page, heading) if not name.startswith("clients.")]
+    assert sorted(first_table) == sorted(one.name for one in fields(kind))
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_the_standard_library_can_speak_to_a_service(
     assert json.loads(capsys.readouterr().out)["msg"] == "1000"
 
 
-def test_documented_keys_are_those_of_a_run(run_of_5: Run) -> None:
+def test_the_keys_of_a_run_are_documented(run_of_5: Run) -> None:
     page, cell = DOCS / "result.md", run_of_5.cells[0]
     (facts,) = run_of_5.runtimes.values()
     found = {
@@ -122,15 +122,13 @@ def test_documented_keys_are_those_of_a_run(run_of_5: Run) -> None:
         "The plan": run_of_5.plan,
         "The method": run_of_5.plan["method"],
         "A comparison": run_of_5.comparisons[0],
-        "The machine": {**run_of_5.machine, "hosts": "of a run on several"},
+        "The machine": run_of_5.machine,
         "How quiet it was": run_of_5.machine["quiet"],
         "A window": run_of_5.machine["quiet"]["window"],
         "A runtime": facts,
-        "A histogram": {**cell.latency, "p999_ns": "from 10 000 values on"},
+        "A histogram": cell.latency,
     }
-    assert {heading: sorted(named(page, heading)) for heading in found} == {
-        heading: sorted(value) for heading, value in found.items()
-    }
+    assert [(heading, key) for heading, keys in found.items() for key in {*keys} - {*named(page, heading)}] == []
 
 
 def test_system_5_is_measured(run_of_5: Run) -> None:
