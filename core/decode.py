@@ -89,15 +89,8 @@ def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
         raise Misfit(place, given, "a number that is not so large")
 
 
-class _Short(Repr):
-    """repr() that is short and safe for values of any size and depth."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = self.maxlong = SHOWN_CHARACTERS
-
-
-_SHORT = _Short()
+_SHORT = Repr()  # safe for values of any size and depth
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = SHOWN_CHARACTERS
 
 
 def shown(value: Any) -> str:

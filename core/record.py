@@ -4,7 +4,7 @@ Measured processes must not import this module, because it needs msgspec. The ru
 plan in core.saved. The tables of docs/result.md are made from the lines `key: meaning` of these docstrings.
 """
 
-from typing import Annotated, Any, Literal, Required, TypedDict
+from typing import Annotated, Literal, Required, TypedDict
 
 from msgspec import Meta
 
@@ -21,6 +21,7 @@ Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 Time = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Number = Annotated[int, Meta(ge=-(10**18), le=10**18)] | Annotated[float, Meta(ge=-1e100, le=1e100)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
+Known = Number | None  # null if it is not known
 Amount = Annotated[float, Meta(ge=0, le=1e100)]
 Text = Annotated[str, Meta(max_length=MOST_CHARACTERS)]
 Code = Annotated[str, Meta(max_length=60, pattern="^[ -~]*$")]
@@ -150,6 +151,34 @@ class Client(Usage, total=False):
     first_wrong: FirstWrong
 
 
+class Buckets(TypedDict):
+    """The buckets of a histogram (core.histogram)."""
+
+    sub_bits: Count
+    total_ns: Count
+    counts: dict[str, Count]
+
+
+class Summary(TypedDict, total=False):
+    """A histogram as Histogram.to_json() writes it; empty if there is none.
+
+    count: how many values it holds
+    min_ns, mean_ns, max_ns: exact
+    p50_ns, p90_ns, p99_ns, p999_ns: percentiles by nearest rank, at most 0.4 % from the exact value
+    histogram: `sub_bits` (7), `total_ns` (the sum) and `counts` (how many values in each bucket)
+    """
+
+    count: Count
+    min_ns: Count
+    mean_ns: Count
+    max_ns: Count
+    p50_ns: Count
+    p90_ns: Count
+    p99_ns: Count
+    p999_ns: Count
+    histogram: Buckets
+
+
 class SlowOnes(TypedDict):
     """Of a client's slowest requests [start, latency, service_id]; above_ns: all that took longer are among them."""
 
@@ -168,9 +197,9 @@ class Sliced(TypedDict):
 class ClientLine(Client, total=False):
     """The result of a client, as it sends it."""
 
-    latency: dict[str, Any]
-    connect: dict[str, Any]
-    waiting: dict[str, Any]
+    latency: Summary
+    connect: Summary
+    waiting: Summary
     slow: SlowOnes
     slices: Sliced
 
@@ -253,34 +282,6 @@ Addresses = Annotated[list[Address], Meta(min_length=1)]
 # ---- a cell --------------------------------------------------------------------------------------------------------
 
 
-class Buckets(TypedDict):
-    """The buckets of a histogram (core.histogram)."""
-
-    sub_bits: Count
-    total_ns: Count
-    counts: dict[str, Count]
-
-
-class Summary(TypedDict, total=False):
-    """A histogram as Histogram.to_json() writes it; empty if there is none.
-
-    count: how many values it holds
-    min_ns, mean_ns, max_ns: exact
-    p50_ns, p90_ns, p99_ns, p999_ns: percentiles by nearest rank, at most 0.4 % from the exact value
-    histogram: `sub_bits` (7), `total_ns` (the sum) and `counts` (how many values in each bucket)
-    """
-
-    count: Count
-    min_ns: Count
-    mean_ns: Count
-    max_ns: Count
-    p50_ns: Count
-    p90_ns: Count
-    p99_ns: Count
-    p999_ns: Count
-    histogram: Buckets
-
-
 class Cause(TypedDict):
     """What slow requests overlap."""
 
@@ -341,15 +342,15 @@ class Window(TypedDict, total=False):
     """
 
     others: Others | None
-    window_ns: Number | None
-    steal: Number | None
-    iowait: Number | None
-    idle: Number | None
-    swapped_pages: Number | None
-    throttles: Number | None
-    quota_stalled_ns: Number | None
-    cpu_pressure: Number | None
-    memory_pressure: Number | None
+    window_ns: Known
+    steal: Known
+    iowait: Known
+    idle: Known
+    swapped_pages: Known
+    throttles: Known
+    quota_stalled_ns: Known
+    cpu_pressure: Known
+    memory_pressure: Known
 
 
 class CellHost(TypedDict, total=False):
@@ -394,7 +395,7 @@ class Target(TypedDict):
     url: str | Hidden
 
 
-class UserService(TypedDict, total=False):
+class OwnService(TypedDict, total=False):
     """A service of the user's own, as far as reports use it."""
 
     name: Required[str]
@@ -500,7 +501,7 @@ class HotFunction(TypedDict):
     symbol: str
     dso: str
     share: Number
-    switch_share: Number | None
+    switch_share: Known
     lock: str
 
 
@@ -645,9 +646,9 @@ class Ratio(TypedDict, total=False):
     low, high: 95 % interval of the ratio; with 3 to 5 blocks the least and the most of them, with fewer `null`
     """
 
-    ratio: Number | None
-    low: Number | None
-    high: Number | None
+    ratio: Known
+    low: Known
+    high: Known
 
 
 class Factors(TypedDict, total=False):
@@ -668,9 +669,9 @@ class Serves(TypedDict, total=False):
     """What services of an arm could serve by themselves."""
 
     cores: Count
-    requests_per_s: Number | None
-    low: Number | None
-    high: Number | None
+    requests_per_s: Known
+    low: Known
+    high: Known
 
 
 class Capacity(Ratio, total=False):
@@ -684,7 +685,7 @@ class Capacity(Ratio, total=False):
 class Tail(Ratio, total=False):
     """The ratio of a percentile."""
 
-    p: Number | None
+    p: Known
     verdict: Verdict
 
 
@@ -748,19 +749,19 @@ class Comparison(Ratio, total=False):
     numerator: str
     denominator: str
     step: Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
-    p: Number | None
+    p: Known
     verdict: Verdict
     why: Sentence
     blocks: Count
-    noise_floor: Number | None
+    noise_floor: Known
     confounds: list[Sentence]
     notes: list[Sentence]
     obstacle: Sentence
     blocks_needed: Count | None
-    saturation: Number | None
-    cores_in_use: Number | None
-    disturbed: Number | None
-    others: Number | None
+    saturation: Known
+    cores_in_use: Known
+    disturbed: Known
+    others: Known
     is_beside_others: bool
     settings: list[Setting]
     between_services: bool
@@ -768,5 +769,5 @@ class Comparison(Ratio, total=False):
     capacity: Capacity
     tails: dict[str, Tail]
     far_slower: dict[str, Count]
-    dependence: Number | None
+    dependence: Known
     noise: Numbers

@@ -16,13 +16,30 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from core import record
 from core.cell import PARAMETERS
 from core.decode import Misfit, decoded, expect_words, shown
 from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message, verbatim
+from core.record import (
+    DEEPEST_STACK,
+    CellHost,
+    Client,
+    Comparison,
+    Count,
+    Fingerprints,
+    Number,
+    Others,
+    OwnService,
+    Parameters,
+    Profile,
+    RuntimeFacts,
+    Service,
+    Slices,
+    Slow,
+    Summary,
+)
 from core.saved import HostFacts, Machine, SavedPlan
 from core.user_service import UserService
 
@@ -104,30 +121,30 @@ class CellResult:
     system: str
     runtime: str
     arm: str
-    block: record.Count
-    params: record.Parameters
+    block: Count
+    params: Parameters
     status: Status
     reason: Message = NOTHING
-    wall_ns: record.Count = 0
-    start_ns: record.Count = 0
-    overhead_ns: record.Count = 0
-    requests: record.Count = 0
-    answered: record.Count = 0
-    wrong: record.Count = 0
-    errors: dict[str, record.Count] = field(default_factory=dict)
-    latency: record.Summary = field(default_factory=record.Summary)
-    connect: record.Summary = field(default_factory=record.Summary)
-    waiting: record.Summary = field(default_factory=record.Summary)
-    slow: dict[str, record.Slow] = field(default_factory=dict)
-    slices: record.Slices = field(default_factory=record.Slices)
-    machine: dict[str, record.Number | None] = field(default_factory=dict)
-    others: dict[str, record.Others] = field(default_factory=dict)
-    calc_ns: record.Count = 0
+    wall_ns: Count = 0
+    start_ns: Count = 0
+    overhead_ns: Count = 0
+    requests: Count = 0
+    answered: Count = 0
+    wrong: Count = 0
+    errors: dict[str, Count] = field(default_factory=dict)
+    latency: Summary = field(default_factory=Summary)
+    connect: Summary = field(default_factory=Summary)
+    waiting: Summary = field(default_factory=Summary)
+    slow: dict[str, Slow] = field(default_factory=dict)
+    slices: Slices = field(default_factory=Slices)
+    machine: dict[str, Number | None] = field(default_factory=dict)
+    others: dict[str, Others] = field(default_factory=dict)
+    calc_ns: Count = 0
     client_runtime: str = ""
     disturbances: list[Message] = field(default_factory=list)
-    clients: list[record.Client] = field(default_factory=list)
-    services: list[record.Service] = field(default_factory=list)
-    hosts: dict[str, record.CellHost] = field(default_factory=dict)
+    clients: list[Client] = field(default_factory=list)
+    services: list[Service] = field(default_factory=list)
+    hosts: dict[str, CellHost] = field(default_factory=dict)
     code: str = ""
     environment: str = ""
 
@@ -169,7 +186,7 @@ class Run:
     runtimes: dict[str, dict[str, Any]]
     missing: dict[str, Message] = field(default_factory=dict)
     finished_at: str = ""
-    spent_ns: dict[str, record.Count] = field(default_factory=dict)
+    spent_ns: dict[str, Count] = field(default_factory=dict)
     cells: list[CellResult] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     profiles: list[dict[str, Any]] = field(default_factory=list)
@@ -186,10 +203,10 @@ class Run:
 _PARTS: dict[str, Any] = {
     "plan": SavedPlan,
     "machine": Machine,
-    "runtimes": dict[str, record.RuntimeFacts],
-    "comparisons": list[record.Comparison],
-    "profiles": list[record.Profile],
-    "fingerprints": record.Fingerprints,
+    "runtimes": dict[str, RuntimeFacts],
+    "comparisons": list[Comparison],
+    "profiles": list[Profile],
+    "fingerprints": Fingerprints,
 }
 
 
@@ -286,7 +303,7 @@ def _with_kept_comparisons(run: Run, path: Path) -> Run:
         text, checksum = _opened(path.with_name(COMPARISONS).read_bytes())
         kept = msgspec.json.decode(text)
         if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
-            decoded(kept["comparisons"], list[record.Comparison])
+            decoded(kept["comparisons"], list[Comparison])
             run.comparisons = kept["comparisons"]
     return run
 
@@ -380,7 +397,7 @@ def _check_head(run: Run) -> None:
     for name in ("started_at", "finished_at"):
         _check(name, getattr(run, name), datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
     decoded(run.machine.get("hosts", {}), dict[str, HostFacts], "machine.hosts")
-    own: Any = record.UserService | None
+    own: Any = OwnService | None
     decoded(run.plan.get("own"), own, "plan.own", all_known=False)
     _check("plan.own", run.plan.get("own"), UserService.from_json, "a service")
     if run.seed > MOST_SEED:
@@ -403,8 +420,8 @@ def _check_depth(place: str, tree: Mapping[str, Any] | None) -> None:
     level, depth = [tree] if tree else [], 0
     while level:
         level, depth = [child for node in level for child in node.get("children", ())], depth + 1
-        if depth > record.DEEPEST_STACK:
-            raise Misfit(place, tree, f"a tree of at most {record.DEEPEST_STACK} levels")
+        if depth > DEEPEST_STACK:
+            raise Misfit(place, tree, f"a tree of at most {DEEPEST_STACK} levels")
 
 
 def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
