@@ -4,6 +4,8 @@ import json
 import os
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.method import Method, Warmup, parse_cpus, parse_duration
@@ -71,6 +73,19 @@ def test_a_system_without_cpu_affinity_says_so(monkeypatch: pytest.MonkeyPatch) 
         Method(pin_clients=(0,)).expect_cpus()
 
 
-def test_a_method_that_was_stored_is_the_same_method() -> None:
-    method = Method(warmup=Warmup(share=0.1), duration_s=0.3, client_runtime="3.14t+gil", pin_services=(0, 64))
+cpu_numbers = st.lists(st.integers(0, 64), max_size=4).map(tuple)
+methods = st.builds(
+    Method,
+    warmup=st.one_of(
+        st.builds(Warmup, share=st.floats(0, 1)), st.builds(Warmup, seconds=st.floats(0, 60, allow_nan=False))
+    ),
+    duration_s=st.floats(0, 60, allow_nan=False),
+    client_runtime=st.sampled_from(["same", "3.14t+gil"]),
+    pin_services=cpu_numbers,
+    pin_clients=cpu_numbers,
+)
+
+
+@given(methods)
+def test_a_method_that_was_stored_is_the_same_method(method: Method) -> None:
     assert Method.from_json(json.loads(json.dumps(method.to_json()))) == method
