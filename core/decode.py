@@ -8,11 +8,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from core.cell import PARAMETERS
 from core.messages import Message
 
 Kind = TypeVar("Kind")
 SHOWN_CHARACTERS = 60
 MOST = 1e100
+DEEPEST = 110  # lists in each other: the stacks of a profile
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<place>\d+)\]|(?P<any>\[\.\.\.\])")
 
 
@@ -54,6 +56,15 @@ def expect_words(made: Message, place: str) -> None:
         raise Misfit(f"{place}.msgid", made.msgid, "a message whose arguments fit it") from None
 
 
+def expect_parameters(values: Mapping[str, Any], place: str) -> None:
+    """Raises Misfit for a value that a parameter does not take."""
+    for name, value in values.items():
+        known = PARAMETERS.get(name)
+        may_be_absent = known is None or (value is None and (known.optional or known.same_as))
+        if known and not may_be_absent and not known.accepts(value):
+            raise Misfit(f"{place}.{name}", value, str(known.accepted))
+
+
 def _misfit(value: Any, said: str, place: str) -> Misfit:
     """msgspec says "Expected `int` >= 1 - at `$.cells[2].completion_ns`"; where keys are names it says `[...]`."""
     wanted, _, steps = said.partition(" - at ")
@@ -71,8 +82,7 @@ def _misfit(value: Any, said: str, place: str) -> Misfit:
 
 def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
     """Raises Misfit for a key of *given* that *made* did not take, and for what types do not say."""
-    if isinstance(made, Message):
-        expect_words(made, place)
+    _expect_sound(made, place)
     if is_dataclass(made):
         made = vars(made)
     if isinstance(made, Mapping):
@@ -85,8 +95,17 @@ def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
     elif isinstance(made, list | tuple):
         for number, (value, taken) in enumerate(zip(given, made, strict=True)):
             _check(value, taken, f"{place}[{number}]", all_known)
-    elif isinstance(made, int | float) and abs(made) > MOST:
-        raise Misfit(place, given, "a number that is not so large")
+
+
+def _expect_sound(made: Any, place: str) -> None:
+    if place.count("[") > DEEPEST:
+        raise Misfit(place[:SHOWN_CHARACTERS], made, "nested too deep")
+    if isinstance(made, int | float) and abs(made) > MOST:
+        raise Misfit(place, made, "a number that is not so large")
+    if isinstance(made, Message):
+        expect_words(made, place)
+    if isinstance(made, Mapping) and place.endswith(".params"):
+        expect_parameters(made, place)
 
 
 _SHORT = Repr()  # safe for values of any size and depth

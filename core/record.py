@@ -14,7 +14,6 @@ LARGEST = 2**63 - 1
 MOST_CHARACTERS = 4096
 MOST_SLOW = 4096
 MOST_SLICES = 4096
-DEEPEST_STACK = 110
 
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]

@@ -6,7 +6,7 @@ not the file. Run and CellResult declare the keys, with core.record; docs/result
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,14 +16,12 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from core.cell import PARAMETERS
-from core.decode import Misfit, decoded, expect_words, shown
+from core.decode import Misfit, decoded, expect_parameters, expect_words, shown
 from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message, verbatim
 from core.record import (
-    DEEPEST_STACK,
     CellHost,
     Client,
     Comparison,
@@ -46,7 +44,6 @@ from core.user_service import UserService
 FILE_NAME = "result.json"
 SCHEMA = 4
 CHECKSUM_BYTES = 8
-MOST_SEED = 2**64
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
 COMPARISONS = "comparisons.json"
 PROFILES = "profiles"  # a folder
@@ -379,49 +376,23 @@ def _damaged(path: Path, what: Message) -> BadInput:
 def _head(stored: dict[str, Any], path: Path) -> Run:
     """The run without its cells. Raises BadInput."""
     stored.pop("checksum", None)
+    own: Any = OwnService | None
     try:
         run = decoded(stored, Run)
         for name, kind in _PARTS.items():
             decoded(getattr(run, name), kind, name)
-        _check_head(run)
+        decoded(run.machine.get("hosts", {}), dict[str, HostFacts], "machine.hosts")
+        decoded(run.plan.get("own"), own, "plan.own", all_known=False)
+        _check("plan.own", run.plan.get("own"), UserService.from_json, "a service")
+        for name in ("started_at", "finished_at"):
+            time = getattr(run, name)
+            _check(name, time, datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
     except Misfit as misfit:
         said = message(
             "{key} is {value}; {wanted}", key=misfit.place or "it", value=misfit.value, wanted=verbatim(misfit.wanted)
         )
         raise _damaged(path, said) from misfit
     return run
-
-
-def _check_head(run: Run) -> None:
-    """Raises Misfit for what types do not say."""
-    for name in ("started_at", "finished_at"):
-        _check(name, getattr(run, name), datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
-    decoded(run.machine.get("hosts", {}), dict[str, HostFacts], "machine.hosts")
-    own: Any = OwnService | None
-    decoded(run.plan.get("own"), own, "plan.own", all_known=False)
-    _check("plan.own", run.plan.get("own"), UserService.from_json, "a service")
-    if run.seed > MOST_SEED:
-        raise Misfit("seed", run.seed, f"at most {MOST_SEED}")
-    for place, values in _parameters(run):
-        _check_parameters(place, values)
-    for number, profile in enumerate(run.profiles):
-        _check_depth(f"profiles[{number}].tree", profile.get("tree"))
-
-
-def _parameters(run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """All parameters in the head of a file, and where they stand."""
-    for name, parts in (("comparisons", run.comparisons), ("profiles", run.profiles), ("plan.rows", run.plan["rows"])):
-        for number, part in enumerate(parts):
-            for one in (part, *part.get("settings", ())):
-                yield f"{name}[{number}].params", one.get("params", {})
-
-
-def _check_depth(place: str, tree: Mapping[str, Any] | None) -> None:
-    level, depth = [tree] if tree else [], 0
-    while level:
-        level, depth = [child for node in level for child in node.get("children", ())], depth + 1
-        if depth > DEEPEST_STACK:
-            raise Misfit(place, tree, f"a tree of at most {DEEPEST_STACK} levels")
 
 
 def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
@@ -457,7 +428,7 @@ def _checked(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
         _check(name, summary, Histogram.check, "a histogram")
         if summary.get("count") and not {"mean_ns", "p50_ns"} <= summary.keys():
             raise Misfit(name, summary, "a histogram with mean_ns and p50_ns")
-    _check_parameters("params", cell.params)
+    expect_parameters(cell.params, "params")
     for said in (cell.reason, *cell.disturbances):
         expect_words(said, "reason")
     is_timed = plan.get("method", {}).get("duration_s") or (plan.get("own") or {}).get("targets")
@@ -467,14 +438,6 @@ def _checked(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
         if not 1 <= cell.answered <= 1000 * cell.wall_ns:
             raise Misfit("answered", cell.answered, "from 1 to 1000 for each ns")
     return cell
-
-
-def _check_parameters(place: str, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        known = PARAMETERS.get(name)
-        may_be_absent = known is None or (value is None and (known.optional or known.same_as))
-        if known and not may_be_absent and not known.accepts(value):
-            raise Misfit(f"{place}.{name}", value, str(known.accepted))
 
 
 _ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":([0-9]{1,9})')
