@@ -14,6 +14,7 @@ from core.messages import Message
 Kind = TypeVar("Kind")
 SHOWN_CHARACTERS = 60
 MOST = 1e100
+CONTAINERS = (dict, list, tuple)
 DEEPEST = 110  # lists in each other: the stacks of a profile
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<place>\d+)\]|(?P<any>\[\.\.\.\])")
 
@@ -35,7 +36,8 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
     """
     try:
         made = msgspec.convert(value, kind)
-        _check(value, made, place, all_known)
+        if isinstance(value, CONTAINERS):
+            _check(value, made, place, all_known)
     except msgspec.ValidationError as error:
         raise _misfit(value, str(error), place) from None
     except RecursionError:
@@ -82,30 +84,26 @@ def _misfit(value: Any, said: str, place: str) -> Misfit:
 
 def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
     """Raises Misfit for a key of *given* that *made* did not take, and for what types do not say."""
-    _expect_sound(made, place)
-    if is_dataclass(made):
-        made = vars(made)
-    if isinstance(made, Mapping):
-        for key, value in given.items():
-            inner = f"{place}.{shown_key(key)}"
-            if key in made:
-                _check(value, made[key], inner, all_known)
-            elif all_known:
-                raise Misfit(inner, value, "a key that is not known")
-    elif isinstance(made, list | tuple):
-        for number, (value, taken) in enumerate(zip(given, made, strict=True)):
-            _check(value, taken, f"{place}[{number}]", all_known)
-
-
-def _expect_sound(made: Any, place: str) -> None:
     if place.count("[") > DEEPEST:
-        raise Misfit(place[:SHOWN_CHARACTERS], made, "nested too deep")
-    if isinstance(made, int | float) and abs(made) > MOST:
-        raise Misfit(place, made, "a number that is not so large")
+        raise Misfit(place[:SHOWN_CHARACTERS], given, "nested too deep")
     if isinstance(made, Message):
         expect_words(made, place)
-    if isinstance(made, Mapping) and place.endswith(".params"):
-        expect_parameters(made, place)
+    if place.endswith(".params"):
+        expect_parameters(given, place)
+    taken: Any = vars(made) if is_dataclass(made) else made
+    is_object = isinstance(given, dict)
+    for key, value in given.items() if is_object else enumerate(given):
+        if is_object and key not in taken:
+            if all_known:
+                raise Misfit(place + _step(key), value, "a key that is not known")
+        elif isinstance(value, CONTAINERS):
+            _check(value, taken[key], place + _step(key), all_known)
+        elif isinstance(value, int | float) and abs(value) > MOST:
+            raise Misfit(place + _step(key), value, "a number that is not so large")
+
+
+def _step(key: str | int) -> str:
+    return f"[{key}]" if isinstance(key, int) else f".{shown_key(key)}"
 
 
 _SHORT = Repr()  # safe for values of any size and depth

@@ -268,14 +268,15 @@ def _text(run: Run, cells: Sequence[bytes]) -> bytes:
     """The text of a file."""
     head = {name: value for name, value in vars(run).items() if name not in ("cells", "damaged")}
     head["missing"] = {name: remedy.to_json() for name, remedy in run.missing.items()}
-    return _sealed({**head, "order": _order(cells)})[:-1] + CELLS + b",\n".join(cells) + END
+    return b"".join((_sealed({**head, "order": _order(cells)})[:-1], CELLS, b",\n".join(cells), END))
 
 
 def _parts(data: bytes) -> tuple[bytes, list[bytes]]:
     """The sealed texts of the head and of each cell, also of a copy that some tool has laid out anew."""
-    head, found, cells = data.partition(CELLS)
-    if found and cells.endswith(END):
-        return head + b"}", [cell for cell in cells[: -len(END)].split(b",\n") if cell]
+    start = data.find(CELLS)
+    if start >= 0 and data.endswith(END):
+        cells = data[start + len(CELLS) : -len(END)].split(b",\n")
+        return data[:start] + b"}", [cell for cell in cells if cell]
     whole = msgspec.json.decode(data)
     has_cells = isinstance(whole, dict) and isinstance(whole.get("cells"), list)
     rest = whole.pop("cells") if has_cells else []
