@@ -61,9 +61,7 @@ class Parameter:
 
     def parse(self, given: Any) -> Value:
         """The value that *given* (a YAML value or a flag's text) stands for. Raises BadInput."""
-        if self.optional and (given is None or given == NONE):
-            return None
-        if self.same_as and given is None:
+        if (given is None and self.same_as) or (given in (None, NONE) and self.optional):
             return None
         value = _from_text(given) if isinstance(given, str) and not self.choices else given
         if not self.accepts(value):

@@ -109,17 +109,10 @@ class Histogram:
     def to_json(self) -> Any:
         """Exact count, min, mean and max, the percentiles that the count allows, and all buckets."""
         count = self.count
-        if not count:
-            return {"count": 0, "histogram": {"sub_bits": SUB_BITS, "total_ns": 0, "counts": {}}}
-        summary: dict[str, Any] = {
-            "count": count,
-            "min_ns": self.min_ns,
-            "mean_ns": self.total_ns // count,
-            "max_ns": self.max_ns,
-        }
-        for name, (share, needed) in _SHARES.items():
-            if count >= needed:
-                summary[name] = self.quantile(share)
+        summary: dict[str, Any] = {"count": count}
+        if count:
+            summary |= {"min_ns": self.min_ns, "mean_ns": self.total_ns // count, "max_ns": self.max_ns}
+        summary |= {name: self.quantile(share) for name, (share, needed) in _SHARES.items() if count >= needed}
         counts = {intern(str(bucket)): number for bucket, number in self.filled()}  # a run keeps many histograms
         summary["histogram"] = {"sub_bits": SUB_BITS, "total_ns": self.total_ns, "counts": counts}
         return summary
