@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.messages import message
-from core.saved import Machine, OutsideSystem, SavedPlan, SavedRow
+from core.saved import Machine, SavedPlan
 from core.user_service import App, Command, Target, UserService
 
 SMALLEST: dict[str, Any] = {
@@ -15,15 +14,6 @@ SMALLEST: dict[str, Any] = {
     "runtimes": ["3.14"],
     "rows": [{"system": "4", "params": {"CALC_TARGET": 10}, "framed": True}],
 }
-
-
-def test_rows_absences_and_outside_systems_are_values() -> None:
-    absent = [{"system": "x", "runtime": "3.14t", "reason": message("No wheel.").to_json()}]
-    plan = SavedPlan.from_json({**SMALLEST, "absent": absent, "outside": {"x": {"title": "X", "file": "/x.py"}}})
-    assert plan.rows == (SavedRow(system="4", params={"CALC_TARGET": 10}, framed=True),)
-    assert plan.outside == {"x": OutsideSystem(title="X", file="/x.py")}
-    (first,) = plan.absent
-    assert (first.system, first.runtime, str(first.reason)) == ("x", "3.14t", "No wheel.")
 
 
 @pytest.mark.parametrize(
