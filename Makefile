@@ -37,8 +37,8 @@ test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Build the native program
 	$(PYTHON) -m pytest -m alone --junitxml=$(VENV)/durations-alone.xml $(ARGS) || alone=$$?; \
 	case $$all,$$alone in 0,0 | 0,5 | 5,0) ;; *) exit 1 ;; esac  # 5: no test was selected
 
-golden: $(DEV_STAMP) ## Keep what page, Markdown, terminal and exports are now, for tests/golden to compare with
-	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden $(ARGS)
+golden: $(DEV_STAMP) ## Keep what page, Markdown, terminal and exports are now for tests/golden; make the tables of docs/result.md
+	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden tests/docs/test_result_page.py $(ARGS)
 
 coverage: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Run the tests under branch coverage, a context for each: docs/reliability.md
 	@rm -rf $(STRENGTH) && mkdir -p $(STRENGTH)

@@ -12,7 +12,8 @@ from core.decode import Misfit, decoded, sentence
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.messages import NOTHING, Message, message
-from core.record import HostFacts, RuntimeFacts, Window
+from core.record import RuntimeFacts, Window
+from core.saved import HostFacts
 from lab.hosts import archive
 from lab.hosts.clock import Offset, Trip, estimate
 from lab.hosts.frames import CLOCK, LEASE_S, MOST_REPLY_BYTES, BadFrame, Frames, Kind, frame

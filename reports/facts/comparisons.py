@@ -123,7 +123,7 @@ class Comparison:
         """Of to_json(), and of what earlier versions kept. Raises TypeError where keys are missing."""
         known = {name: value for name, value in stored.items() if name in cls.__dataclass_fields__}
         for name in ("why", "obstacle"):
-            known[name] = Message.from_json(known.get(name, ""))
+            known[name] = Message.from_json(known.get(name, {}))
         for name in ("confounds", "notes"):
             known[name] = [Message.from_json(text) for text in known.get(name, ())]
         return cls(**known)

@@ -85,7 +85,7 @@ def _reasons(audit: Mapping[str, Any]) -> list[Message]:
         message(
             "{package}: {detail}",
             package=package["package"],
-            detail=Message.from_json(problem.get("message", problem["detail"])),
+            detail=Message.from_json(problem["message"]),
         )
         for package in audit["packages"]
         for problem in package["problems"]

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from core.messages import verbatim
 from core.result import Run, load
 from reports.document.model import Document
 from reports.several import side_by_side
@@ -82,7 +83,12 @@ def _profiles() -> Run:
         {**kept, **lines, "cpu_samples": 5000, "stood_ns": 200 * MS, "watched_ns": 1000 * MS},
         waits.profile("3.14"),
         waits.profile("3.14t", line),
-        {"kind": "perf", "system": "2", "runtime": "3.14", "sentence": "not profiled: no perf here"},
+        {
+            "kind": "perf",
+            "system": "2",
+            "runtime": "3.14",
+            "sentence": verbatim("not profiled: no perf here").to_json(),
+        },
     ]
     return run
 

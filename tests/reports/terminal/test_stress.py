@@ -72,8 +72,3 @@ def test_the_first_wrong_answer_without_the_gil_is_the_example() -> None:
 def test_a_crash_breaks_connections_which_is_said_once() -> None:
     (found,) = findings(stress(one(FREE, failures={"reset": 8}, crashes=("Fatal",)), one(HELD)))
     assert (found.kind, found.rounds[0].crashes) == ("crash", ("Fatal",))
-
-
-def test_a_stress_is_the_same_after_it_was_saved() -> None:
-    saved = stress(one(FREE, wrong=1, first_wrong=FIRST, notices=("a",)), one(HELD, reason=message("why")))
-    assert Stress.from_json(saved.to_json()) == saved
