@@ -1,142 +1,301 @@
-"""Two saved runs, cell by cell: is B faster than A? The statistics are those of one run, unpaired."""
+"""Two saved runs, cell by cell: is B faster than A? The statistics are those of one run, unpaired. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from core.errors import BadInput
-from core.messages import NOTHING, SEMICOLON, Message, listed, message
-from core.result import Run
-from reports.compare.comparable import obstacles, remarks
-from reports.compare.notes import nothing_in_common, readings, troubles
-from reports.compare.pairs import Pair, in_run, pairs
-from reports.compare.samples import Sample, Saved, of_run
+from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural
+from reports.compare.members import DIFFERENT, NONE, Member, differences, members, obstacles
+from reports.facts.arrangement import groups, value_text
+from reports.facts.comparisons import Comparison
+from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
+from reports.facts.settings import Settings
+from reports.facts.summary import Row, setting_key
 from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired
-from reports.statistics.verdict import Verdict, judge_runs, slower_beyond
+from reports.statistics.verdict import judge_runs, slower_beyond
+from reports.view import View
+
+FS_PER_NS = 1_000_000
+PER_REQUEST = message("Time per request: wall time over requests.")
+READING = "reading"  # key of the plan of a run that was not ours: how its times were made
+SHOWN_CELLS = 8
+Outcome = Literal["passed", "slower", "open"]
+Pair = tuple[Row, Row]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellComparison:
-    """One cell of both runs. A is the denominator: a ratio above 1 says that B, the numerator, is faster.
+class ComparedCell:
+    """A cell that both runs have. A is the denominator: a ratio above 1 says that B, the numerator, is faster.
 
-    sample: the cell as A has it
-    medians_fs: median time in A and in B; None where no block is ok
-    unlike: parameters that B has otherwise, which happens only where that was allowed
+    a, b:     the rows of the cell; they differ in parameters only where that was allowed
+    outcome:  what the threshold says; without a threshold every cell passes
     open_why: why a threshold cannot be said to be kept, however fast B seems; empty where it can
     """
 
-    sample: Sample
-    denominator: str
-    numerator: str
-    medians_fs: tuple[float | None, float | None]
-    verdict: Verdict
-    unlike: Message = NOTHING
-    open_why: Message = NOTHING
+    a: Row
+    b: Row
+    name: Message
+    comparison: Comparison
+    outcome: Outcome
+    open_why: Message
+
+    @property
+    def medians_fs(self) -> tuple[float | None, float | None]:
+        """The median times in A and in B; None where no block is ok."""
+        of_a, of_b = (median(times) if times else None for times in _times(self.a, self.b))
+        return of_a, of_b
 
     def to_json(self) -> dict[str, Any]:
-        """As an element of comparisons in result.json, with the runtime and the arm."""
-        return {
-            "system": self.sample.system,
-            "params": dict(self.sample.params),
-            "runtime": self.sample.runtime,
-            "arm": self.sample.arm,
-            "numerator": self.numerator,
-            "denominator": self.denominator,
-            "step": "other",
-            **self.verdict.to_json(),
-            "why": listed((why for why in (self.verdict.why, self.unlike) if why), SEMICOLON).to_json(),
-        }
+        """Return the comparison as an element of comparisons in result.json, with the runtime and the arm."""
+        why = chained([self.comparison.why, _unlike(self.a, self.b)]).to_json()
+        arms = {"runtime": self.a.cells[0].runtime, "arm": self.a.runtime}
+        return {**self.comparison.to_json(), **arms, "why": why}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
     """Every cell that both runs have, in the order of A, and what must be said with it.
 
-    names: of A and B
+    names:    of A and B
+    settings: the names of the settings of both
     troubles: what was not used, or should not have been compared; notes: how to read it
     """
 
     names: tuple[str, str]
-    comparisons: tuple[CellComparison, ...]
+    runs: Sequence[Member]
+    settings: Settings
+    cells: tuple[ComparedCell, ...]
     troubles: tuple[Message, ...]
     notes: tuple[Message, ...]
 
 
 def compare_runs(
-    a: Run | Saved, b: Run | Saved, names: tuple[str, str], anyway: bool = False, share: float | None = None
+    views: Sequence[View], names: tuple[str, str], *, anyway: bool = False, share: float | None = None
 ) -> Compared:
-    """Compare every cell that both runs have; A is the baseline.
+    """Compare every cell that both of the two runs have; A is the baseline.
 
     names:  of A and B, for people
     anyway: compare also what must not be: another machine, another method, and cells whose parameters differ,
             where either run has just one such of that system and arm
-    share:  the threshold of slower_cells(), if one is asked for: nothing larger is called equivalent
+    share:  the threshold, 0.05 for 5 %: a cell fails if B takes so much more time; nothing larger is equivalent
     Raises BadInput for what must not be compared, and if there is nothing to compare.
     """
-    a, b = (one if isinstance(one, Saved) else of_run(one) for one in (a, b))
-    against = obstacles(a, b)
+    runs, rows = members(views), [_measured(view) for view in views]
+    settings = Settings([*chain(*rows)], ChainMap(*(view.titles for view in views)))
+    against = obstacles(runs)
     if against and not anyway:
         raise BadInput(
             "{a} (A) and {b} (B) must not be compared: {obstacles}. --anyway compares them all the same.",
             a=names[0], b=names[1], obstacles=listed(against, SEMICOLON),
         )  # fmt: skip
-    found = pairs(a, b, loose=anyway)
-    if not found:
-        raise BadInput(nothing_in_common(a, b, names))
+    pairs = _pairs(*rows, loose=anyway)
+    if not pairs:
+        raise BadInput(_nothing_in_common(rows, names, settings))
     return Compared(
         names=names,
-        comparisons=tuple(_judged(found, names, share)),
-        troubles=tuple(troubles(a, b, found, against)),
-        notes=(*remarks(a, b), *readings(a, b, found)),
+        runs=runs,
+        settings=settings,
+        cells=tuple(_judged(pairs, names, settings, share)),
+        troubles=tuple(_troubles(runs, rows, pairs, [*against, *_unlike_cells(pairs, settings)], settings)),
+        notes=(
+            *(message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)),
+            *_readings(runs, pairs),
+        ),
     )
 
 
-def _judged(found: Sequence[Pair], names: tuple[str, str], share: float | None) -> list[CellComparison]:
-    margin = MARGIN if share is None else min(MARGIN, share)
+def _measured(view: View) -> list[Row]:
+    """Return the rows that have cells, but for services without clients, which take up memory and not time."""
+    return [row for row in view.rows if row.bad or times_fs(row)]
+
+
+def times_fs(row: Row) -> dict[int, int]:
+    """Return what a request took by block, in femtoseconds: whole numbers for the shortest benchmarks too."""
+    timed = (cell for cell in row.good if cell.answered and cell.wall_ns)
+    return {cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in timed}
+
+
+def _times(a: Row, b: Row) -> tuple[list[int], list[int]]:
+    return [*times_fs(a).values()], [*times_fs(b).values()]
+
+
+# ---- which cells belong together -------------------------------------------------------------------------------------
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    """Return what a cell has in common with the same cell of another run."""
+    return (*setting_key(row.system, row.params), row.runtime)
+
+
+def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
+    """Return cells of the same system, parameters and arm, in the order of A.
+
+    loose: also those whose parameters differ, where either run has just one more of that system and arm
+    """
+    in_a, in_b = ({_key(row): row for row in rows} for rows in (a, b))
+    partners = {key: in_b[key] for key in in_a if key in in_b}
+    if loose:
+        rest_a, rest_b = (_single([row for row in rows if _key(row) not in partners]) for rows in (a, b))
+        partners |= {_key(row): rest_b[kind] for kind, row in rest_a.items() if kind in rest_b}
+    return [(row, partners[key]) for key, row in in_a.items() if key in partners]
+
+
+def _single(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+    """Return the rows that are the only one of their system and arm."""
+    count = Counter((row.system, row.runtime) for row in rows)
+    return {kind: row for row in rows if count[kind := (row.system, row.runtime)] == 1}
+
+
+def _unlike(a: Row, b: Row) -> Message:
+    """Return the parameters that differ, or nothing."""
+    names = dict.fromkeys([*a.params, *b.params])
+    values = {
+        name: [value_text(row.params[name]) if name in row.params else "unset" for row in (a, b)] for name in names
+    }
+    return listed(
+        message("{name} is {a} in A and {b} in B", name=name, a=of_a, b=of_b)
+        for name, (of_a, of_b) in values.items()
+        if of_a != of_b
+    )
+
+
+def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
+    """Return the pairs with unlike parameters: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
+    alike: dict[Message, list[Row]] = {}
+    for a, b in pairs:
+        alike.setdefault(_unlike(a, b), []).append(a)
+    return [
+        message("{unlike} for {cells}", unlike=unlike, cells=_named(rows, lambda system, _: settings.number(system)))
+        for unlike, rows in alike.items()
+        if unlike
+    ]
+
+
+# ---- what comes of it ------------------------------------------------------------------------------------------------
+
+
+def _judged(
+    pairs: Sequence[Pair], names: tuple[str, str], settings: Settings, share: float | None
+) -> Iterable[ComparedCell]:
+    gates = {place: gate for place, pair in enumerate(pairs) if (gate := _both(pair, _gate))}
     verdicts = judge_runs(  # of times in any unit: only ratios count
-        {place: pair.times_fs for place, pair in enumerate(found)},
-        margin=margin,
-        gates={place: pair.gate for place, pair in enumerate(found) if pair.gate},
+        {place: _times(*pair) for place, pair in enumerate(pairs)},
+        margin=MARGIN if share is None else min(MARGIN, share),
+        gates=gates,
     )
-    fewest = fewest_blocks_unpaired(max(1, sum(not pair.gate for pair in found)))
-    return [_comparison(pair, names, verdicts[place], fewest) for place, pair in enumerate(found)]
+    fewest = fewest_blocks_unpaired(max(1, len(pairs) - len(gates)))
+    for place, (a, b) in enumerate(pairs):
+        in_a, in_b = map(len, _times(a, b))
+        comparison = Comparison(
+            system=a.system, params=dict(a.params), denominator=names[0], numerator=names[1], step="other",
+            **vars(verdicts[place]), blocks=min(in_a, in_b),
+        )  # fmt: skip
+        open_why = gates.get(place) or _both((b,), lambda row: row.trouble, "B")
+        if not open_why and min(in_a, in_b) < fewest and comparison.verdict == "inconclusive":
+            open_why = message(
+                "A has {in_a} and B {in_b} blocks; `slower` takes {fewest} in each for so many cells",
+                in_a=in_a, in_b=in_b, fewest=fewest,
+            )  # fmt: skip
+        is_slower = share is not None and slower_beyond(comparison, share)
+        outcome: Outcome = "slower" if is_slower else "open" if open_why and share is not None else "passed"
+        name = _named([a], settings.where)
+        yield ComparedCell(a=a, b=b, name=name, comparison=comparison, outcome=outcome, open_why=open_why)
 
 
-def _comparison(pair: Pair, names: tuple[str, str], verdict: Verdict, fewest: int) -> CellComparison:
-    of_a, of_b = (median(times) if times else None for times in pair.times_fs)
-    return CellComparison(
-        sample=pair.a,
-        denominator=names[0],
-        numerator=names[1],
-        medians_fs=(of_a, of_b),
-        verdict=verdict,
-        unlike=pair.unlike,
-        open_why=_open_why(pair, verdict, fewest),
-    )
+def _both(rows: Iterable[Row], of: Callable[[Row], Message], letters: str = "AB") -> Message:
+    """Return what is to be said of each row: 'in A it failed; in B it failed'."""
+    found = ((run, of(row)) for run, row in zip(letters, rows, strict=True))
+    return chained(message("in {run} {what}", run=run, what=what) for run, what in found if what)
 
 
-def _open_why(pair: Pair, verdict: Verdict, fewest: int) -> Message:
-    """What of B is not measured, or why no verdict could have come out; fewest: blocks that `slower` takes."""
-    if pair.gate:
-        return pair.gate
-    if pair.b.trouble:
-        return in_run("B", pair.b.trouble)
-    in_a, in_b = (len(times) for times in pair.times_fs)
-    if min(in_a, in_b) >= fewest or verdict.verdict != "inconclusive":
+def _gate(row: Row) -> Message:
+    """Return why no verdict can rest on *row*, or nothing."""
+    if not row.good:
+        return row.trouble
+    if not (blocks := blocks_to_time(row.good)):
         return NOTHING
     return message(
-        "A has {in_a} and B {in_b} blocks; `slower` takes {fewest} in each for so many cells",
-        in_a=in_a, in_b=in_b, fewest=fewest,
+        "it was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
+        least_s=LEAST_TIMED_NS / 1e9, blocks=blocks,
     )  # fmt: skip
 
 
-def slower_cells(comparisons: Iterable[CellComparison], share: float) -> list[CellComparison]:
-    """Those in which B takes more time by *share* (0.05 for 5 %) at least, with the whole interval."""
-    return [one for one in comparisons if slower_beyond(one.verdict, share)]
+# ---- what must be said with it ---------------------------------------------------------------------------------------
 
 
-def open_cells(comparisons: Iterable[CellComparison]) -> list[CellComparison]:
-    """Those of which a threshold says nothing: a cell of B failed, or no verdict was possible."""
-    return [one for one in comparisons if one.open_why]
+def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
+    """Return the names of cells, arms of the same cell together: 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
+    cells = []
+    for alike in groups(rows):
+        cell, arms = name(alike[0].system, alike[0].params), ", ".join(row.runtime for row in alike)
+        cells.append(message("{name} ({arms})", name=cell, arms=arms) if arms else cell)
+    return listed(cells, SEMICOLON)
+
+
+def _nothing_in_common(rows: Sequence[list[Row]], names: tuple[str, str], settings: Settings) -> Message:
+    """Return the error for two runs without a pair: why, and what to do."""
+    unlike = _unlike_cells(_pairs(*rows, loose=True), settings)
+    if unlike:
+        return message(
+            "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
+            "with --anyway.",
+            a=names[0], b=names[1], unlike=unlike[0],
+        )  # fmt: skip
+    in_a, in_b = (_few(some, settings) for some in rows)
+    return message(
+        "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
+        a=names[0], b=names[1], in_a=in_a, in_b=in_b,
+    )  # fmt: skip
+
+
+def _few(rows: Sequence[Row], settings: Settings) -> Message:
+    cells, more = _named(rows[:SHOWN_CELLS], settings.where) or NONE, len(rows) - SHOWN_CELLS
+    if more <= 0:
+        return cells
+    return plural("{cells} and {count} more", "{cells} and {count} more", count=more, cells=cells)
+
+
+def _troubles(
+    runs: Sequence[Member],
+    rows: Sequence[list[Row]],
+    pairs: Sequence[Pair],
+    against: Iterable[Message],
+    settings: Settings,
+) -> Iterable[Message]:
+    """Return what --anyway overruled (*against*), the cells that only one run has, and what was not used."""
+    for obstacle in against:
+        yield message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
+    for run, some, paired in zip(runs, rows, zip(*pairs, strict=True), strict=True):
+        keys = {_key(row) for row in paired}
+        if alone := [row for row in some if _key(row) not in keys]:
+            cells = _named(alone, settings.where)
+            yield message("Only in {run}, so not compared: {cells}.", run=run.letter, cells=cells)
+        failed = [
+            message("{cell}: {trouble}", cell=_named([row], settings.where), trouble=row.trouble)
+            for row in some
+            if row.trouble
+        ]
+        for what in (*failed, *run.view.run.damaged):
+            yield message("Not used of {run}: {what}.", run=run.letter, what=what)
+
+
+def _readings(runs: Sequence[Member], pairs: Sequence[Pair]) -> list[Message]:
+    """Return which times were compared, of how many blocks, and which way the ratio goes."""
+    times = [one.view.run.plan.get(READING, PER_REQUEST) for one in runs]
+    blocks = [_blocks([len(times_fs(row)) for row in rows]) for rows in zip(*pairs, strict=True)]
+    medians = message("A, B: medians of {blocks}.", blocks=listed(dict.fromkeys(blocks), last=AND))
+    ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below 1 slower.")
+    judged = sum(not _both(pair, _gate) for pair in pairs)
+    adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
+    return [*dict.fromkeys(times), medians, ratio, *(adjusted if judged > 1 else [])]
+
+
+def _blocks(counts: Sequence[int]) -> Message:
+    if min(counts) == max(counts):
+        return plural("{count} block", "{count} blocks", count=counts[0])
+    return message("{least} to {most} blocks", least=min(counts), most=max(counts))

@@ -1,80 +1,72 @@
-"""A comparison of two saved runs as a document, for every renderer."""
+"""A comparison of two saved runs as a document: the rows and the forest plot of the report of one run."""
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from dataclasses import replace
 
-from core.messages import Message, message, verbatim
-from reports.compare.runs import CellComparison, Compared
-from reports.compare.samples import FS_PER_S, setting_text
-from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
-from reports.document.values import thousandths
-from reports.facts.arrangement import varying_names
-from reports.facts.settings import Settings
-from reports.statistics.evidence import WORDS
+from core.messages import NOTHING, Message, message, verbatim
+from reports.compare.members import runs_section
+from reports.compare.runs import Compared, ComparedCell
+from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Strip, Table, number, words
+from reports.facts.traces import of_row
+from reports.topics.comparisons import caption, columns, figures, ratio_scale
 
-_UNITS = (("s", FS_PER_S), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
-COLUMNS = (
-    Column(head=message("runtime")),
-    Column(head=verbatim("A"), is_number=True),
-    Column(head=verbatim("B"), is_number=True),
-    Column(head=message("ratio [95 %]"), is_number=True),
-    Column(head=verbatim("p"), is_number=True, rank=1),
-    Column(head=message("verdict")),
-)
-WHY = Column(head=message("why"), rank=2)
+UNITS = (("s", 10**15), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
 
 
 def time_text(time_fs: float | None) -> str:
-    """Femtoseconds for people, with four digits: '1.600 s', '84.21 us'; '-' for none."""
+    """Return femtoseconds for people, with four digits: '1.600 s', '84.21 us'; '-' for none."""
     if time_fs is None:
         return ABSENT
-    unit, size = next((unit for unit in _UNITS if time_fs >= unit[1]), _UNITS[-1])
+    unit, size = next((unit for unit in UNITS if time_fs >= unit[1]), UNITS[-1])
     return f"{f'{time_fs / size:#.4g}'.rstrip('.')} {unit}"
 
 
-def document(compared: Compared, titles: Mapping[str, str]) -> Document:
-    """The comparison. titles: of the systems, by number or name."""
+def document(compared: Compared) -> Document:
+    """Return the runs, and the comparison of every cell that both have."""
     about = tuple(
         message("{letter}: {name}", letter=letter, name=name) for letter, name in zip("AB", compared.names, strict=True)
     )
-    table, brief = (_table(compared.comparisons, titles, with_why=with_why) for with_why in (True, False))
-    notes = (*compared.troubles, *compared.notes)
+    whys = dict.fromkeys(
+        one.comparison.why for one in compared.cells if one.comparison.verdict in ("inconclusive", "invalid")
+    )
+    table, notes = _table(compared), (*compared.troubles, *compared.notes)
+    brief = replace(table, columns=table.columns[:-1], caption=NOTHING)
+    without = (message("No verdict: {why}.", why=why) for why in whys)
+    title = message("Comparison")
     section = Section(
-        key="comparison", title=message("Comparison"), sentences=notes, tables=(table,),
-        terminal=(*about, brief, *_open(compared.comparisons), *notes),
+        key="comparison", title=title, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes)
+    )
+    sections = (section, runs_section(compared.runs))
+    return Document(name=str(title), title=title, about=about, sections=sections, has_cells=False)
+
+
+def _table(compared: Compared) -> Table:
+    """Return a line for each cell, those of a setting together, with the reason last."""
+    scale = ratio_scale([one.comparison for one in compared.cells])
+    first, *forest = columns(scale, message("Runtime"))
+    groups: dict[Message, list[Line]] = {}
+    for one in compared.cells:
+        head = compared.settings.name(one.a.system, one.a.params)
+        groups.setdefault(head, []).append(_line(one, compared, scale))
+    return Table(
+        name=message("Comparison"),
+        columns=(
+            first,
+            *(Column(head=verbatim(run.letter), is_number=True) for run in compared.runs),
+            *forest,
+            Column(head=message("p"), is_number=True, rank=1),
+            Column(head=message("Why")),
+        ),
+        groups=tuple(Group(head=head, lines=tuple(lines)) for head, lines in groups.items()),
+        kind="forest", key="forest", caption=caption(),
     )  # fmt: skip
-    return Document(name=str(section.title), title=section.title, about=about, sections=(section,), has_cells=False)
 
 
-def _open(comparisons: Sequence[CellComparison]) -> list[Message]:
-    """Why cells have no verdict, each reason once."""
-    whys = [one.verdict.why for one in comparisons if one.verdict.verdict in ("inconclusive", "invalid")]
-    return [message("No verdict: {why}.", why=why) for why in dict.fromkeys(whys)]
-
-
-def _table(comparisons: Sequence[CellComparison], titles: Mapping[str, str], *, with_why: bool) -> Table:
-    names = varying_names(comparison.sample.params for comparison in comparisons)
-    settings = Settings([], titles)
-
-    def head(comparison: CellComparison) -> Message:
-        name, values = settings.head(comparison.sample.system), setting_text(comparison.sample, names)
-        return message("{name} - {values}", name=name, values=values) if values else name
-
-    groups = [
-        Group(head=setting, lines=tuple(_line(comparison, with_why) for comparison in alike))
-        for setting, alike in groupby(comparisons, head)
-    ]
-    columns = (*COLUMNS, WHY) if with_why else COLUMNS
-    return Table(name=message("Comparison"), columns=columns, groups=tuple(groups))
-
-
-def _line(comparison: CellComparison, with_why: bool) -> Line:
-    seen = comparison.verdict
+def _line(one: ComparedCell, compared: Compared, scale: Strip) -> Line:
+    cells = [run.cells(of_row(row)) for run, row in zip(compared.runs, (one.a, one.b), strict=True)]
     return (
-        words(comparison.sample.arm),
-        *(words(time_text(time_fs)) for time_fs in comparison.medians_fs),
-        number(seen.ratio, thousandths, low=seen.low, high=seen.high),
-        number(seen.p, lambda p: f"{p:.2g}"),
-        words(WORDS[seen.verdict], state=seen.verdict),
-        *([words(seen.why)] if with_why else []),
+        words(one.a.runtime),
+        *(words(time_text(time_fs), cells=of) for time_fs, of in zip(one.medians_fs, cells, strict=True)),
+        *figures(one.comparison, scale, " ".join(cells)),
+        number(one.comparison.p, lambda p: f"{p:.2g}"),
+        words(one.comparison.why),
     )

@@ -33,4 +33,4 @@ def test_compare_writes_a_page_junit_and_annotations(
     assert capsys.readouterr().out.count("::error title=Slower") == 2
     assert 'failures="2"' in (tmp_path / "junit.xml").read_text()
     assert "Comparison" in (tmp_path / "summary.md").read_text()
-    assert page.read_text().count(">slower<") == 2
+    assert page.read_text().count('class="word slower"') == 2

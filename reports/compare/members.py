@@ -1,0 +1,137 @@
+"""The runs that one document is about: their letters, what they must have in common, and what else differs. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from string import ascii_uppercase
+from typing import Any
+
+from core.messages import NOTHING, SEMICOLON, Message, message, verbatim
+from core.method import Warmup
+from reports.document.model import ABSENT, Section, arm
+from reports.document.shapes import Col, col, table
+from reports.facts.differences import FACTS, UNKNOWN, packages, unlike
+from reports.topics.machine import runtime_table
+from reports.view import View
+
+# What was measured elsewhere, or in another way, says nothing about the services.
+MACHINE = {
+    "cpu": message("the CPU"),
+    "cores": message("the number of cores"),
+    "cores_usable": message("the number of usable cores"),
+    "cores_quota": message("the CPU quota, in cores"),
+}
+SURROUNDINGS = {
+    "os": message("the operating system"),
+    "kernel": message("the kernel"),
+    "governor": message("the frequency governor"),
+}
+METHOD = {  # neighbours change what is said of a run, and nothing of what is measured
+    "warmup": message("the warm-up"),
+    "duration_s": message("the duration in seconds"),
+    "client_runtime": message("the clients' runtime"),
+    "pin_services": message("the services' CPUs"),
+    "pin_clients": message("the clients' CPUs"),
+}
+MOST = len(ascii_uppercase)
+NONE = message("none")
+DIFFERENT = message("What else differs")
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One of the runs. letter: what the document calls the run; look: its sign and colour everywhere on a page."""
+
+    letter: str
+    look: int
+    view: View
+
+    @property
+    def name(self) -> str:
+        """Letter and run: 'A: 20260801T101500-quick-3f2a'."""
+        return f"{self.letter}: {self.view.run.run_id}"
+
+    @cached_property
+    def conditions(self) -> Mapping[Message, Message]:
+        """What runs must have in common to be compared: {the CPU: EPYC, the warm-up: none, ...}."""
+        machine, method = self.view.run.machine, self.view.plan.method
+        facts = {label: _value(machine.get(name)) for name, label in MACHINE.items()}
+        return facts | {label: _value(getattr(method, name)) for name, label in METHOD.items()}
+
+    def is_like(self, other: "Member") -> bool:
+        """Whether the two may be compared."""
+        return self.conditions == other.conditions
+
+    def cells(self, groups: str) -> str:
+        """Return *groups* of its cells with its letter before each: 'A/3.14t-4-3.14t-1a2b3c4d'."""
+        return " ".join(f"{self.letter}/{group}" for group in groups.split())
+
+
+def members(views: Iterable[View]) -> list[Member]:
+    """Return the runs in their order; the first is A."""
+    return [Member(letter, look, view) for look, (letter, view) in enumerate(zip(ascii_uppercase, views, strict=False))]
+
+
+def obstacles(runs: Sequence[Member]) -> list[Message]:
+    """Return what forbids to compare times: 'the CPU: EPYC (A, B); Xeon (C)'; empty if nothing does."""
+    return unlike(
+        {label: {one.letter: one.conditions[label] for one in runs} for label in runs[0].conditions}, SEMICOLON
+    )
+
+
+def differences(runs: Sequence[Member]) -> list[Message]:
+    """Return what differs and may: surroundings, the commit of gilscope, and the builds and packages of one name."""
+    facts: dict[Message, dict[str, Message]] = {
+        label: {one.letter: verbatim(_fact(one.view.run.machine.get(name))) for one in runs}
+        for name, label in {**SURROUNDINGS, "commit": message("the commit of gilscope")}.items()
+    }
+    for name in dict.fromkeys(name for one in runs for name in one.view.run.runtimes):
+        known = {one.letter: one.view.run.runtimes[name] for one in runs if name in one.view.run.runtimes}
+        builds = {letter: _interpreter(build) for letter, build in known.items()}
+        for what in set.intersection(*(set(build) for build in builds.values())):
+            label = message("{runtime}, {what}", runtime=name, what=what)
+            facts[label] = {letter: build[what] for letter, build in builds.items()}
+    return sorted(unlike(facts, SEMICOLON), key=str)
+
+
+def runs_section(runs: Sequence[Member]) -> Section:
+    """Return a line for each run, and their runtimes, folded."""
+    cols: list[Col[Member]] = [
+        col(message("Run"), lambda one: arm(one.name, one.look)),
+        col(message("Time (UTC)"), lambda one: one.view.run.started_at[:16].replace("T", " ")),
+        col(message("Plan"), lambda one: one.view.plan.name),
+        col(message("Blocks"), lambda one: str(len({cell.block for cell in one.view.run.cells}))),
+        col(message("Cells ok"), lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
+        col(message("CPU"), lambda one: _fact(one.view.machine.cpu)),
+        col(message("Cores"), lambda one: _fact(one.view.machine.available_cores or None)),
+        col(message("Kernel"), lambda one: _fact(one.view.machine.kernel)),
+        col(message("Commit"), lambda one: _fact(one.view.machine.commit)),
+    ]
+    name = message("Runs")
+    builds = tuple(
+        Section(key=f"runtimes-{one.letter}", title=verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
+        for one in runs
+    )
+    folded = Section(key="builds", title=message("Their runtimes, with versions and builds"), parts=builds, folded=True)
+    return Section(
+        key="runs", title=name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,)
+    )
+
+
+def _fact(value: Any) -> str:
+    return ABSENT if value in (None, "") else str(value)
+
+
+def _value(value: Any) -> Message:
+    if isinstance(value, Warmup):
+        value = f"{100 * value.share:g} %" if value.share else f"{value.seconds:g} s" if value.seconds else 0
+    if isinstance(value, tuple):
+        value = ", ".join(map(str, value))
+    return UNKNOWN if value is None else verbatim(str(value)) if value else NONE
+
+
+def _interpreter(facts: Mapping[str, Any]) -> dict[Message, Message]:
+    """Return what tells builds of one name apart, and the packages in use."""
+    known = {label: read(facts) for label, read in FACTS.values()}
+    installed = {verbatim(name): verbatim(version) for name, version in packages(facts).items()}
+    return {**known, message("build"): verbatim(_fact(facts.get("build"))), **installed}
