@@ -30,19 +30,20 @@ GITHUB = Option("--github", message("print annotations for GitHub, and add the t
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0; with --fail-if-slower 3 where B is slower by that much, 1 where nothing can be said."""
-    from reports.compare.ci import write_junit
+    from reports.compare.ci import junit
+    from reports.compare.members import members
     from reports.compare.pyperf_import import saved_at
     from reports.compare.runs import compare_runs
+    from reports.exports.writing import written
     from reports.view import View
 
     output = output_for(arguments)
     flags = _flags(arguments, output)
-    a, b = flags["run"]
-    views = [View(run, titles(run)) for run in map(saved_at, map(Path, (a, b)))]
-    compared = compare_runs(views, (a, b), anyway=flags["anyway"], share=value_of(SLOWER, flags))
+    views = [View(run, titles(run)) for run in map(saved_at, map(Path, flags["run"]))]
+    compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
     _show(compared, flags, output)
     if flags["junit"]:
-        write_junit(compared, Path(flags["junit"]), output.language)
+        written({Path(flags["junit"]): junit(compared, output.language)})
     return _exit_status(compared, output)
 
 

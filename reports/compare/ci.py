@@ -10,7 +10,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from core.errors import BadInput
-from core.files import write
 from core.languages import Language
 from core.messages import Message, message
 from core.printable import printable
@@ -74,18 +73,6 @@ def add_summary(page: str, environment: Mapping[str, str]) -> None:
         ) from error  # fmt: skip
 
 
-def write_junit(compared: Compared, path: Path, language: Language) -> None:
-    """Write junit() to *path*, making its folder. Raises BadInput."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, junit(compared, language))
-    except OSError as error:
-        cause = str(error.strerror)
-        raise BadInput(
-            "--junit {path} cannot be written: {cause}; name another file.", path=str(path), cause=cause
-        ) from error
-
-
 def junit(compared: Compared, language: Language) -> str:
     """Return a test case for each cell: a failure if B is slower, an error if it is open. Its time is B's median, s."""
     outcomes, times_s = [one.outcome for one in compared.cells], [_time_s(one) for one in compared.cells]
@@ -94,10 +81,10 @@ def junit(compared: Compared, language: Language) -> str:
     suites = ET.Element("testsuites", about)
     suite = ET.SubElement(suites, "testsuite", about, time=f"{sum(times_s):.6f}")
     properties = ET.SubElement(suite, "properties")
-    for letter, name in zip("AB", compared.names, strict=True):
-        ET.SubElement(properties, "property", name=letter, value=_clean(name))
+    for run in compared.runs:
+        ET.SubElement(properties, "property", name=run.letter, value=_clean(run.title))
     for one, time_s in zip(compared.cells, times_s, strict=True):
-        system = compared.settings.number(one.a.system)  # in English: the name of a class is no text
+        system = compared.settings.number(one.comparison.system)  # in English: the name of a class is no text
         case = ET.SubElement(
             suite, "testcase", classname=_clean(f"gilscope.{system}"), name=_clean(language.text(one.name)),
             time=f"{time_s:.6f}",

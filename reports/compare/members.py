@@ -1,6 +1,6 @@
 """The runs that one document is about: their letters, what they must have in common, and what else differs. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_uppercase
@@ -40,16 +40,17 @@ DIFFERENT = message("What else differs")
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One of the runs. letter: what the document calls the run; look: its sign and colour everywhere on a page."""
+    """One of the runs. title: what people call it; look: the sign and the colour of its letter everywhere on a page."""
 
     letter: str
+    title: str
     look: int
     view: View
 
     @property
     def name(self) -> str:
         """Letter and run: 'A: 20260801T101500-quick-3f2a'."""
-        return f"{self.letter}: {self.view.run.run_id}"
+        return f"{self.letter}: {self.title}"
 
     @cached_property
     def conditions(self) -> Mapping[Message, Message]:
@@ -67,9 +68,10 @@ class Member:
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
 
 
-def members(views: Iterable[View]) -> list[Member]:
-    """Return the runs in their order; the first is A."""
-    return [Member(letter, look, view) for look, (letter, view) in enumerate(zip(ascii_uppercase, views, strict=False))]
+def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
+    """Return the runs in their order; the first is A. titles: what people call them, if not by their ids"""
+    titles = titles or [view.run.run_id for view in views]
+    return [Member(*one) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
 
 
 def obstacles(runs: Sequence[Member]) -> list[Message]:

@@ -1,15 +1,14 @@
 """Two saved runs, cell by cell: is B faster than A? The statistics are those of one run, unpaired. Pure."""
 
 from collections import ChainMap, Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from statistics import median
 from typing import Any, Literal
 
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural
-from reports.compare.members import DIFFERENT, NONE, Member, differences, members, obstacles
+from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles
 from reports.facts.arrangement import groups, value_text
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
@@ -32,80 +31,89 @@ Pair = tuple[Row, Row]
 class ComparedCell:
     """A cell that both runs have. A is the denominator: a ratio above 1 says that B, the numerator, is faster.
 
-    a, b:     the rows of the cell; they differ in parameters only where that was allowed
+    rows:     of the cell in A and in B; they differ in parameters only where that was allowed
     outcome:  what the threshold says; without a threshold every cell passes
     open_why: why a threshold cannot be said to be kept, however fast B seems; empty where it can
     """
 
-    a: Row
-    b: Row
+    rows: Pair
     name: Message
     comparison: Comparison
     outcome: Outcome
     open_why: Message
 
     @property
-    def medians_fs(self) -> tuple[float | None, float | None]:
+    def medians_fs(self) -> list[float | None]:
         """The median times in A and in B; None where no block is ok."""
-        of_a, of_b = (median(times) if times else None for times in _times(self.a, self.b))
-        return of_a, of_b
+        return [median(times.values()) if (times := times_fs(row)) else None for row in self.rows]
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as an element of comparisons in result.json, with the runtime and the arm."""
-        why = chained([self.comparison.why, _unlike(self.a, self.b)]).to_json()
-        arms = {"runtime": self.a.cells[0].runtime, "arm": self.a.runtime}
-        return {**self.comparison.to_json(), **arms, "why": why}
+        arm = {"runtime": self.rows[0].cells[0].runtime, "arm": self.rows[0].runtime}
+        return self.comparison.to_json() | arm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
     """Every cell that both runs have, in the order of A, and what must be said with it.
 
-    names:    of A and B
     settings: the names of the settings of both
     troubles: what was not used, or should not have been compared; notes: how to read it
     """
 
-    names: tuple[str, str]
     runs: Sequence[Member]
     settings: Settings
-    cells: tuple[ComparedCell, ...]
-    troubles: tuple[Message, ...]
-    notes: tuple[Message, ...]
+    cells: Sequence[ComparedCell]
+    troubles: Sequence[Message]
+    notes: Sequence[Message]
 
 
-def compare_runs(
-    views: Sequence[View], names: tuple[str, str], *, anyway: bool = False, share: float | None = None
-) -> Compared:
-    """Compare every cell that both of the two runs have; A is the baseline.
+def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float | None = None) -> Compared:
+    """Compare every cell that both of two runs have; A is the baseline.
 
-    names:  of A and B, for people
     anyway: compare also what must not be: another machine, another method, and cells whose parameters differ,
             where either run has just one such of that system and arm
     share:  the threshold, 0.05 for 5 %: a cell fails if B takes so much more time; nothing larger is equivalent
     Raises BadInput for what must not be compared, and if there is nothing to compare.
     """
-    runs, rows = members(views), [_measured(view) for view in views]
-    settings = Settings([*chain(*rows)], ChainMap(*(view.titles for view in views)))
-    against = obstacles(runs)
+    a, b = runs
+    rows = [_measured(run.view) for run in runs]
+    settings = Settings([*rows[0], *rows[1]], ChainMap(a.view.titles, b.view.titles))
+    against, pairs = obstacles(runs), _pairs(*rows, loose=anyway)
     if against and not anyway:
         raise BadInput(
             "{a} (A) and {b} (B) must not be compared: {obstacles}. --anyway compares them all the same.",
-            a=names[0], b=names[1], obstacles=listed(against, SEMICOLON),
+            a=a.title, b=b.title, obstacles=listed(against, SEMICOLON),
         )  # fmt: skip
-    pairs = _pairs(*rows, loose=anyway)
+    if not pairs and (unlike := _unlike_cells(_pairs(*rows, loose=True), settings)):
+        raise BadInput(
+            "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
+            "with --anyway.",
+            a=a.title, b=b.title, unlike=unlike[0],
+        )  # fmt: skip
     if not pairs:
-        raise BadInput(_nothing_in_common(rows, names, settings))
+        in_a, in_b = (_few(some, settings) for some in rows)
+        raise BadInput(
+            "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
+            a=a.title, b=b.title, in_a=in_a, in_b=in_b,
+        )  # fmt: skip
+    overruled = [
+        message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
+        for obstacle in (*against, *_unlike_cells(pairs, settings))
+    ]
+    unused = [
+        line
+        for run, some, used in zip(runs, rows, zip(*pairs, strict=True), strict=True)
+        for line in _unused(run, some, used, settings)
+    ]
+    cells = _judged(pairs, runs, settings, share)
+    differing = [message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)]
     return Compared(
-        names=names,
         runs=runs,
         settings=settings,
-        cells=tuple(_judged(pairs, names, settings, share)),
-        troubles=tuple(_troubles(runs, rows, pairs, [*against, *_unlike_cells(pairs, settings)], settings)),
-        notes=(
-            *(message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)),
-            *_readings(runs, pairs),
-        ),
+        cells=cells,
+        troubles=[*overruled, *unused],
+        notes=[*differing, *_readings(runs, cells)],
     )
 
 
@@ -118,13 +126,6 @@ def times_fs(row: Row) -> dict[int, int]:
     """Return what a request took by block, in femtoseconds: whole numbers for the shortest benchmarks too."""
     timed = (cell for cell in row.good if cell.answered and cell.wall_ns)
     return {cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in timed}
-
-
-def _times(a: Row, b: Row) -> tuple[list[int], list[int]]:
-    return [*times_fs(a).values()], [*times_fs(b).values()]
-
-
-# ---- which cells belong together -------------------------------------------------------------------------------------
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -153,64 +154,45 @@ def _single(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
 
 def _unlike(a: Row, b: Row) -> Message:
     """Return the parameters that differ, or nothing."""
-    names = dict.fromkeys([*a.params, *b.params])
-    values = {
-        name: [value_text(row.params[name]) if name in row.params else "unset" for row in (a, b)] for name in names
-    }
+    of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in (a, b))
     return listed(
-        message("{name} is {a} in A and {b} in B", name=name, a=of_a, b=of_b)
-        for name, (of_a, of_b) in values.items()
-        if of_a != of_b
+        message("{name} is {a} in A and {b} in B", name=name, a=of_a.get(name, "unset"), b=of_b.get(name, "unset"))
+        for name in dict.fromkeys([*of_a, *of_b])
+        if of_a.get(name) != of_b.get(name)
     )
-
-
-def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
-    """Return the pairs with unlike parameters: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
-    alike: dict[Message, list[Row]] = {}
-    for a, b in pairs:
-        alike.setdefault(_unlike(a, b), []).append(a)
-    return [
-        message("{unlike} for {cells}", unlike=unlike, cells=_named(rows, lambda system, _: settings.number(system)))
-        for unlike, rows in alike.items()
-        if unlike
-    ]
-
-
-# ---- what comes of it ------------------------------------------------------------------------------------------------
 
 
 def _judged(
-    pairs: Sequence[Pair], names: tuple[str, str], settings: Settings, share: float | None
-) -> Iterable[ComparedCell]:
-    gates = {place: gate for place, pair in enumerate(pairs) if (gate := _both(pair, _gate))}
-    verdicts = judge_runs(  # of times in any unit: only ratios count
-        {place: _times(*pair) for place, pair in enumerate(pairs)},
-        margin=MARGIN if share is None else min(MARGIN, share),
-        gates=gates,
-    )
+    pairs: Sequence[Pair], runs: Sequence[Member], settings: Settings, share: float | None
+) -> list[ComparedCell]:
+    times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
+    gates = {place: _in_runs(map(_gate, pair)) for place, pair in enumerate(pairs) if any(map(_gate, pair))}
+    margin = MARGIN if share is None else min(MARGIN, share)
+    verdicts = judge_runs(times, margin=margin, gates=gates)  # of times in any unit: only ratios count
     fewest = fewest_blocks_unpaired(max(1, len(pairs) - len(gates)))
+    cells = []
     for place, (a, b) in enumerate(pairs):
-        in_a, in_b = map(len, _times(a, b))
+        verdict, (in_a, in_b) = verdicts[place], map(len, times[place])
         comparison = Comparison(
-            system=a.system, params=dict(a.params), denominator=names[0], numerator=names[1], step="other",
-            **vars(verdicts[place]), blocks=min(in_a, in_b),
+            **vars(verdict) | {"why": chained([verdict.why, _unlike(a, b)])}, system=a.system, params=dict(a.params),
+            denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(in_a, in_b),
         )  # fmt: skip
-        open_why = gates.get(place) or _both((b,), lambda row: row.trouble, "B")
-        if not open_why and min(in_a, in_b) < fewest and comparison.verdict == "inconclusive":
+        open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
+        if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
             open_why = message(
                 "A has {in_a} and B {in_b} blocks; `slower` takes {fewest} in each for so many cells",
                 in_a=in_a, in_b=in_b, fewest=fewest,
             )  # fmt: skip
-        is_slower = share is not None and slower_beyond(comparison, share)
+        is_slower = share is not None and slower_beyond(verdict, share)
         outcome: Outcome = "slower" if is_slower else "open" if open_why and share is not None else "passed"
         name = _named([a], settings.where)
-        yield ComparedCell(a=a, b=b, name=name, comparison=comparison, outcome=outcome, open_why=open_why)
+        cells.append(ComparedCell(rows=(a, b), name=name, comparison=comparison, outcome=outcome, open_why=open_why))
+    return cells
 
 
-def _both(rows: Iterable[Row], of: Callable[[Row], Message], letters: str = "AB") -> Message:
-    """Return what is to be said of each row: 'in A it failed; in B it failed'."""
-    found = ((run, of(row)) for run, row in zip(letters, rows, strict=True))
-    return chained(message("in {run} {what}", run=run, what=what) for run, what in found if what)
+def _in_runs(said: Iterable[Message]) -> Message:
+    """Return what is said of A and of B: 'in A it failed; in B it failed'."""
+    return chained(message("in {run} {what}", run=run, what=what) for run, what in zip("AB", said, strict=True) if what)
 
 
 def _gate(row: Row) -> Message:
@@ -225,9 +207,6 @@ def _gate(row: Row) -> Message:
     )  # fmt: skip
 
 
-# ---- what must be said with it ---------------------------------------------------------------------------------------
-
-
 def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
     """Return the names of cells, arms of the same cell together: 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
     cells = []
@@ -237,22 +216,6 @@ def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message
     return listed(cells, SEMICOLON)
 
 
-def _nothing_in_common(rows: Sequence[list[Row]], names: tuple[str, str], settings: Settings) -> Message:
-    """Return the error for two runs without a pair: why, and what to do."""
-    unlike = _unlike_cells(_pairs(*rows, loose=True), settings)
-    if unlike:
-        return message(
-            "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
-            "with --anyway.",
-            a=names[0], b=names[1], unlike=unlike[0],
-        )  # fmt: skip
-    in_a, in_b = (_few(some, settings) for some in rows)
-    return message(
-        "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
-        a=names[0], b=names[1], in_a=in_a, in_b=in_b,
-    )  # fmt: skip
-
-
 def _few(rows: Sequence[Row], settings: Settings) -> Message:
     cells, more = _named(rows[:SHOWN_CELLS], settings.where) or NONE, len(rows) - SHOWN_CELLS
     if more <= 0:
@@ -260,39 +223,41 @@ def _few(rows: Sequence[Row], settings: Settings) -> Message:
     return plural("{cells} and {count} more", "{cells} and {count} more", count=more, cells=cells)
 
 
-def _troubles(
-    runs: Sequence[Member],
-    rows: Sequence[list[Row]],
-    pairs: Sequence[Pair],
-    against: Iterable[Message],
-    settings: Settings,
-) -> Iterable[Message]:
-    """Return what --anyway overruled (*against*), the cells that only one run has, and what was not used."""
-    for obstacle in against:
-        yield message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
-    for run, some, paired in zip(runs, rows, zip(*pairs, strict=True), strict=True):
-        keys = {_key(row) for row in paired}
-        if alone := [row for row in some if _key(row) not in keys]:
-            cells = _named(alone, settings.where)
-            yield message("Only in {run}, so not compared: {cells}.", run=run.letter, cells=cells)
-        failed = [
-            message("{cell}: {trouble}", cell=_named([row], settings.where), trouble=row.trouble)
-            for row in some
-            if row.trouble
-        ]
-        for what in (*failed, *run.view.run.damaged):
-            yield message("Not used of {run}: {what}.", run=run.letter, what=what)
+def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
+    """Return the pairs with unlike parameters: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
+    alike: dict[Message, list[Row]] = {}
+    for a, b in pairs:
+        alike.setdefault(_unlike(a, b), []).append(a)
+    return [
+        message("{unlike} for {cells}", unlike=unlike, cells=_named(rows, lambda system, _: settings.number(system)))
+        for unlike, rows in alike.items()
+        if unlike
+    ]
 
 
-def _readings(runs: Sequence[Member], pairs: Sequence[Pair]) -> list[Message]:
+def _unused(run: Member, rows: Sequence[Row], used: Sequence[Row], settings: Settings) -> Iterator[Message]:
+    """Yield the cells that only *run* has, and what is wrong with others. used: those that were compared"""
+    keys = {_key(row) for row in used}
+    if alone := _named([row for row in rows if _key(row) not in keys], settings.where):
+        yield message("Only in {run}, so not compared: {cells}.", run=run.letter, cells=alone)
+    failed = [
+        message("{cell}: {trouble}", cell=_named([row], settings.where), trouble=row.trouble)
+        for row in rows
+        if row.trouble
+    ]
+    for what in (*failed, *run.view.run.damaged):
+        yield message("Not used of {run}: {what}.", run=run.letter, what=what)
+
+
+def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
     """Return which times were compared, of how many blocks, and which way the ratio goes."""
-    times = [one.view.run.plan.get(READING, PER_REQUEST) for one in runs]
-    blocks = [_blocks([len(times_fs(row)) for row in rows]) for rows in zip(*pairs, strict=True)]
-    medians = message("A, B: medians of {blocks}.", blocks=listed(dict.fromkeys(blocks), last=AND))
+    times = dict.fromkeys(run.view.run.plan.get(READING, PER_REQUEST) for run in runs)
+    blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
+    medians = message("A, B: medians of {blocks}.", blocks=listed(blocks, last=AND))
     ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below 1 slower.")
-    judged = sum(not _both(pair, _gate) for pair in pairs)
+    judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
-    return [*dict.fromkeys(times), medians, ratio, *(adjusted if judged > 1 else [])]
+    return [*times, medians, ratio, *(adjusted if judged > 1 else [])]
 
 
 def _blocks(counts: Sequence[int]) -> Message:

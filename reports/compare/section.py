@@ -22,9 +22,7 @@ def time_text(time_fs: float | None) -> str:
 
 def document(compared: Compared) -> Document:
     """Return the runs, and the comparison of every cell that both have."""
-    about = tuple(
-        message("{letter}: {name}", letter=letter, name=name) for letter, name in zip("AB", compared.names, strict=True)
-    )
+    about = tuple(message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs)
     whys = dict.fromkeys(
         one.comparison.why for one in compared.cells if one.comparison.verdict in ("inconclusive", "invalid")
     )
@@ -45,7 +43,7 @@ def _table(compared: Compared) -> Table:
     first, *forest = columns(scale, message("Runtime"))
     groups: dict[Message, list[Line]] = {}
     for one in compared.cells:
-        head = compared.settings.name(one.a.system, one.a.params)
+        head = compared.settings.name(one.comparison.system, one.comparison.params)
         groups.setdefault(head, []).append(_line(one, compared, scale))
     return Table(
         name=message("Comparison"),
@@ -62,9 +60,9 @@ def _table(compared: Compared) -> Table:
 
 
 def _line(one: ComparedCell, compared: Compared, scale: Strip) -> Line:
-    cells = [run.cells(of_row(row)) for run, row in zip(compared.runs, (one.a, one.b), strict=True)]
+    cells = [run.cells(of_row(row)) for run, row in zip(compared.runs, one.rows, strict=True)]
     return (
-        words(one.a.runtime),
+        words(one.rows[0].runtime),
         *(words(time_text(time_fs), cells=of) for time_fs, of in zip(one.medians_fs, cells, strict=True)),
         *figures(one.comparison, scale, " ".join(cells)),
         number(one.comparison.p, lambda p: f"{p:.2g}"),

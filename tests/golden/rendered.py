@@ -21,6 +21,7 @@ from core.result import CellResult, Run
 from core.version import VERSION
 from lab.run.runs import titles
 from reports.compare.ci import annotations, junit
+from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.compare.section import document as comparison_document
 from reports.document.model import Document, Figure
@@ -227,7 +228,7 @@ def compared(run: Run) -> Files:
     """Return how the run compares with itself a tenth slower: terminal, annotations and JUnit."""
     runs = (run, replace(run, cells=[_slower(cell) for cell in run.cells]))
     try:
-        both = compare_runs([View(one, titles(one)) for one in runs], ("A", "B"), share=0.05)
+        both = compare_runs(members([View(one, titles(one)) for one in runs], "AB"), share=0.05)
     except BadInput as refusal:
         return {"compare.en.txt": str(refusal)}
     page = comparison_document(both)

@@ -11,7 +11,8 @@ from core.errors import BadInput
 from core.languages import ENGLISH
 from core.messages import verbatim
 from core.result import CellResult, Run
-from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, junit, sentence, write_junit
+from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, junit, sentence
+from reports.compare.members import members
 from reports.compare.runs import Compared, compare_runs
 from reports.compare.section import document
 from reports.render.markdown import markdown
@@ -36,7 +37,7 @@ def run(*some: list[CellResult]) -> Run:
 
 
 def compared(a: Run, b: Run) -> Compared:
-    return compare_runs([View(a, TITLES), View(b, TITLES)], NAMES, share=0.05)
+    return compare_runs(members([View(a, TITLES), View(b, TITLES)], NAMES), share=0.05)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +84,6 @@ def test_junit_has_a_case_for_each_cell_and_no_signs_that_xml_cannot_hold(exampl
     error = next(suite.iter("error")).get("message", "")
     assert "<50 % &" in error
     assert "\x1b" not in error
-
-
-def test_junit_is_written_where_it_is_told(example: Compared, tmp_path: Path) -> None:
-    write_junit(example, tmp_path / "deep" / "junit.xml", ENGLISH)
-    assert ET.parse(tmp_path / "deep" / "junit.xml").getroot().tag == "testsuites"
-    with pytest.raises(BadInput, match="--junit"):
-        write_junit(example, tmp_path, ENGLISH)
 
 
 def test_annotations_are_workflow_commands_with_their_signs_escaped(example: Compared) -> None:

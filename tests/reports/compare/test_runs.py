@@ -14,6 +14,7 @@ from core.languages import ENGLISH
 from core.messages import Message
 from core.method import Method, Warmup
 from core.result import CellResult, Run
+from reports.compare.members import members
 from reports.compare.runs import Compared, ComparedCell, compare_runs
 from reports.compare.section import document, time_text
 from reports.render.terminal import print_section
@@ -46,7 +47,7 @@ def texts(messages: Sequence[Message]) -> list[str]:
 
 
 def compared(a: Run, b: Run, **how: Any) -> Compared:
-    return compare_runs([View(a, TITLES), View(b, TITLES)], NAMES, **how)
+    return compare_runs(members([View(a, TITLES), View(b, TITLES)], NAMES), **how)
 
 
 def only(found: Compared) -> ComparedCell:
@@ -120,7 +121,7 @@ def test_another_build_of_the_same_version_and_another_package_are_named() -> No
 def test_cells_that_only_one_run_has_are_named() -> None:
     sweep = [cells(BEFORE_MS, system="4", NUM_MULTI_SOCKET=sockets) for sockets in (1, 5)]
     found = compared(run(*sweep), run(sweep[0], cells(BEFORE_MS, "3.14")))
-    assert only(found).a.params["NUM_MULTI_SOCKET"] == 1
+    assert only(found).comparison.params["NUM_MULTI_SOCKET"] == 1
     assert texts(found.troubles) == [
         "Only in A, so not compared: System 4, NUM_MULTI_SOCKET 5 (3.14t).",
         "Only in B, so not compared: System 1 (3.14).",
@@ -168,7 +169,7 @@ def test_the_widest_line_fits_into_80_columns() -> None:
     one = only(found)
     wide = replace(
         one,
-        a=replace(one.a, runtime="3.14t+gil again"),
+        rows=(replace(one.rows[0], runtime="3.14t+gil again"), one.rows[1]),
         comparison=replace(one.comparison, p=0.00012, verdict="inconclusive"),
     )
     section = document(replace(found, cells=(wide,))).sections[0]

@@ -16,8 +16,9 @@ import pytest
 from core.errors import BadInput
 from core.method import Method
 from core.result import Run, RunFile
+from reports.compare.members import members
 from reports.compare.pyperf_import import PER_PROCESS, saved_at
-from reports.compare.runs import READING, compare_runs, times_fs
+from reports.compare.runs import READING, Compared, compare_runs, times_fs
 from reports.exports.pyperf_files import export
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -25,7 +26,6 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
 SLOWER_MS = tuple(round(1.2 * time_ms) for time_ms in TIMES_MS)
-NAMES = ("a", "b")
 
 needs_pyperf = pytest.mark.skipif(find_spec("pyperf") is None, reason="pyperf is not installed: pip install pyperf")
 
@@ -58,6 +58,10 @@ def run(times_ms: Mapping[str, Sequence[int]], system: str = "1") -> Run:
     return run_of(made, runtimes=[*times_ms], blocks=len(TIMES_MS))
 
 
+def compared(*runs: Run) -> Compared:
+    return compare_runs(members([*map(View, runs)]))
+
+
 def exported(made: Run, to: Path) -> tuple[Path, ...]:
     return export(View(made), to).paths
 
@@ -77,12 +81,12 @@ def test_a_file_name_is_kept_for_one_arm_and_gets_the_arm_for_several(tmp_path: 
 def test_exported_files_are_compared_like_the_runs_they_come_from(tmp_path: Path) -> None:
     runs = [run({"3.14t": times_ms}) for times_ms in (TIMES_MS, SLOWER_MS)]
     files = [exported(one, tmp_path / f"{number}.json")[0] for number, one in enumerate(runs)]
-    (of_runs,) = compare_runs([*map(View, runs)], NAMES).cells
-    (of_files,) = compare_runs([*map(View, map(saved_at, files))], NAMES).cells
-    judged = [replace(one.comparison, system="", params={}) for one in (of_runs, of_files)]
-    assert judged[0] == judged[1]
-    assert judged[0].verdict == "slower"
-    assert of_files.a.system == "system 1 NUM_API_SERVICES=1"
+    (of_runs,) = compared(*runs).cells
+    (of_files,) = compared(*map(saved_at, files)).cells
+    where = {name: getattr(of_runs.comparison, name) for name in ("system", "params", "denominator", "numerator")}
+    assert replace(of_files.comparison, **where) == of_runs.comparison
+    assert of_runs.comparison.verdict == "slower"
+    assert of_files.comparison.system == "system 1 NUM_API_SERVICES=1"
 
 
 def test_exported_files_of_another_method_must_not_be_compared(tmp_path: Path) -> None:
@@ -90,7 +94,7 @@ def test_exported_files_of_another_method_must_not_be_compared(tmp_path: Path) -
     runs[1].plan["method"] = Method(client_runtime="3.11").to_json()
     files = [saved_at(exported(one, tmp_path / f"{number}.json")[0]) for number, one in enumerate(runs)]
     with pytest.raises(BadInput, match=r"the clients' runtime: same \(A\); 3\.11 \(B\)"):
-        compare_runs([*map(View, files)], NAMES)
+        compared(*files)
 
 
 def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values_and_what_has_no_times_is_named(
@@ -106,7 +110,7 @@ def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values_and_what_
         "memory: it is measured in byte, not in seconds",
         "nothing: it has no values",
     ]
-    troubles = compare_runs([View(saved)] * 2, NAMES).troubles
+    troubles = compared(saved, saved).troubles
     assert "Not used of B: nothing: it has no values." in map(str, troubles)
 
 
@@ -167,4 +171,4 @@ def test_a_file_that_pyperf_wrote_is_read(tmp_path: Path) -> None:
     (row,) = View(saved).rows
     values = [one["values"] for one in json.loads(path.read_text())["benchmarks"][0]["runs"]]
     assert [*times_fs(row).values()] == [round(median(some) * 1e15) for some in values]
-    assert compare_runs([View(saved)] * 2, NAMES).cells[0].comparison.ratio == 1
+    assert compared(saved, saved).cells[0].comparison.ratio == 1

@@ -14,6 +14,7 @@ from commands.output import Output
 from core.languages import ENGLISH
 from core.messages import message, verbatim
 from reports.compare.ci import annotations, junit
+from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Document, Figure, Section, plain_table, traced, words
@@ -119,7 +120,7 @@ def check_csv(text: str) -> None:
 def check_comparison(text: str) -> None:
     cell = cell_of("1", "3.14")
     a, b = ([measured(cell, 1, [MS]), faulty(cell, 2, "failed", text)] for _ in "AB")
-    compared = compare_runs([View(run_of(a)), View(run_of(b))], (text, "after"), share=0.05)
+    compared = compare_runs(members([View(run_of(a)), View(run_of(b))], (text, "after")), share=0.05)
     lines = annotations(compared.cells, ENGLISH)
     assert all(line.count("\n") == line.count("\r") == 0 for line in lines)
     assert not STEERING.findall("".join(lines))

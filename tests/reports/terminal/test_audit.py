@@ -8,7 +8,7 @@ from reports.terminal.audit import summary
 
 
 def package(name: str, *problems: tuple[str, str], version: str = "1.0") -> dict[str, Any]:
-    kept = [{"kind": kind, "detail": detail, "module": "", "culprit": ""} for kind, detail in problems]
+    kept = [{"kind": kind, "message": detail, "module": "", "culprit": ""} for kind, detail in problems]
     found = {"package": name, "version": version, "modules": [name], "problems": kept, "passes": not kept}
     return {**found, "direct": True, "needed_by": [], "ready_since": ""}
 
