@@ -58,7 +58,7 @@ def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
 
 def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> None:
     from reports.compare.ci import add_summary, annotations
-    from reports.compare.section import document
+    from reports.compare.runs import document
     from reports.render.console import terminal
     from reports.render.html import page
     from reports.render.markdown import markdown

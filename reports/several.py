@@ -1,6 +1,6 @@
 """Several runs in one document: what may be compared between them, the steps and times that they have in common."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -10,8 +10,8 @@ from core.program import PROGRAM
 from reports.compare.members import DIFFERENT, MOST, NONE, Member, differences, members, obstacles, runs_section
 from reports.document.model import Datum, Document, Line, Section, Table, Traced, arm, groups
 from reports.document.shapes import Col, col, table
-from reports.document.values import seconds, whole
 from reports.facts.comparisons import Comparison
+from reports.facts.figures import FIGURES, Figure
 from reports.facts.measures import measure
 from reports.facts.pairs import OVER_ALL
 from reports.facts.summary import Row, setting_key
@@ -21,6 +21,7 @@ from reports.topics.comparisons import caption, columns, figures, ratio_scale
 from reports.view import View
 
 LEAST = 2
+SHOWN = ("completion_median_ns", "requests_per_s")
 FILE_NAME = "side-by-side.html"
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -164,8 +165,7 @@ def _times(runs: Sequence[Member]) -> Section:
     cols: list[Col[Entry]] = [
         col(message("Runtime"), lambda entry: arm(_name(entry), entry[0].look)),
         col(NOTHING, bar, is_strip=True),
-        col(message("Completion [s]"), _figure("completion_median_ns"), seconds, _cells, "completion_s"),
-        col(message("Requests/s"), _figure("requests_per_s"), whole, _cells, "requests_per_s"),
+        *(_figure(one) for one in FIGURES if one.name in SHOWN),
         col(message("May be compared with"), others),
     ]
     heads = (run.view.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
@@ -192,5 +192,5 @@ def _cells(entry: Entry) -> str:
     return entry[0].cells(of_row(entry[1]))
 
 
-def _figure(name: str) -> Callable[[Entry], float | None]:
-    return lambda entry: (entry[1].figures or {})[name]
+def _figure(one: Figure) -> Col[Entry]:
+    return col(one.head, lambda entry: (entry[1].figures or {})[one.name], one.form, _cells, one.key)

@@ -13,8 +13,7 @@ from core.errors import BadInput
 from core.languages import Language
 from core.messages import Message, message
 from core.printable import printable
-from reports.compare.runs import Compared, ComparedCell
-from reports.compare.section import time_text
+from reports.compare.runs import Compared, ComparedCell, time_text
 from reports.document.model import interval
 from reports.document.values import thousandths
 from reports.statistics.evidence import WORDS

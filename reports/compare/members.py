@@ -104,10 +104,10 @@ def runs_section(runs: Sequence[Member]) -> Section:
         col(message("Plan"), lambda one: one.view.plan.name),
         col(message("Blocks"), lambda one: str(len({cell.block for cell in one.view.run.cells}))),
         col(message("Cells ok"), lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
-        col(message("CPU"), lambda one: _fact(one.view.machine.cpu)),
-        col(message("Cores"), lambda one: _fact(one.view.machine.available_cores or None)),
-        col(message("Kernel"), lambda one: _fact(one.view.machine.kernel)),
-        col(message("Commit"), lambda one: _fact(one.view.machine.commit)),
+        _machine_col(message("CPU"), "cpu"),
+        _machine_col(message("Cores"), "available_cores"),
+        _machine_col(message("Kernel"), "kernel"),
+        _machine_col(message("Commit"), "commit"),
     ]
     name = message("Runs")
     builds = tuple(
@@ -120,8 +120,12 @@ def runs_section(runs: Sequence[Member]) -> Section:
     )
 
 
+def _machine_col(head: Message, name: str) -> Col[Member]:
+    return col(head, lambda one: _fact(getattr(one.view.machine, name)))
+
+
 def _fact(value: Any) -> str:
-    return ABSENT if value in (None, "") else str(value)
+    return str(value or ABSENT)
 
 
 def _value(value: Any) -> Message:

@@ -13,9 +13,10 @@ from typing import Any
 
 from core.decode import Misfit, decoded
 from core.errors import BadInput
-from core.messages import Message, message, verbatim
+from core.messages import NOTHING, Message, message, verbatim
 from core.method import Method
 from core.result import FILE_NAME, CellResult, Run, load
+from reports.compare.members import MACHINE, SURROUNDINGS
 from reports.compare.runs import FS_PER_NS, READING
 from reports.facts.traces import slug
 
@@ -71,11 +72,11 @@ def _run(stored: Metadata, name: str) -> Run:
     for benchmark in benchmarks:
         known, processes = _metadata(benchmark, common), [one for one in benchmark["runs"] if one.get("values")]
         system, unit = decoded(known["name"], str), known.get("unit", "second")
+        why = NOTHING if processes else message("it has no values")
         if unit != "second":
             why = message("it is measured in {unit}, not in seconds", unit=str(unit))
+        if why:
             left_out.append(message("{name}: {why}", name=system, why=why))
-        elif not processes:
-            left_out.append(message("{name}: {why}", name=system, why=message("it has no values")))
         elif system in cells:
             raise ValueError(f"there are two benchmarks called {system!r}")
         else:
@@ -83,6 +84,11 @@ def _run(stored: Metadata, name: str) -> Run:
     if not cells:
         raise ValueError(f"no benchmark in it has times ({'; '.join(map(str, left_out)) or 'it is empty'})")
     known = _metadata(benchmarks[0], common)
+    method = Method.from_json(json.loads(known["gilscope_method"])) if "gilscope_method" in known else Method()
+    machine = {"cpu": known.get("cpu_model_name"), "cores": known.get("cpu_count"), "kernel": known.get("platform")}
+    if "gilscope_machine" in known:
+        kept = json.loads(known["gilscope_machine"])
+        machine = {name: kept.get(name) for name in (*MACHINE, *SURROUNDINGS)}
     facts = {"version": "python_version", "compiler": "python_compiler", "build": "gilscope_runtime"}
     reading = verbatim(known["gilscope_value"]) if "gilscope_value" in known else PER_PROCESS
     return Run(
@@ -90,8 +96,8 @@ def _run(stored: Metadata, name: str) -> Run:
         started_at=str(known.get("date", "")),
         seed=0,
         command=[],
-        plan={"name": "pyperf", "rows": [], "runtimes": [], "blocks": 0, "method": _method(known), READING: reading},
-        machine=_machine(known),
+        plan={"name": "pyperf", "rows": [], "runtimes": [], "blocks": 0, "method": method.to_json(), READING: reading},
+        machine=machine,
         runtimes={"Python": {key: known[name] for key, name in facts.items() if known.get(name)}},
         cells=[cell for blocks in cells.values() for cell in blocks],
         damaged=left_out,
@@ -102,17 +108,6 @@ def _metadata(benchmark: Metadata, common: Metadata) -> dict[str, Any]:
     """Return all that is known of a benchmark: of the file, its own, and its first process's."""
     first: Metadata = benchmark["runs"][0].get("metadata", {}) if benchmark["runs"] else {}
     return {**common, **benchmark.get("metadata", {}), **first}
-
-
-def _method(known: Metadata) -> dict[str, Any]:
-    stored = known.get("gilscope_method")
-    return (Method.from_json(json.loads(stored)) if stored else Method()).to_json()
-
-
-def _machine(known: Metadata) -> dict[str, Any]:
-    if "gilscope_machine" in known:
-        return dict(json.loads(known["gilscope_machine"]))
-    return {"cpu": known.get("cpu_model_name"), "cores": known.get("cpu_count"), "kernel": known.get("platform")}
 
 
 def _cell(system: str, block: int, values: list[float]) -> CellResult:

@@ -1,28 +1,33 @@
-"""Two saved runs, cell by cell: is B faster than A? The statistics are those of one run, unpaired. Pure."""
+"""Two saved runs, cell by cell: is B faster than A? Rows and forest plot are those of the report of one run. Pure."""
 
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby, repeat
 from statistics import median
 from typing import Any, Literal
 
 from core.errors import BadInput
-from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural
-from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles
+from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
+from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section
+from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
 from reports.facts.arrangement import groups, value_text
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import Settings
 from reports.facts.summary import Row, setting_key
+from reports.facts.traces import of_row
 from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired
 from reports.statistics.verdict import judge_runs, slower_beyond
+from reports.topics.comparisons import caption, columns, figures, ratio_scale
 from reports.view import View
 
 FS_PER_NS = 1_000_000
 PER_REQUEST = message("Time per request: wall time over requests.")
 READING = "reading"  # key of the plan of a run that was not ours: how its times were made
 SHOWN_CELLS = 8
+UNITS = (("s", 10**15), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
 Outcome = Literal["passed", "slower", "open"]
 Pair = tuple[Row, Row]
 
@@ -124,8 +129,9 @@ def _measured(view: View) -> list[Row]:
 
 def times_fs(row: Row) -> dict[int, int]:
     """Return what a request took by block, in femtoseconds: whole numbers for the shortest benchmarks too."""
-    timed = (cell for cell in row.good if cell.answered and cell.wall_ns)
-    return {cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in timed}
+    return {
+        cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
+    }
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -264,3 +270,63 @@ def _blocks(counts: Sequence[int]) -> Message:
     if min(counts) == max(counts):
         return plural("{count} block", "{count} blocks", count=counts[0])
     return message("{least} to {most} blocks", least=min(counts), most=max(counts))
+
+
+# ---- what it looks like ----------------------------------------------------------------------------------------------
+
+
+def time_text(time_fs: float | None) -> str:
+    """Return femtoseconds for people, with four digits: '1.600 s', '84.21 us'; '-' for none."""
+    if time_fs is None:
+        return ABSENT
+    unit, size = next((unit for unit in UNITS if time_fs >= unit[1]), UNITS[-1])
+    return f"{f'{time_fs / size:#.4g}'.rstrip('.')} {unit}"
+
+
+def document(compared: Compared) -> Document:
+    """Return the runs, and the comparison of every cell that both have."""
+    about = tuple(message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs)
+    whys = dict.fromkeys(
+        one.comparison.why for one in compared.cells if one.comparison.verdict in ("inconclusive", "invalid")
+    )
+    table, notes = _table(compared), (*compared.troubles, *compared.notes)
+    brief = replace(table, columns=table.columns[:-1], caption=NOTHING)
+    without = (message("No verdict: {why}.", why=why) for why in whys)
+    title = message("Comparison")
+    section = Section(
+        key="comparison", title=title, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes)
+    )
+    sections = (section, runs_section(compared.runs))
+    return Document(name=str(title), title=title, about=about, sections=sections, has_cells=False)
+
+
+def _table(compared: Compared) -> Table:
+    """Return a line for each cell, those of a setting together, with the reason last."""
+    scale = ratio_scale([one.comparison for one in compared.cells])
+    first, *forest = columns(scale, message("Runtime"))
+
+    def head(one: ComparedCell) -> Message:
+        return compared.settings.name(one.comparison.system, one.comparison.params)
+
+    def line(one: ComparedCell) -> Line:
+        cells = [run.cells(of_row(row)) for run, row in zip(compared.runs, one.rows, strict=True)]
+        return (
+            words(one.rows[0].runtime),
+            *map(number, one.medians_fs, repeat(time_text), cells),
+            *figures(one.comparison, scale, " ".join(cells)),
+            number(one.comparison.p, "{:.2g}".format),
+            words(one.comparison.why),
+        )
+
+    return Table(
+        name=message("Comparison"),
+        columns=(
+            first,
+            *(Column(head=verbatim(run.letter), is_number=True) for run in compared.runs),
+            *forest,
+            Column(head=message("p"), is_number=True, rank=1),
+            Column(head=message("Why")),
+        ),
+        groups=tuple(Group(head=name, lines=tuple(map(line, cells))) for name, cells in groupby(compared.cells, head)),
+        kind="forest", key="forest", caption=caption(),
+    )  # fmt: skip

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from time import monotonic
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, RenderableColumn, TextColumn
@@ -154,31 +154,25 @@ class LiveDisplay(QuietDisplay):
     style = "red"
 
     def __enter__(self) -> Self:
-        whole_column = Column(no_wrap=True)  # a narrow terminal cuts what runs now, not how far it is
-        place, rate, failures = (
-            TextColumn(f"{{task.fields[{name}]}}", markup=False, style=style, table_column=whole_column)
-            for name, style in (("place", "none"), ("rate", "none"), ("failures", "red"))
-        )
-        self._progress = Progress(
+        self._place = self._rate = NOTHING
+        self._progress = Progress(  # a narrow terminal cuts what runs now, not how far it is
             TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
             BarColumn(bar_width=BAR_WIDTH),
-            place,
-            rate,
-            RenderableColumn(self, table_column=whole_column),
-            failures,
+            RenderableColumn(self, table_column=Column(no_wrap=True)),
             console=self._console,
             transient=True,
             expand=True,
         )
-        self._task = self._progress.add_task("", total=None, place="", rate="", failures="")
+        self._task = self._progress.add_task("", total=None)
         self.enter_context(self._progress)
         return self
 
     def __rich__(self) -> Text:
-        """Return the time left, which is counted down whenever the line is drawn."""
+        """Return how far the run is: the time left is counted down whenever the line is drawn."""
         total = self._progress.tasks[0].total
         left = time_left(self._pace.left_s(int(total))) if total else NOTHING
-        return Text(self._language.text(left), style="dim")
+        parts = ((self._place, ""), (self._rate, ""), (left, "dim"), (self._failed(), "red"))
+        return Text(" ").join(Text(self._text(part), style) for part, style in parts if part)
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Show what runs now."""
@@ -186,18 +180,19 @@ class LiveDisplay(QuietDisplay):
         now = message(
             "block {block}, system {system}, {runtime}", block=block, system=cell.system, runtime=cell.runtime
         )
-        self._update(done, total, description=listed(filter(None, [now, self._values(cell.system, cell.params)])))
+        shown = listed(filter(None, [now, self._values(cell.system, cell.params)]))
+        self._progress.update(self._task, description=self._text(shown))
+        self._show(done, total)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Show that it has ended and how fast it was, and keep a line of it if it failed."""
         super().cell_ended(result, done, total)
-        rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
-        self._update(done, total, rate=rate, failures=self._failed())
+        self._rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
+        self._show(done, total)
 
-    def _update(self, done: int, total: int, **shown: Message) -> None:
-        shown["place"] = self._pace.place(done, total)
-        texts: dict[str, Any] = {name: self._text(part) for name, part in shown.items()}
-        self._progress.update(self._task, completed=done, total=None if self._pace.open_ended else total, **texts)
+    def _show(self, done: int, total: int) -> None:
+        self._place = self._pace.place(done, total)
+        self._progress.update(self._task, completed=done, total=None if self._pace.open_ended else total)
 
 
 def display(

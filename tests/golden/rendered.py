@@ -23,7 +23,7 @@ from lab.run.runs import titles
 from reports.compare.ci import annotations, junit
 from reports.compare.members import members
 from reports.compare.runs import compare_runs
-from reports.compare.section import document as comparison_document
+from reports.compare.runs import document as comparison_document
 from reports.document.model import Document, Figure
 from reports.exports.formats import FORMATS
 from reports.exports.texts import markdown_files

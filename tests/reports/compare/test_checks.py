@@ -13,8 +13,7 @@ from core.messages import verbatim
 from core.result import CellResult, Run
 from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, junit, sentence
 from reports.compare.members import members
-from reports.compare.runs import Compared, compare_runs
-from reports.compare.section import document
+from reports.compare.runs import Compared, compare_runs, document
 from reports.render.markdown import markdown
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of

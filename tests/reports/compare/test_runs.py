@@ -15,8 +15,7 @@ from core.messages import Message
 from core.method import Method, Warmup
 from core.result import CellResult, Run
 from reports.compare.members import members
-from reports.compare.runs import Compared, ComparedCell, compare_runs
-from reports.compare.section import document, time_text
+from reports.compare.runs import Compared, ComparedCell, compare_runs, document, time_text
 from reports.render.terminal import print_section
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
