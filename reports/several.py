@@ -101,12 +101,12 @@ def _apart(runs: Sequence[Member]) -> Section:
     )
 
 
-def _in_several(items: Iterable[tuple[Key, Member, Value]]) -> list[list[tuple[Member, Value]]]:
+def _in_several(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
     """Return what has the same key in at least two runs, in the order of its first run."""
     by_key: dict[Key, list[tuple[Member, Value]]] = {}
     for key, run, value in items:
         by_key.setdefault(key, []).append((run, value))
-    return [group for group in by_key.values() if len({run.letter for run, _ in group}) > 1]
+    return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 
 
 def _steps(runs: Sequence[Member]) -> Section:
@@ -116,7 +116,7 @@ def _steps(runs: Sequence[Member]) -> Section:
         for run in runs
         for one in run.view.compared
     )
-    shared = sorted(_in_several(items), key=lambda group: group[0][1].system != OVER_ALL)
+    shared = sorted(_in_several(items).values(), key=lambda group: group[0][1].system != OVER_ALL)
     scale = ratio_scale([one for group in shared for _, one in group])
 
     def line(run: Member, one: Comparison) -> Line:
@@ -124,7 +124,7 @@ def _steps(runs: Sequence[Member]) -> Section:
         return name, *figures(one, scale, run.cells(run.view.traces.of(one)))
 
     def head(run: Member, one: Comparison) -> Message:
-        where = run.view.settings.name(one.system, one.params)
+        where = run.settings.name(one.system, one.params)
         return message("{setting} - {step}", setting=where, step=one.label)
 
     name = message("All comparisons")
@@ -147,8 +147,8 @@ def _times(runs: Sequence[Member]) -> Section:
     """Return a group for each setting that at least two runs have, a line for each runtime of each of these runs."""
     items = (((*_key(row), row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
     settings: dict[tuple[str, ...], list[Entry]] = {}
-    for shared in _in_several(items):
-        settings.setdefault(_key(shared[0][1]), []).extend(shared)
+    for (*setting, _), entries in _in_several(items).items():
+        settings.setdefault(tuple(setting), []).extend(entries)
     how = measure(is_timed=any(run.view.is_timed for run in runs))
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
 
@@ -168,7 +168,7 @@ def _times(runs: Sequence[Member]) -> Section:
         *(_figure(one) for one in FIGURES if one.name in SHOWN),
         col(message("May be compared with"), others),
     ]
-    heads = (run.view.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
+    heads = (run.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
     bars = table(
         title, cols, zip(heads, settings.values(), strict=True), kind="bars", key="bars",
         caption=message(

@@ -1,5 +1,6 @@
 """The runs that one document is about: their letters, what they must have in common, and what else differs. Pure."""
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,8 @@ from core.method import Warmup
 from reports.document.model import ABSENT, Section, arm
 from reports.document.shapes import Col, col, table
 from reports.facts.differences import FACTS, UNKNOWN, packages, unlike
+from reports.facts.settings import Settings
+from reports.facts.summary import Row
 from reports.topics.machine import runtime_table
 from reports.view import View
 
@@ -33,6 +36,7 @@ METHOD = {  # neighbours change what is said of a run, and nothing of what is me
     "pin_services": message("the services' CPUs"),
     "pin_clients": message("the clients' CPUs"),
 }
+FS_PER_NS = 1_000_000
 MOST = len(ascii_uppercase)
 NONE = message("none")
 DIFFERENT = message("What else differs")
@@ -40,12 +44,16 @@ DIFFERENT = message("What else differs")
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One of the runs. title: what people call it; look: the sign and the colour of its letter everywhere on a page."""
+    """One of the runs. title: what people call it; look: the sign and the colour of its letter everywhere on a page.
+
+    settings: the names of the settings of all runs
+    """
 
     letter: str
     title: str
     look: int
     view: View
+    settings: Settings
 
     @property
     def name(self) -> str:
@@ -59,6 +67,11 @@ class Member:
         facts = {label: _value(machine.get(name)) for name, label in MACHINE.items()}
         return facts | {label: _value(getattr(method, name)) for name, label in METHOD.items()}
 
+    @cached_property
+    def timed(self) -> list[Row]:
+        """The rows that have cells, but for services without clients, which take up memory and not time."""
+        return [row for row in self.view.rows if row.bad or times_fs(row)]
+
     def is_like(self, other: "Member") -> bool:
         """Whether the two may be compared."""
         return self.conditions == other.conditions
@@ -68,10 +81,18 @@ class Member:
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
 
 
+def times_fs(row: Row) -> dict[int, int]:
+    """Return what a request took by block, in femtoseconds: whole numbers for the shortest benchmarks too."""
+    return {
+        cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
+    }
+
+
 def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
     """Return the runs in their order; the first is A. titles: what people call them, if not by their ids"""
     titles = titles or [view.run.run_id for view in views]
-    return [Member(*one) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
+    settings = Settings([row for view in views for row in view.rows], ChainMap(*(view.titles for view in views)))
+    return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
 
 
 def obstacles(runs: Sequence[Member]) -> list[Message]:

@@ -16,8 +16,8 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.method import Method
 from core.result import FILE_NAME, CellResult, Run, load
-from reports.compare.members import MACHINE, SURROUNDINGS
-from reports.compare.runs import FS_PER_NS, READING
+from reports.compare.members import FS_PER_NS, MACHINE, SURROUNDINGS
+from reports.compare.runs import READING
 from reports.facts.traces import slug
 
 VERSIONS = (6, "1.0")

@@ -1,6 +1,6 @@
 """Two saved runs, cell by cell: is B faster than A? Rows and forest plot are those of the report of one run. Pure."""
 
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, repeat
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
-from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section
+from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
 from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
 from reports.facts.arrangement import groups, value_text
 from reports.facts.comparisons import Comparison
@@ -21,9 +21,7 @@ from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired
 from reports.statistics.verdict import judge_runs, slower_beyond
 from reports.topics.comparisons import caption, columns, figures, ratio_scale
-from reports.view import View
 
-FS_PER_NS = 1_000_000
 PER_REQUEST = message("Time per request: wall time over requests.")
 READING = "reading"  # key of the plan of a run that was not ours: how its times were made
 SHOWN_CELLS = 8
@@ -62,12 +60,10 @@ class ComparedCell:
 class Compared:
     """Every cell that both runs have, in the order of A, and what must be said with it.
 
-    settings: the names of the settings of both
     troubles: what was not used, or should not have been compared; notes: how to read it
     """
 
     runs: Sequence[Member]
-    settings: Settings
     cells: Sequence[ComparedCell]
     troubles: Sequence[Message]
     notes: Sequence[Message]
@@ -81,57 +77,32 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
     share:  the threshold, 0.05 for 5 %: a cell fails if B takes so much more time; nothing larger is equivalent
     Raises BadInput for what must not be compared, and if there is nothing to compare.
     """
-    a, b = runs
-    rows = [_measured(run.view) for run in runs]
-    settings = Settings([*rows[0], *rows[1]], ChainMap(a.view.titles, b.view.titles))
-    against, pairs = obstacles(runs), _pairs(*rows, loose=anyway)
+    (a, b), settings = runs, runs[0].settings
+    against, pairs = obstacles(runs), _pairs(a.timed, b.timed, loose=anyway)
     if against and not anyway:
         raise BadInput(
             "{a} (A) and {b} (B) must not be compared: {obstacles}. --anyway compares them all the same.",
             a=a.title, b=b.title, obstacles=listed(against, SEMICOLON),
         )  # fmt: skip
-    if not pairs and (unlike := _unlike_cells(_pairs(*rows, loose=True), settings)):
+    if not pairs and (unlike := _unlike_cells(_pairs(a.timed, b.timed, loose=True), settings)):
         raise BadInput(
             "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
             "with --anyway.",
             a=a.title, b=b.title, unlike=unlike[0],
         )  # fmt: skip
     if not pairs:
-        in_a, in_b = (_few(some, settings) for some in rows)
         raise BadInput(
             "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
-            a=a.title, b=b.title, in_a=in_a, in_b=in_b,
+            a=a.title, b=b.title, in_a=_few(a), in_b=_few(b),
         )  # fmt: skip
+    cells = _judged(pairs, runs, share)
     overruled = [
         message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
         for obstacle in (*against, *_unlike_cells(pairs, settings))
     ]
-    unused = [
-        line
-        for run, some, used in zip(runs, rows, zip(*pairs, strict=True), strict=True)
-        for line in _unused(run, some, used, settings)
-    ]
-    cells = _judged(pairs, runs, settings, share)
+    unused = [line for run, used in zip(runs, zip(*pairs, strict=True), strict=True) for line in _unused(run, used)]
     differing = [message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)]
-    return Compared(
-        runs=runs,
-        settings=settings,
-        cells=cells,
-        troubles=[*overruled, *unused],
-        notes=[*differing, *_readings(runs, cells)],
-    )
-
-
-def _measured(view: View) -> list[Row]:
-    """Return the rows that have cells, but for services without clients, which take up memory and not time."""
-    return [row for row in view.rows if row.bad or times_fs(row)]
-
-
-def times_fs(row: Row) -> dict[int, int]:
-    """Return what a request took by block, in femtoseconds: whole numbers for the shortest benchmarks too."""
-    return {
-        cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
-    }
+    return Compared(runs=runs, cells=cells, troubles=[*overruled, *unused], notes=[*differing, *_readings(runs, cells)])
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -168,9 +139,7 @@ def _unlike(a: Row, b: Row) -> Message:
     )
 
 
-def _judged(
-    pairs: Sequence[Pair], runs: Sequence[Member], settings: Settings, share: float | None
-) -> list[ComparedCell]:
+def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) -> list[ComparedCell]:
     times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
     gates = {place: _in_runs(map(_gate, pair)) for place, pair in enumerate(pairs) if any(map(_gate, pair))}
     margin = MARGIN if share is None else min(MARGIN, share)
@@ -191,7 +160,7 @@ def _judged(
             )  # fmt: skip
         is_slower = share is not None and slower_beyond(verdict, share)
         outcome: Outcome = "slower" if is_slower else "open" if open_why and share is not None else "passed"
-        name = _named([a], settings.where)
+        name = _named([a], runs[0].settings.where)
         cells.append(ComparedCell(rows=(a, b), name=name, comparison=comparison, outcome=outcome, open_why=open_why))
     return cells
 
@@ -222,8 +191,8 @@ def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message
     return listed(cells, SEMICOLON)
 
 
-def _few(rows: Sequence[Row], settings: Settings) -> Message:
-    cells, more = _named(rows[:SHOWN_CELLS], settings.where) or NONE, len(rows) - SHOWN_CELLS
+def _few(run: Member) -> Message:
+    cells, more = _named(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
     if more <= 0:
         return cells
     return plural("{cells} and {count} more", "{cells} and {count} more", count=more, cells=cells)
@@ -241,15 +210,13 @@ def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
     ]
 
 
-def _unused(run: Member, rows: Sequence[Row], used: Sequence[Row], settings: Settings) -> Iterator[Message]:
+def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
     """Yield the cells that only *run* has, and what is wrong with others. used: those that were compared"""
-    keys = {_key(row) for row in used}
-    if alone := _named([row for row in rows if _key(row) not in keys], settings.where):
+    keys, name = set(map(_key, used)), run.settings.where
+    if alone := _named([row for row in run.timed if _key(row) not in keys], name):
         yield message("Only in {run}, so not compared: {cells}.", run=run.letter, cells=alone)
     failed = [
-        message("{cell}: {trouble}", cell=_named([row], settings.where), trouble=row.trouble)
-        for row in rows
-        if row.trouble
+        message("{cell}: {trouble}", cell=_named([row], name), trouble=row.trouble) for row in run.timed if row.trouble
     ]
     for what in (*failed, *run.view.run.damaged):
         yield message("Not used of {run}: {what}.", run=run.letter, what=what)
@@ -306,7 +273,7 @@ def _table(compared: Compared) -> Table:
     first, *forest = columns(scale, message("Runtime"))
 
     def head(one: ComparedCell) -> Message:
-        return compared.settings.name(one.comparison.system, one.comparison.params)
+        return compared.runs[0].settings.name(one.comparison.system, one.comparison.params)
 
     def line(one: ComparedCell) -> Line:
         cells = [run.cells(of_row(row)) for run, row in zip(compared.runs, one.rows, strict=True)]

@@ -14,9 +14,9 @@ from typing import Any
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from reports.compare.members import MACHINE, SURROUNDINGS
+from reports.compare.members import MACHINE, SURROUNDINGS, times_fs
 from reports.compare.pyperf_import import FS_PER_S
-from reports.compare.runs import PER_REQUEST, times_fs
+from reports.compare.runs import PER_REQUEST
 from reports.exports.writing import Exported, written
 from reports.facts.arrangement import value_text
 from reports.facts.summary import Row

@@ -16,9 +16,9 @@ import pytest
 from core.errors import BadInput
 from core.method import Method
 from core.result import Run, RunFile
-from reports.compare.members import members
+from reports.compare.members import members, times_fs
 from reports.compare.pyperf_import import PER_PROCESS, saved_at
-from reports.compare.runs import READING, Compared, compare_runs, times_fs
+from reports.compare.runs import READING, Compared, compare_runs
 from reports.exports.pyperf_files import export
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
