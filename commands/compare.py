@@ -59,15 +59,15 @@ def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
 def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> None:
     from reports.compare.ci import add_summary, annotations
     from reports.compare.runs import document
+    from reports.exports.writing import written
     from reports.render.console import terminal
     from reports.render.html import page
     from reports.render.markdown import markdown
     from reports.render.terminal import print_section
-    from reports.write import write_text
 
     made = document(compared)
     if flags["out"]:
-        write_text(Path(flags["out"]), page(made, output.language))
+        written({Path(flags["out"]): page(made, output.language)})
     if flags["json"]:
         print(json.dumps([one.to_json() for one in compared.cells], indent=2))
         return
