@@ -1,9 +1,10 @@
 """The runs that one document is about: their letters, what they must have in common, and what else differs. Pure."""
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from string import ascii_uppercase
 from typing import Any
 
@@ -63,9 +64,20 @@ class Member:
     @cached_property
     def conditions(self) -> Mapping[Message, Message]:
         """What runs must have in common to be compared: {the CPU: EPYC, the warm-up: none, ...}."""
-        machine, method = self.view.run.machine, self.view.plan.method
-        facts = {label: _value(machine.get(name)) for name, label in MACHINE.items()}
-        return facts | {label: _value(getattr(method, name)) for name, label in METHOD.items()}
+        known = {**self.view.run.machine, **vars(self.view.plan.method)}
+        return {label: _value(known.get(name)) for name, label in {**MACHINE, **METHOD}.items()}
+
+    @property
+    def facts(self) -> Mapping[Message, Message]:
+        """What may differ: surroundings, the commit of gilscope, and builds and packages of the runtimes."""
+        machine, labels = self.view.run.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
+        facts = {label: verbatim(_fact(machine.get(name))) for name, label in labels.items()}
+        for runtime, known in self.view.run.runtimes.items():
+            build = {label: read(known) for label, read in FACTS.values()}
+            build[message("build")] = verbatim(_fact(known.get("build")))
+            build |= {verbatim(name): verbatim(version) for name, version in packages(known).items()}
+            facts |= {message("{runtime}, {what}", runtime=runtime, what=what): fact for what, fact in build.items()}
+        return facts
 
     @cached_property
     def timed(self) -> list[Row]:
@@ -95,26 +107,21 @@ def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
     return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
 
 
-def obstacles(runs: Sequence[Member]) -> list[Message]:
+def obstacles(runs: Iterable[Member]) -> list[Message]:
     """Return what forbids to compare times: 'the CPU: EPYC (A, B); Xeon (C)'; empty if nothing does."""
-    return unlike(
-        {label: {one.letter: one.conditions[label] for one in runs} for label in runs[0].conditions}, SEMICOLON
-    )
+    return _unlike({one.letter: one.conditions for one in runs})
 
 
-def differences(runs: Sequence[Member]) -> list[Message]:
-    """Return what differs and may: surroundings, the commit of gilscope, and the builds and packages of one name."""
-    facts: dict[Message, dict[str, Message]] = {
-        label: {one.letter: verbatim(_fact(one.view.run.machine.get(name))) for one in runs}
-        for name, label in {**SURROUNDINGS, "commit": message("the commit of gilscope")}.items()
-    }
-    for name in dict.fromkeys(name for one in runs for name in one.view.run.runtimes):
-        known = {one.letter: one.view.run.runtimes[name] for one in runs if name in one.view.run.runtimes}
-        builds = {letter: _interpreter(build) for letter, build in known.items()}
-        for what in set.intersection(*(set(build) for build in builds.values())):
-            label = message("{runtime}, {what}", runtime=name, what=what)
-            facts[label] = {letter: build[what] for letter, build in builds.items()}
-    return sorted(unlike(facts, SEMICOLON), key=str)
+def differences(runs: Iterable[Member]) -> list[Message]:
+    """Return what differs and may, in the order of the alphabet."""
+    return sorted(_unlike({one.letter: one.facts for one in runs}), key=str)
+
+
+def _unlike(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
+    """Return where the runs that have a fact do not have the same. facts: by the letter of the run"""
+    labels = dict.fromkeys(chain(*facts.values()))
+    values = {label: {letter: known[label] for letter, known in facts.items() if label in known} for label in labels}
+    return unlike(values, SEMICOLON)
 
 
 def runs_section(runs: Sequence[Member]) -> Section:
@@ -155,10 +162,3 @@ def _value(value: Any) -> Message:
     if isinstance(value, tuple):
         value = ", ".join(map(str, value))
     return UNKNOWN if value is None else verbatim(str(value)) if value else NONE
-
-
-def _interpreter(facts: Mapping[str, Any]) -> dict[Message, Message]:
-    """Return what tells builds of one name apart, and the packages in use."""
-    known = {label: read(facts) for label, read in FACTS.values()}
-    installed = {verbatim(name): verbatim(version) for name, version in packages(facts).items()}
-    return {**known, message("build"): verbatim(_fact(facts.get("build"))), **installed}

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rich.align import AlignMethod
 from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
@@ -23,7 +24,7 @@ from reports.topics.verdict import answered, clause
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))
-WORDS = 2
+SIDES: tuple[AlignMethod, ...] = ("left", "left", "right", "right", "right")
 INDENT = 2
 
 
@@ -85,11 +86,10 @@ def print_list(runs: Sequence[SavedRun], console: Console, language: Language) -
     widths = [max(map(cell_len, texts)) for texts in zip(*lines, strict=True)]
     below = ["", *(language.text(run.verdict) for run in whole)]
     for number, (line, verdict) in enumerate(zip(lines, below, strict=True)):
-        padding = [" " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
-        words = [text + space for text, space in zip(line[:WORDS], padding, strict=False)]
-        numbers = [space + text for text, space in zip(line[WORDS:-1], padding[WORDS:], strict=False)]
-        text = Text("  ".join([*words, *numbers, line[-1]]), style="" if number else "dim")
-        console.print(text, soft_wrap=True)
+        cells = [*map(Text, line)]
+        for cell, side, width in zip(cells, SIDES, widths, strict=False):  # the last is as wide as it is
+            cell.align(side, width)
+        console.print(Text("  ").join(cells), style="" if number else "dim", soft_wrap=True)
         _print_below(verdict, console, "dim")
     for run in runs:
         _print_below(run.trouble, console, "red")
