@@ -10,11 +10,11 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from core.errors import BadInput
-from core.languages import Language
+from core.languages import ENGLISH, Language
 from core.messages import Message, message
 from core.printable import printable
 from reports.compare.runs import Compared, ComparedCell, time_text
-from reports.document.model import interval
+from reports.document.model import number
 from reports.document.values import thousandths
 from reports.statistics.evidence import WORDS
 
@@ -35,9 +35,7 @@ def sentence(one: ComparedCell) -> Message:
         return message("no verdict to pass or fail by ({times}): {why}.", times=times, why=one.open_why)
     if seen.ratio is None:
         return message("{word}: {times}; {why}.", word=WORDS[seen.verdict], times=times, why=seen.why)
-    ratio = thousandths(seen.ratio)
-    if seen.low is not None and seen.high is not None:
-        ratio = interval(seen.ratio, seen.low, seen.high, thousandths)
+    ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
     return message(
         "{word}: {times}, ratio {ratio}; {why}.", word=WORDS[seen.verdict], times=times, ratio=ratio, why=seen.why
     )

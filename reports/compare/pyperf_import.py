@@ -6,6 +6,7 @@ Source of the format: pyperf 2.10, _bench.py (versions 6 and 1.0) and _collect_m
 import gzip
 import json
 import zlib
+from collections import ChainMap
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
@@ -66,11 +67,34 @@ def _read(path: Path) -> Any:
 
 
 def _run(stored: Metadata, name: str) -> Run:
-    common, benchmarks = stored.get("metadata") or {}, stored["benchmarks"]
+    known = _metadata(stored["benchmarks"][0], stored) if stored["benchmarks"] else {}
+    method = Method.from_json(json.loads(known["gilscope_method"])) if "gilscope_method" in known else Method()
+    machine = {"cpu": known.get("cpu_model_name"), "cores": known.get("cpu_count"), "kernel": known.get("platform")}
+    if "gilscope_machine" in known:
+        kept = json.loads(known["gilscope_machine"])
+        machine = {name: kept.get(name) for name in (*MACHINE, *SURROUNDINGS)}
+    facts = {"version": "python_version", "compiler": "python_compiler", "build": "gilscope_runtime"}
+    reading = verbatim(known["gilscope_value"]) if "gilscope_value" in known else PER_PROCESS
+    cells, left_out = _cells(stored)
+    return Run(
+        run_id=name,
+        started_at=str(known.get("date", "")),
+        seed=0,
+        command=[],
+        plan={"name": "pyperf", "rows": [], "runtimes": [], "blocks": 0, "method": method.to_json(), READING: reading},
+        machine=machine,
+        runtimes={"Python": {key: known[name] for key, name in facts.items() if known.get(name)}},
+        cells=cells,
+        damaged=left_out,
+    )
+
+
+def _cells(stored: Metadata) -> tuple[list[CellResult], list[Message]]:
+    """Return a cell for each process of each benchmark that has times, and a line for each other benchmark."""
     cells: dict[str, list[CellResult]] = {}
     left_out: list[Message] = []
-    for benchmark in benchmarks:
-        known, processes = _metadata(benchmark, common), [one for one in benchmark["runs"] if one.get("values")]
+    for benchmark in stored["benchmarks"]:
+        known, processes = _metadata(benchmark, stored), [one for one in benchmark["runs"] if one.get("values")]
         system, unit = decoded(known["name"], str), known.get("unit", "second")
         why = NOTHING if processes else message("it has no values")
         if unit != "second":
@@ -83,31 +107,12 @@ def _run(stored: Metadata, name: str) -> Run:
             cells[system] = [_cell(system, block, one["values"]) for block, one in enumerate(processes, start=1)]
     if not cells:
         raise ValueError(f"no benchmark in it has times ({'; '.join(map(str, left_out)) or 'it is empty'})")
-    known = _metadata(benchmarks[0], common)
-    method = Method.from_json(json.loads(known["gilscope_method"])) if "gilscope_method" in known else Method()
-    machine = {"cpu": known.get("cpu_model_name"), "cores": known.get("cpu_count"), "kernel": known.get("platform")}
-    if "gilscope_machine" in known:
-        kept = json.loads(known["gilscope_machine"])
-        machine = {name: kept.get(name) for name in (*MACHINE, *SURROUNDINGS)}
-    facts = {"version": "python_version", "compiler": "python_compiler", "build": "gilscope_runtime"}
-    reading = verbatim(known["gilscope_value"]) if "gilscope_value" in known else PER_PROCESS
-    return Run(
-        run_id=name,
-        started_at=str(known.get("date", "")),
-        seed=0,
-        command=[],
-        plan={"name": "pyperf", "rows": [], "runtimes": [], "blocks": 0, "method": method.to_json(), READING: reading},
-        machine=machine,
-        runtimes={"Python": {key: known[name] for key, name in facts.items() if known.get(name)}},
-        cells=[cell for blocks in cells.values() for cell in blocks],
-        damaged=left_out,
-    )
+    return [cell for blocks in cells.values() for cell in blocks], left_out
 
 
-def _metadata(benchmark: Metadata, common: Metadata) -> dict[str, Any]:
-    """Return all that is known of a benchmark: of the file, its own, and its first process's."""
-    first: Metadata = benchmark["runs"][0].get("metadata", {}) if benchmark["runs"] else {}
-    return {**common, **benchmark.get("metadata", {}), **first}
+def _metadata(benchmark: Metadata, file: Metadata) -> Metadata:
+    """Return all that is known of a benchmark: of its first process, its own, and of the file."""
+    return ChainMap(*(one.get("metadata") or {} for one in (*benchmark["runs"][:1], benchmark, file)))
 
 
 def _cell(system: str, block: int, values: list[float]) -> CellResult:

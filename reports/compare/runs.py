@@ -77,28 +77,19 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
     share:  the threshold, 0.05 for 5 %: a cell fails if B takes so much more time; nothing larger is equivalent
     Raises BadInput for what must not be compared, and if there is nothing to compare.
     """
-    (a, b), settings = runs, runs[0].settings
+    a, b = runs
     against, pairs = obstacles(runs), _pairs(a.timed, b.timed, loose=anyway)
     if against and not anyway:
         raise BadInput(
             "{a} (A) and {b} (B) must not be compared: {obstacles}. --anyway compares them all the same.",
             a=a.title, b=b.title, obstacles=listed(against, SEMICOLON),
         )  # fmt: skip
-    if not pairs and (unlike := _unlike_cells(_pairs(a.timed, b.timed, loose=True), settings)):
-        raise BadInput(
-            "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
-            "with --anyway.",
-            a=a.title, b=b.title, unlike=unlike[0],
-        )  # fmt: skip
     if not pairs:
-        raise BadInput(
-            "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
-            a=a.title, b=b.title, in_a=_few(a), in_b=_few(b),
-        )  # fmt: skip
+        raise BadInput(_nothing_in_common(a, b))
     cells = _judged(pairs, runs, share)
     overruled = [
         message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
-        for obstacle in (*against, *_unlike_cells(pairs, settings))
+        for obstacle in (*against, *_unlike_cells(pairs, a.settings))
     ]
     unused = [line for run, used in zip(runs, zip(*pairs, strict=True), strict=True) for line in _unused(run, used)]
     differing = [message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)]
@@ -189,6 +180,21 @@ def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message
         cell, arms = name(alike[0].system, alike[0].params), ", ".join(row.runtime for row in alike)
         cells.append(message("{name} ({arms})", name=cell, arms=arms) if arms else cell)
     return listed(cells, SEMICOLON)
+
+
+def _nothing_in_common(a: Member, b: Member) -> Message:
+    """Return the error for two runs without a pair: why, and what to do."""
+    unlike = _unlike_cells(_pairs(a.timed, b.timed, loose=True), a.settings)
+    if unlike:
+        return message(
+            "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
+            "with --anyway.",
+            a=a.title, b=b.title, unlike=unlike[0],
+        )  # fmt: skip
+    return message(
+        "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
+        a=a.title, b=b.title, in_a=_few(a), in_b=_few(b),
+    )  # fmt: skip
 
 
 def _few(run: Member) -> Message:
