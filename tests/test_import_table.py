@@ -76,7 +76,7 @@ REPORTS = {
     "topics": "statistics document facts view render seed",
     "report": "document view topics",
     "record": "document facts view seed topics",
-    "compare": "statistics document facts",
+    "compare": "statistics document facts view topics",
     "several": "document facts view topics compare",
     "exports": "document facts view render report record compare",
     "terminal": "document facts render topics",

@@ -7,18 +7,19 @@ Source of the format: pyperf 2.10, _bench.py (version 1.0) and _metadata.py.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from core.result import Run
-from reports.compare.comparable import MACHINE, SURROUNDINGS
-from reports.compare.samples import FS_PER_S, Sample, Saved, of_run
+from reports.compare.members import MACHINE, SURROUNDINGS, times_fs
+from reports.compare.pyperf_import import FS_PER_S
+from reports.compare.runs import PER_REQUEST
 from reports.exports.writing import Exported, written
-from reports.facts.settings import value_text
+from reports.facts.arrangement import value_text
+from reports.facts.summary import Row
 from reports.view import View
 
 VERSION = "1.0"
@@ -27,83 +28,95 @@ VERSION = "1.0"
 def export(view: View, to: Path) -> Exported:
     """Write the run for pyperf; blocks that are not ok are left out.
 
-    to: a folder, for a file ARM.json of each arm; or NAME.json, which is NAME-ARM.json if there are several
+    to: a folder, for a file ARM.json of each arm; or NAME.json, which is NAME-ARM.json where there are several
     Values are seconds per request: wall time over requests.
     Raises BadInput if there is no block that is ok, or nowhere to write.
     """
-    run, saved = view.run, of_run(view.run)
-    by_arm: dict[str, list[Sample]] = {}
-    for sample in saved.samples:
-        if sample.times:
-            by_arm.setdefault(sample.arm, []).append(sample)
-    if not by_arm:
-        raise BadInput("Run {run} has no block that is ok, so there is nothing to export.", run=run.run_id)
-    texts = {}
-    for arm, samples in by_arm.items():
-        safe = re.sub(r"[^A-Za-z0-9.+_]+", "-", arm)
-        path = to / f"{safe}.json"
-        if to.suffix == ".json":
-            path = to if len(by_arm) == 1 else to.with_name(f"{to.stem}-{safe}.json")
-        texts[path] = json.dumps(_document(run, saved, samples), indent=1, ensure_ascii=False) + "\n"
+    arms = dict.fromkeys(row.runtime for row in view.rows if times_fs(row))
+    if not arms:
+        raise BadInput("Run {run} has no block that is ok, so there is nothing to export.", run=view.run.run_id)
+    files = {_path_of(arm, to, len(arms)): _document(view, arm) for arm in arms}
+    texts = {path: json.dumps(document, indent=1, ensure_ascii=False) + "\n" for path, document in files.items()}
     left_out = (
-        message("{name} ({arm}): {trouble}", name=_name(sample), arm=sample.arm, trouble=sample.trouble)
-        for sample in saved.samples
-        if sample.trouble
+        message("{name} ({arm}): {trouble}", name=_name(row), arm=row.runtime, trouble=row.trouble)
+        for row in view.rows
+        if row.trouble
     )
-    return written(texts, left_out)
+    return Exported(paths=written(texts), left_out=tuple(left_out))
 
 
-def _document(run: Run, saved: Saved, samples: Sequence[Sample]) -> dict[str, Any]:
-    """Return the file of one arm. A fact that pyperf has a name for goes by that name."""
-    facts = saved.runtimes.get(samples[0].runtime, {})
-    metadata = {
+def _path_of(arm: str, path: Path, arms: int) -> Path:
+    safe = re.sub(r"[^A-Za-z0-9.+_]+", "-", arm)
+    if path.suffix != ".json":
+        return path / f"{safe}.json"
+    return path if arms == 1 else path.with_name(f"{path.stem}-{safe}.json")
+
+
+def _document(view: View, arm: str) -> dict[str, Any]:
+    rows = [row for row in view.rows if row.runtime == arm and times_fs(row)]
+    return {
+        "version": VERSION,
+        "metadata": _one_line(_common(view, rows[0])),
+        "benchmarks": [_benchmark(row) for row in rows],
+    }
+
+
+def _common(view: View, row: Row) -> dict[str, Any]:
+    """Metadata of the whole file: where pyperf has a name for a fact, by that name."""
+    run, runtime = view.run, row.cells[0].runtime
+    facts, machine = run.runtimes.get(runtime, {}), run.machine
+    return {
         "unit": "second",
         "loops": 1,
         "date": run.started_at,
-        "cpu_model_name": saved.machine.get("cpu"),
-        "cpu_count": saved.machine.get("cores"),
-        "platform": saved.machine.get("kernel"),
-        **{f"python_{name}": facts.get(name) for name in ("implementation", "version", "compiler", "executable")},
+        "cpu_model_name": machine.get("cpu"),
+        "cpu_count": machine.get("cores"),
+        "platform": machine.get("kernel"),
+        "python_implementation": facts.get("implementation"),
+        "python_version": facts.get("version"),
+        "python_compiler": facts.get("compiler"),
+        "python_executable": facts.get("executable"),
         "python_config_args": facts.get("flags", {}).get("configure"),
         "gilscope_run": run.run_id,
-        "gilscope_arm": samples[0].arm,
-        "gilscope_runtime": samples[0].runtime,
-        "gilscope_value": str(saved.reading),
-        "gilscope_machine": json.dumps({name: saved.machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
-        "gilscope_method": json.dumps(saved.method.to_json(), sort_keys=True),
+        "gilscope_arm": row.runtime,
+        "gilscope_runtime": runtime,
+        "gilscope_value": str(PER_REQUEST),
+        "gilscope_machine": json.dumps({name: machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
+        "gilscope_method": json.dumps(view.plan.method.to_json(), sort_keys=True),
     }
-    return {"version": VERSION, "metadata": _one_line(metadata), "benchmarks": list(map(_benchmark, samples))}
 
 
-def _benchmark(sample: Sample) -> dict[str, Any]:
+def _benchmark(row: Row) -> dict[str, Any]:
     metadata = {
-        "name": _name(sample),
-        "gilscope_system": sample.system,
-        "gilscope_title": sample.title,
-        "gilscope_params": json.dumps(dict(sample.params), sort_keys=True),
-        "gilscope_left_out": str(sample.trouble),
+        "name": _name(row),
+        "gilscope_system": row.system,
+        "gilscope_title": row.title,
+        "gilscope_params": json.dumps(dict(row.params), sort_keys=True),
+        "gilscope_left_out": str(row.trouble),
     }
-    runs = [{"metadata": {"gilscope_block": one.block}, "values": [one.request_fs / FS_PER_S]} for one in sample.times]
+    runs = [
+        {"metadata": {"gilscope_block": block}, "values": [time_fs / FS_PER_S]}
+        for block, time_fs in times_fs(row).items()
+    ]
     return {"metadata": _one_line(metadata), "runs": runs}
 
 
 def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata as pyperf accepts it: texts of one line, nothing that is empty or unknown."""
+    """Metadata as pyperf accepts it: texts of one line, nothing that is empty or unknown."""
     lines = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in metadata.items()}
     return {name: value for name, value in lines.items() if value not in (None, "")}
 
 
-def _name(sample: Sample) -> str:
-    """Return system and the parameters that are not at their defaults: the same in every run of the same cell."""
-    system = f"system {sample.system}" if sample.system.isdigit() else sample.system
-    chosen = (
-        f"{name}={value_text(value)}"
-        for name, value in sample.params.items()
-        if name not in PARAMETERS or value != _default(name, sample.params)
-    )
+def _name(row: Row) -> str:
+    """System and the parameters that are not at their defaults: the same in every run of the same cell."""
+    system = f"system {row.system}" if row.system.isdigit() else row.system
+    chosen = (f"{name}={value_text(value)}" for name, value in row.params.items() if _is_chosen(name, row.params))
     return " ".join([system, *chosen])
 
 
-def _default(name: str, params: Mapping[str, Any]) -> Any:
-    known = PARAMETERS[name]
-    return params.get(known.same_as) if known.same_as else known.default
+def _is_chosen(name: str, params: Mapping[str, Any]) -> bool:
+    known = PARAMETERS.get(name)
+    if known is None:
+        return True
+    default = params.get(known.same_as) if known.same_as else known.default
+    return bool(params[name] != default)

@@ -31,7 +31,7 @@ from lab.profile import stacks
 from lab.profile.hotspots import Hot, Profile
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
-from reports.compare import comparable
+from reports.compare.members import MACHINE, METHOD
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
@@ -220,8 +220,8 @@ def test_what_doctor_looks_at_is_documented() -> None:
 def test_what_compare_refuses_and_ends_with_is_documented() -> None:
     page = DOCS / "compare.md"
     (machine, *_), (method, *_), _ = rows(page, "What is refused")
-    assert machine == ", ".join(map(str, comparable.MACHINE.values()))
-    assert method.split(", ") == [*map(str, comparable._METHOD.values())]
+    assert machine == ", ".join(map(str, MACHINE.values()))
+    assert method.split(", ") == [*map(str, METHOD.values())]
     for exits in (page, DOCS / "plans.md"):
         assert f"\n| {THRESHOLD_MISSED} |" in exits.read_text()
 
