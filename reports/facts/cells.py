@@ -137,11 +137,11 @@ class Series:
 
     def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
         """Return the cells of *arm* for each value of *name*."""
-        found: dict[int, list[CellResult]] = {value: [] for value in self.values(name)}
-        for cell in self.cells:
+        found: dict[int, list[CellResult]] = {}
+        for cell in sorted(self.cells, key=lambda cell: number(cell, name)):
             if cell.arm == arm:
-                found[number(cell, name)].append(cell)
-        return {value: cells for value, cells in found.items() if cells}
+                found.setdefault(number(cell, name), []).append(cell)
+        return found
 
 
 class Cells:
@@ -317,6 +317,6 @@ def _short_arg(value: Arg) -> Arg:
 
 def _short_text(text: str) -> str:
     printable = "".join(sign for sign in text if sign.isprintable() or sign.isspace())
-    lines = [" ".join(line.split()) for line in printable.splitlines() if line.strip()]
-    ends = [lines[0], lines[-1]] if len(lines) > 1 else lines
+    lines = [line for line in printable.splitlines() if line.strip()]
+    ends = [*lines[:1], *lines[1:][-1:]]
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)

@@ -67,8 +67,9 @@ class Figure:
         if self.percentile:
             return latency.get(self.row_name)
         known = [value for cell in good if (value := self.read(cell)) is not None]
-        middle = median(known) if known else None
-        return round(middle) if known and isinstance(known[0], int) and middle is not None else middle
+        if not known:
+            return None
+        return round(median(known)) if isinstance(known[0], int) else median(known)
 
 
 def completion_ns(cell: CellResult) -> int | None:
@@ -98,17 +99,23 @@ def per_request(total: float | None, cell: CellResult) -> float | None:
 
 def _latencies(kind: str, of: str, shown: Mapping[str, Shown]) -> Iterator[Figure]:
     """Yield the figures of a histogram. kind: its name in CellResult. shown: those that tables show, by percentile"""
+
+    def reader(name: str) -> Callable[[CellResult], float | None]:
+        return lambda cell: getattr(cell, kind).get(name)
+
     for name, which in LATENCIES.items():
-        read = lambda cell, name=name: getattr(cell, kind).get(f"{name}_ns")  # noqa: E731
         percentile = name if name in shown else ""
-        yield Figure(f"{kind}_{name}_ns", f"{which} {of}", read, LESS, shown.get(name), percentile)
+        yield Figure(f"{kind}_{name}_ns", f"{which} {of}", reader(f"{name}_ns"), LESS, shown.get(name), percentile)
 
 
 def _usage(side: str) -> Iterator[Figure]:
     """Yield what the operating system counted for the processes of a side."""
+
+    def reader(name: str, pool: Callable[[list[int]], int]) -> Callable[[CellResult], float | None]:
+        return lambda cell: _of_all(pool, getattr(cell, f"{side}s"), name)
+
     for name, (pool, meaning) in USAGE.items():
-        read = lambda cell, name=name, pool=pool: _of_all(pool, getattr(cell, f"{side}s"), name)  # noqa: E731
-        yield Figure(f"{side}_{name}", f"{meaning} {side} processes", read)
+        yield Figure(f"{side}_{name}", f"{meaning} {side} processes", reader(name, pool))
 
 
 LATENCIES = {

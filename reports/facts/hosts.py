@@ -19,8 +19,7 @@ MACHINE: Mapping[str, Message] = {
 
 def cores_of(run: Run, *roles: str) -> int:
     """Return how many cores the children of *roles* may run on, of all their hosts together; 0 if that is not known."""
-    method, layout = run.plan.get("method", {}), run.plan.get("layout")
-    pins = {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
+    layout, pins = run.plan.get("layout"), _pins(run)
     if not layout:
         return _cores(run.machine, (), [pins[role] for role in roles])
     names = {SERVICE: (layout["services_on"],), CLIENT: layout["clients_on"]}
@@ -40,11 +39,15 @@ def _cores(machine: Mapping[str, Any], own: Sequence[int], pins: Sequence[Sequen
     return len(set().union(*pins)) if all(pins) else everywhere
 
 
+def _pins(run: Run) -> dict[str, Sequence[int]]:
+    method = run.plan.get("method", {})
+    return {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
+
+
 def have_cores_of_their_own(run: Run) -> bool:
     """Return whether no client runs on a core of a service: they are pinned apart, or on other hosts."""
-    method, layout = run.plan.get("method", {}), run.plan.get("layout")
-    services, clients = set(method.get("pin_services", ())), set(method.get("pin_clients", ()))
-    is_apart = bool(services and clients and not services & clients)
+    layout, pins = run.plan.get("layout"), _pins(run)
+    is_apart = all(pins.values()) and {*pins[SERVICE]}.isdisjoint(pins[CLIENT])
     return is_apart or (layout is not None and layout["services_on"] not in layout["clients_on"])
 
 
