@@ -96,14 +96,10 @@ def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def _name(sample: Sample) -> str:
     """Return system and the parameters that are not at their defaults: the same in every run of the same cell."""
     system = f"system {sample.system}" if sample.system.isdigit() else sample.system
-    chosen = (
-        f"{name}={value_text(value)}"
-        for name, value in sample.params.items()
-        if name not in PARAMETERS or value != _default(name, sample.params)
-    )
+    chosen = []
+    for name, value in sample.params.items():
+        known = PARAMETERS.get(name)
+        default = known and (sample.params.get(known.same_as) if known.same_as else known.default)
+        if not known or value != default:
+            chosen.append(f"{name}={value_text(value)}")
     return " ".join([system, *chosen])
-
-
-def _default(name: str, params: Mapping[str, Any]) -> Any:
-    known = PARAMETERS[name]
-    return params.get(known.same_as) if known.same_as else known.default
