@@ -33,7 +33,7 @@ from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
 from reports.compare import comparable
 from reports.facts.comparisons import Comparison
-from reports.facts.figures import FIGURES, LESS, MORE, Figure
+from reports.facts.figures import FIGURES
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
 from reports.statistics.evidence import MARGIN, Word
@@ -271,12 +271,11 @@ def _parameter_row(one: Parameter) -> list[str]:
 
 
 def test_the_figures_are_those_declared() -> None:
-    assert rows(DOCS / "exports.md", "The figures of a cell") == [_figure_row(one) for one in FIGURES]
-
-
-def _figure_row(one: Figure) -> list[str]:
-    of_row = "of all requests, compared" if one.percentile else "median of the blocks" if one.shown else "-"
-    return [f"`{one.name}`", one.meaning, of_row, {LESS: "less", MORE: "more"}.get(one.better, "-")]
+    declared = []
+    for one in FIGURES:
+        of_row = "of all requests, compared" if one.percentile else "median of the blocks" if one.shown else "-"
+        declared.append([f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"])
+    assert rows(DOCS / "exports.md", "The figures of a cell") == declared
 
 
 def test_decisions_are_numbered_listed_and_whole() -> None:
