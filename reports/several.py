@@ -10,11 +10,11 @@ from core.program import PROGRAM
 from reports.compare.members import DIFFERENT, MOST, NONE, Member, differences, members, obstacles, runs_section
 from reports.document.model import Datum, Document, Line, Section, Table, Traced, arm, groups
 from reports.document.shapes import Col, col, table
+from reports.facts.cells import Row, setting_key
 from reports.facts.comparisons import Comparison
-from reports.facts.figures import FIGURES, Figure
+from reports.facts.figures import ROW_COLUMNS, Shown
 from reports.facts.measures import measure
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import Row, setting_key
 from reports.facts.traces import of_row
 from reports.topics import sections
 from reports.topics.comparisons import caption, columns, figures, ratio_scale
@@ -165,7 +165,7 @@ def _times(runs: Sequence[Member]) -> Section:
     cols: list[Col[Entry]] = [
         col(message("Runtime"), lambda entry: arm(_name(entry), entry[0].look)),
         col(NOTHING, bar, is_strip=True),
-        *(_figure(one) for one in FIGURES if one.name in SHOWN),
+        *(_figure(name, ROW_COLUMNS[name]) for name in SHOWN),
         col(message("May be compared with"), others),
     ]
     heads = (run.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
@@ -192,5 +192,5 @@ def _cells(entry: Entry) -> str:
     return entry[0].cells(of_row(entry[1]))
 
 
-def _figure(one: Figure) -> Col[Entry]:
-    return col(one.head, lambda entry: (entry[1].figures or {})[one.name], one.form, _cells, one.key)
+def _figure(name: str, shown: Shown) -> Col[Entry]:
+    return col(shown.head, lambda entry: (entry[1].figures or {})[name], shown.form, _cells, shown.key)

@@ -12,9 +12,9 @@ from core.messages import NOTHING, SEMICOLON, Message, message, verbatim
 from core.method import Warmup
 from reports.document.model import ABSENT, Section, arm
 from reports.document.shapes import Col, col, table
-from reports.facts.differences import FACTS, UNKNOWN, packages, unlike
+from reports.facts.builds import UNKNOWN, build_facts, packages, unlike
+from reports.facts.cells import Row
 from reports.facts.settings import Settings
-from reports.facts.summary import Row
 from reports.topics.machine import runtime_table
 from reports.view import View
 
@@ -73,7 +73,7 @@ class Member:
         machine, labels = self.view.run.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
         facts = {label: verbatim(_fact(machine.get(name))) for name, label in labels.items()}
         for runtime, known in self.view.run.runtimes.items():
-            build = {label: read(known) for label, read in FACTS.values()}
+            build = dict(build_facts(known))
             build[message("build")] = verbatim(_fact(known.get("build")))
             build |= {verbatim(name): verbatim(version) for name, version in packages(known).items()}
             facts |= {message("{runtime}, {what}", runtime=runtime, what=what): fact for what, fact in build.items()}

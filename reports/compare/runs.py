@@ -11,11 +11,10 @@ from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
 from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
-from reports.facts.arrangement import groups, value_text
+from reports.facts.cells import Row, groups, setting_key
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
-from reports.facts.settings import Settings
-from reports.facts.summary import Row, setting_key
+from reports.facts.settings import Settings, value_text
 from reports.facts.traces import of_row
 from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.printable import printable
-from core.result import CellResult, Run
+from core.result import Run
 from reports.facts.cells import Row
 from reports.facts.figures import FIGURES, ROW_COLUMNS
 from reports.facts.settings import parameter_names, value_text
@@ -31,18 +31,17 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
     NUM_MAX_CONNS is None also if there is no limit.
     """
     names = parameter_names(cell.params for cell in run.cells)
-    return [_line(cell, names) for cell in run.cells]
-
-
-def _line(cell: CellResult, names: Sequence[str]) -> dict[str, Any]:
-    return {
-        **{name: getattr(cell, name) for name in _IDENTITY},
-        "client_runtime": cell.client_runtime or cell.runtime,
-        "status": cell.status,
-        "reason": " ".join(str(cell.reason).split()),
-        **{name: cell.params.get(name) for name in names},
-        **{one.name: one.read(cell) for one in FIGURES},
-    }
+    return [
+        {
+            **{name: getattr(cell, name) for name in _IDENTITY},
+            "client_runtime": cell.client_runtime or cell.runtime,
+            "status": cell.status,
+            "reason": " ".join(str(cell.reason).split()),
+            **{name: cell.params.get(name) for name in names},
+            **{one.name: one.read(cell) for one in FIGURES},
+        }
+        for cell in run.cells
+    ]
 
 
 def rows_sheet(all_rows: Sequence[Row]) -> str:

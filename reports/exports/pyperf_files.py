@@ -18,8 +18,8 @@ from reports.compare.members import MACHINE, SURROUNDINGS, times_fs
 from reports.compare.pyperf_import import FS_PER_S
 from reports.compare.runs import PER_REQUEST
 from reports.exports.writing import Exported, written
-from reports.facts.arrangement import value_text
-from reports.facts.summary import Row
+from reports.facts.cells import Row
+from reports.facts.settings import value_text
 from reports.view import View
 
 VERSION = "1.0"
@@ -42,7 +42,7 @@ def export(view: View, to: Path) -> Exported:
         for row in view.rows
         if row.trouble
     )
-    return Exported(paths=written(texts), left_out=tuple(left_out))
+    return written(texts, left_out)
 
 
 def _path_of(arm: str, path: Path, arms: int) -> Path:
@@ -108,15 +108,12 @@ def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name(row: Row) -> str:
-    """System and the parameters that are not at their defaults: the same in every run of the same cell."""
+    """Return system and the parameters that are not at their defaults: the same in every run of the same cell."""
     system = f"system {row.system}" if row.system.isdigit() else row.system
-    chosen = (f"{name}={value_text(value)}" for name, value in row.params.items() if _is_chosen(name, row.params))
+    chosen = []
+    for name, value in row.params.items():
+        known = PARAMETERS.get(name)
+        default = known and (row.params.get(known.same_as) if known.same_as else known.default)
+        if not known or value != default:
+            chosen.append(f"{name}={value_text(value)}")
     return " ".join([system, *chosen])
-
-
-def _is_chosen(name: str, params: Mapping[str, Any]) -> bool:
-    known = PARAMETERS.get(name)
-    if known is None:
-        return True
-    default = params.get(known.same_as) if known.same_as else known.default
-    return bool(params[name] != default)

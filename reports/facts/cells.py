@@ -1,7 +1,7 @@
 """The cells of a run by setting, arm and block. Rows, groups of rows and series are views of that index. Pure."""
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -43,17 +43,14 @@ def setting_key(system: str, params: Mapping[str, Value]) -> Key:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
-    """One setting under one arm, over all blocks.
+class Row(SavedRow):
+    """A row of the plan under one arm, over all blocks.
 
     cells: what was measured, in the order in which it ran; planned: how many blocks there should be
     first: the cells of the same setting under the first runtime, which the ratio refers to
     """
 
-    system: str
-    params: Mapping[str, Value]
     runtime: str
-    title: str = ""
     planned: int
     cells: tuple[CellResult, ...]
     first: tuple[CellResult, ...] = ()
@@ -83,12 +80,11 @@ class Row:
     @property
     def trouble(self) -> Message:
         """How many of its blocks are not ok, and the first reason of each kind; nothing if all are."""
-        by_status = {status: [cell for cell in self.bad if cell.status == status] for status in TROUBLES}
         return listed(
             (
-                replace(TROUBLES[status], args={"count": len(self.cells), "bad": len(bad), "reason": first_reason(bad)})
-                for status, bad in by_status.items()
-                if bad
+                replace(words, args={"count": len(self.cells), "bad": len(bad), "reason": first_reason(bad)})
+                for status, words in TROUBLES.items()
+                if (bad := [cell for cell in self.cells if cell.status == status])
             ),
             SEMICOLON,
         )
@@ -122,16 +118,21 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """Cells of one system, all of them ok, arm by arm, block by block. params: those that all of them agree in."""
+    """Rows of one system that have a cell that is ok, arm by arm. params: those that all of them agree in."""
 
     system: str
     params: Mapping[str, Value]
-    cells: tuple[CellResult, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def cells(self) -> tuple[CellResult, ...]:
+        """The cells that are ok."""
+        return tuple(cell for row in self.rows for cell in row.good)
 
     @property
     def arms(self) -> list[str]:
         """The arms that have a cell."""
-        return list(dict.fromkeys(cell.arm for cell in self.cells))
+        return list(dict.fromkeys(row.runtime for row in self.rows))
 
     def values(self, name: str) -> list[int]:
         """Return the values of parameter *name*, a whole number, in order."""
@@ -139,11 +140,11 @@ class Series:
 
     def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
         """Return the cells of *arm* for each value of *name*."""
-        found: dict[int, list[CellResult]] = {value: [] for value in self.values(name)}
-        for cell in self.cells:
+        found: dict[int, list[CellResult]] = {}
+        for cell in sorted(self.cells, key=lambda cell: number(cell, name)):
             if cell.arm == arm:
-                found[number(cell, name)].append(cell)
-        return {value: cells for value, cells in found.items() if cells}
+                found.setdefault(number(cell, name), []).append(cell)
+        return found
 
 
 class Cells:
@@ -172,41 +173,32 @@ class Cells:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows of all settings, measured or not; those of a system are together."""
-        systems = list(dict.fromkeys(system for system, _ in self.settings))
-        keys = sorted(self.settings, key=lambda key: systems.index(key[0]))
-        return tuple(row for key in keys for row in self._rows(key))
-
-    def _rows(self, key: Key) -> Iterator[Row]:
-        setting, here = self.settings[key], runtimes(self.run)
-        planned = here if setting.runtimes is None else {*here} & {*setting.runtimes}
-        for arm in self.arms:
-            if arm in planned or (key, arm) in self._blocks:
-                yield Row(
-                    system=setting.system,
-                    params=setting.params,
-                    title=setting.title,
-                    runtime=arm,
-                    planned=self.planned,
-                    cells=tuple(self.blocks(key, arm).values()),
-                    first=tuple(cell for name in reference(self.run) for cell in self.blocks(key, name).values()),
-                )
+        systems, here = list(dict.fromkeys(system for system, _ in self.settings)), runtimes(self.run)
+        made = []
+        for key in sorted(self.settings, key=lambda key: systems.index(key[0])):
+            setting = self.settings[key]
+            planned = here if setting.runtimes is None else {*here} & {*setting.runtimes}
+            first = tuple(cell for name in reference(self.run) for cell in self.blocks(key, name).values())
+            for arm in self.arms:
+                cells = tuple(self.blocks(key, arm).values())
+                if cells or arm in planned:
+                    made.append(Row(**vars(setting), runtime=arm, planned=self.planned, cells=cells, first=first))
+        return tuple(made)
 
     def series(self, along: Sequence[str]) -> list[Series]:
-        """Return the cells that are ok and have all parameters of *along*, apart by every other one."""
-        found: dict[Key, list[CellResult]] = {}
-        for key, setting in self.settings.items():
-            if all(name in setting.params for name in along):
-                others = {name: value for name, value in setting.params.items() if name not in along}
-                cells = (cell for arm in self.arms for cell in self.blocks(key, arm).values() if cell.status == "ok")
-                found.setdefault(setting_key(setting.system, others), []).extend(cells)
+        """Return the rows with all parameters of *along* that have a cell that is ok, apart by every other one."""
+        found: dict[Key, list[Row]] = {}
+        for row in self.rows:
+            if row.good and all(name in row.params for name in along):
+                others = {name: value for name, value in row.params.items() if name not in along}
+                found.setdefault(setting_key(row.system, others), []).append(row)
         return [
             Series(
                 system=system,
                 params=json.loads(params),
-                cells=tuple(sorted(cells, key=lambda cell: (self.arms.index(cell.arm), cell.block))),
+                rows=tuple(sorted(rows, key=lambda row: self.arms.index(row.runtime))),
             )
-            for (system, params), cells in found.items()
-            if cells
+            for (system, params), rows in found.items()
         ]
 
 
@@ -327,6 +319,6 @@ def _short_arg(value: Arg) -> Arg:
 
 def _short_text(text: str) -> str:
     printable = "".join(sign for sign in text if sign.isprintable() or sign.isspace())
-    lines = [" ".join(line.split()) for line in printable.splitlines() if line.strip()]
-    ends = [lines[0], lines[-1]] if len(lines) > 1 else lines
+    lines = [line for line in printable.splitlines() if line.strip()]
+    ends = [*lines[:1], *lines[1:][-1:]]
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)

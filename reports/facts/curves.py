@@ -1,4 +1,7 @@
-"""Latency by percentile as points of a curve, HDR style: every further nine is as far as the one before. Pure."""
+"""Latency by percentile as points of a curve, HDR style: every further nine is as far as the one before. Pure.
+
+A share of the requests has its place at 1 / (1 - share): 50 % at 2, 99 % at 100.
+"""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -10,39 +13,22 @@ POINTS_PER_NINE = 60
 
 
 def curve(latency: Histogram) -> list[tuple[float, float]]:
-    """Return points (1 / (1 - share), latency in us), from the fastest request to the last percentile of the count.
+    """Return points (place, latency in us), from the fastest request to the last percentile that the count bears.
 
     That is where SLOWER_REQUESTS are slower: a p999 needs 10 000 samples, as everywhere in a report.
     """
-    count = latency.count
-    furthest = count / SLOWER_REQUESTS
-    if furthest <= 1:
+    count = left = latency.count
+    if count <= SLOWER_REQUESTS:
         return []
     points: list[tuple[float, float]] = []
-    left = count
     for bucket, number in latency.filled():
-        low, high = bounds_ns(bucket)
-        value_us = min(max((low + high - 1) // 2, latency.min_ns), latency.max_ns) / 1e3
-        points.append((min(count / left, furthest), value_us))
+        value_us = min(max((sum(bounds_ns(bucket)) - 1) // 2, latency.min_ns), latency.max_ns) / 1e3
+        points.append((count / max(left, SLOWER_REQUESTS), value_us))
         left -= number
+        points.append((count / max(left, SLOWER_REQUESTS), value_us))
         if left <= SLOWER_REQUESTS:
             break
-        points.append((count / left, value_us))
-    return sorted([*_thinned(points), *percentiles(latency), (furthest, points[-1][1])])
-
-
-def percentiles(latency: Histogram) -> list[tuple[float, float]]:
-    """Return the points of a curve at 50, 90, 99, ... %."""
-    furthest = latency.count / SLOWER_REQUESTS
-    places = [2.0, *(10.0**nines for nines in range(1, 10))]
-    return [(place, latency.quantile(1 - 1 / place) / 1e3) for place in places if place <= furthest]
-
-
-def deviation_ns(latency: Histogram) -> float:
-    """Return the standard deviation of the recorded values, each taken as the middle of its bucket."""
-    mean_ns = latency.total_ns / latency.count
-    squares = sum(number * ((sum(bounds_ns(bucket)) - 1) / 2 - mean_ns) ** 2 for bucket, number in latency.filled())
-    return sqrt(squares / latency.count)
+    return sorted([*_thinned(points[:-1]), *percentiles(latency), points[-1]])
 
 
 def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -53,3 +39,21 @@ def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
         if point[0] >= kept[-1][0] * step or point[1] >= kept[-1][1] * 1.1:
             kept.append(point)
     return kept
+
+
+def percentiles(latency: Histogram) -> list[tuple[float, float]]:
+    """Return the points of a curve at 50, 90, 99, ... %."""
+    places = (2.0, *(10.0**nines for nines in range(1, 10)))
+    return [(place, value_ns / 1e3) for place in places if (value_ns := percentile_ns(latency, place)) is not None]
+
+
+def percentile_ns(latency: Histogram, place: float) -> int | None:
+    """Return the latency at a place of the curve; None if the count does not bear it."""
+    return latency.quantile(1 - 1 / place) if place <= latency.count / SLOWER_REQUESTS else None
+
+
+def deviation_ns(latency: Histogram) -> float:
+    """Return the standard deviation of the recorded values, each taken as the middle of its bucket."""
+    mean_ns = latency.total_ns / latency.count
+    squares = sum(number * ((sum(bounds_ns(bucket)) - 1) / 2 - mean_ns) ** 2 for bucket, number in latency.filled())
+    return sqrt(squares / latency.count)

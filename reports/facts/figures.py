@@ -3,7 +3,7 @@
 A new figure is a line of FIGURES. CPU time per request is divided by the requests that were answered, everywhere.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -14,6 +14,7 @@ from core.result import CellResult
 from reports.document.model import Column, Form
 from reports.document.values import hundredths, microseconds, seconds, whole
 
+Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by row_name; None if the cells do not say
 LESS, MORE = message("Less is better."), message("More is better.")
 
@@ -52,7 +53,7 @@ class Figure:
 
     name: str
     meaning: str
-    read: Callable[[CellResult], float | None]
+    read: Reader
     better: Message = NOTHING
     shown: Shown | None = None
     percentile: str = ""
@@ -67,8 +68,9 @@ class Figure:
         if self.percentile:
             return latency.get(self.row_name)
         known = [value for cell in good if (value := self.read(cell)) is not None]
-        middle = median(known) if known else None
-        return round(middle) if known and isinstance(known[0], int) and middle is not None else middle
+        if not known:
+            return None
+        return round(median(known)) if isinstance(known[0], int) else median(known)
 
 
 def completion_ns(cell: CellResult) -> int | None:
@@ -96,19 +98,12 @@ def per_request(total: float | None, cell: CellResult) -> float | None:
     return None if total is None or not cell.answered else total / cell.answered
 
 
-def _latencies(kind: str, of: str, shown: Mapping[str, Shown]) -> Iterator[Figure]:
-    """Yield the figures of a histogram. kind: its name in CellResult. shown: those that tables show, by percentile"""
-    for name, which in LATENCIES.items():
-        read = lambda cell, name=name: getattr(cell, kind).get(f"{name}_ns")  # noqa: E731
-        percentile = name if name in shown else ""
-        yield Figure(f"{kind}_{name}_ns", f"{which} {of}", read, LESS, shown.get(name), percentile)
+def _of_histogram(kind: str, name: str) -> Reader:
+    return lambda cell: getattr(cell, kind).get(name)
 
 
-def _usage(side: str) -> Iterator[Figure]:
-    """Yield what the operating system counted for the processes of a side."""
-    for name, (pool, meaning) in USAGE.items():
-        read = lambda cell, name=name, pool=pool: _of_all(pool, getattr(cell, f"{side}s"), name)  # noqa: E731
-        yield Figure(f"{side}_{name}", f"{meaning} {side} processes", read)
+def _counted(pool: Callable[[list[int]], int], processes: str, name: str) -> Reader:
+    return lambda cell: _of_all(pool, getattr(cell, processes), name)
 
 
 LATENCIES = {
@@ -127,7 +122,17 @@ USAGE: Mapping[str, tuple[Callable[[list[int]], int], str]] = {
     "involuntary_switches": (sum, "times that a thread lost its core to another, of all"),
     "max_rss_bytes": (max, "peak resident memory of the largest of the"),
 }
+TIMES = {
+    "latency": "time from request to answer",
+    "connect": "time to open a connection",
+    "waiting": "time from sending a request to the start of its handler, of one request in 64",
+}
 COMPLETION, LATENCY, CPU = message("completion s"), message("latency us"), message("CPU us/request")
+PERCENTILES = {
+    ("latency", "p50"): Shown("p50_us", microseconds, message("p50 [us]"), 5, message("p50"), LATENCY),
+    ("latency", "p99"): Shown("p99_us", microseconds, message("p99 [us]"), 4, message("p99"), LATENCY),
+    ("latency", "p999"): Shown("p999_us", microseconds, message("p99.9 [us]")),
+}
 FIGURES = (
     Figure("requests", "requests that clients sent", lambda cell: cell.requests),
     Figure("answered", "requests that were answered", lambda cell: cell.answered),
@@ -160,19 +165,23 @@ FIGURES = (
         Shown("requests_per_s", whole, message("Requests/s"), 3, message("per s"), message("requests")),
     ),
     Figure("calc_ns", "time that handlers calculated, over all requests", lambda cell: cell.calc_ns or None),
-    *_latencies(
-        "latency",
-        "time from request to answer",
-        {
-            "p50": Shown("p50_us", microseconds, message("p50 [us]"), 5, message("p50"), LATENCY),
-            "p99": Shown("p99_us", microseconds, message("p99 [us]"), 4, message("p99"), LATENCY),
-            "p999": Shown("p999_us", microseconds, message("p99.9 [us]")),
-        },
+    *(
+        Figure(
+            f"{kind}_{name}_ns",
+            f"{which} {of}",
+            _of_histogram(kind, f"{name}_ns"),
+            LESS,
+            PERCENTILES.get((kind, name)),
+            name if (kind, name) in PERCENTILES else "",
+        )
+        for kind, of in TIMES.items()
+        for name, which in LATENCIES.items()
     ),
-    *_latencies("connect", "time to open a connection", {}),
-    *_latencies("waiting", "time from sending a request to the start of its handler, of one request in 64", {}),
-    *_usage("service"),
-    *_usage("client"),
+    *(
+        Figure(f"{side}_{name}", f"{meaning} {side} processes", _counted(pool, f"{side}s", name))
+        for side in ("service", "client")
+        for name, (pool, meaning) in USAGE.items()
+    ),
     Figure(
         "service_cpu_ns_per_request",
         "CPU time of all service processes for each answered request",

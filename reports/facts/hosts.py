@@ -15,37 +15,35 @@ MACHINE: Mapping[str, Message] = {
     "kernel": message("kernel"),
     "governor": message("governor"),
 }
+ALONE: Mapping[str, Any] = {"hosts": {"": {}}, "services_on": "", "clients_on": [""]}  # the layout of one machine
 
 
 def cores_of(run: Run, *roles: str) -> int:
     """Return how many cores the children of *roles* may run on, of all their hosts together; 0 if that is not known."""
-    method, layout = run.plan.get("method", {}), run.plan.get("layout")
-    pins = {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
-    if not layout:
-        return _cores(run.machine, (), [pins[role] for role in roles])
-    names = {SERVICE: (layout["services_on"],), CLIENT: layout["clients_on"]}
-    by_host: dict[str, list[Sequence[int]]] = {}
-    for role in roles:
-        for name in names[role]:
-            by_host.setdefault(name, []).append(pins[role])
-    facts = run.machine.get("hosts") or {}
-    cores = [
-        _cores(facts.get(name, {}), layout["hosts"][name].get("cpus", ()), pinned) for name, pinned in by_host.items()
-    ]
+    layout, pins = run.plan.get("layout") or ALONE, _pins(run)
+    names = {SERVICE: [layout["services_on"]], CLIENT: layout["clients_on"]}
+    facts = {"": run.machine, **(run.machine.get("hosts") or {})}
+    cores = []
+    for host in dict.fromkeys(name for role in roles for name in names[role]):
+        pinned, machine = [pins[role] for role in roles if host in names[role]], facts.get(host, {})
+        if all(pinned):
+            cores.append(len(set().union(*pinned)))
+        else:
+            own = len(layout["hosts"][host].get("cpus", ()))
+            cores.append(own or machine.get("cores_usable") or machine.get("cores") or 0)
     return sum(cores) if all(cores) else 0
 
 
-def _cores(machine: Mapping[str, Any], own: Sequence[int], pins: Sequence[Sequence[int]]) -> int:
-    everywhere = len(own) or machine.get("cores_usable") or machine.get("cores") or 0
-    return len(set().union(*pins)) if all(pins) else everywhere
+def _pins(run: Run) -> dict[str, Sequence[int]]:
+    method = run.plan.get("method", {})
+    return {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
 
 
 def have_cores_of_their_own(run: Run) -> bool:
     """Return whether no client runs on a core of a service: they are pinned apart, or on other hosts."""
-    method, layout = run.plan.get("method", {}), run.plan.get("layout")
-    services, clients = set(method.get("pin_services", ())), set(method.get("pin_clients", ()))
-    is_apart = bool(services and clients and not services & clients)
-    return is_apart or (layout is not None and layout["services_on"] not in layout["clients_on"])
+    layout, pins = run.plan.get("layout") or ALONE, _pins(run)
+    are_pinned_apart = all(pins.values()) and {*pins[SERVICE]}.isdisjoint(pins[CLIENT])
+    return are_pinned_apart or layout["services_on"] not in layout["clients_on"]
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
@@ -54,11 +52,14 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
     facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):
         builds = {name: (host.get("builds") or {}).get(runtime, {}) for name, host in hosts.items()}
-        installed = {
-            name: {verbatim(package): verbatim(version) for package, version in sorted(packages(build).items())}
-            for name, build in builds.items()
-        }
         of_builds = by_label({name: build_facts(build) for name, build in builds.items()})
-        for label, values in {**of_builds, **by_label(installed, MISSING)}.items():
+        installed = by_label(
+            {
+                name: {verbatim(one): verbatim(version) for one, version in packages(build).items()}
+                for name, build in builds.items()
+            },
+            MISSING,
+        )
+        for label, values in (*of_builds.items(), *sorted(installed.items(), key=lambda one: str(one[0]))):
             facts[message("{runtime}, {fact}", runtime=runtime, fact=label)] = values
     return [message("hosts differ in {difference}", difference=line) for line in unlike(facts)]

@@ -11,6 +11,7 @@ from typing import Literal
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.record import Others as Seen
 from core.result import CellResult
+from reports.document.values import SMALL, percent, whole_percent
 
 MOST_SHARE = 0.05  # of the cores, in a block; above it the block is marked
 MOST_MARKED = 1 / 3  # of the blocks; above it the verdict says so
@@ -59,7 +60,7 @@ class Others:
         return message(
             "{used}; above {most} in {count} of {all} blocks",
             used=self.used,
-            most=f"{MOST_SHARE:.0%}",
+            most=whole_percent(MOST_SHARE),
             count=len(self.marked),
             all=len(self.by_block),
         )
@@ -72,7 +73,7 @@ class Others:
             "{used}; by block: {shares} (! marks more than {most})",
             used=self.used,
             shares=", ".join(shares),
-            most=f"{MOST_SHARE:.0%}",
+            most=whole_percent(MOST_SHARE),
         )
 
 
@@ -122,4 +123,4 @@ def _named(shares: Mapping[str, float]) -> Message:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+    return percent(share) if share < SMALL else whole_percent(share)

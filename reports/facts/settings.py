@@ -5,7 +5,7 @@ from typing import Any
 
 from core.cell import PARAMETERS, Value
 from core.messages import Message, listed, message, verbatim
-from reports.facts.cells import Row, Series, setting_key
+from reports.facts.cells import Row, Series, by_system, setting_key
 from reports.facts.pairs import OVER_ALL
 
 
@@ -74,10 +74,10 @@ class Settings:
     def __init__(self, rows: Sequence[Row], titles: Mapping[str, str]) -> None:
         self._titles = titles
         self._in_all = varying(rows)
-        self._varying: dict[str, list[str]] = {}
-        for system in {row.system for row in rows}:  # DISPATCH is a design: each that has one names its own
-            names = {*varying(row for row in rows if row.system == system), "DISPATCH"}
-            self._varying[system] = [name for name in self._in_all if name in names]
+        self._varying = {  # DISPATCH is a design: each that has one names its own
+            system: [name for name in self._in_all if name in {*varying(mine), "DISPATCH"}]
+            for system, mine in by_system(rows)
+        }
         self._plan_titles = {row.key: row.title for row in rows}
 
     def number(self, system: str) -> Message:
@@ -86,12 +86,8 @@ class Settings:
 
     def head(self, system: str) -> Message:
         """Return 'System 4: Multi-socket pool'."""
-        title = self.title(system)
+        title = Message(msgid=self._titles.get(system, ""))
         return message("{name}: {title}", name=self.number(system), title=title) if title else self.number(system)
-
-    def title(self, system: str) -> Message:
-        """Return what a system is, in a few words; nothing if the run does not say."""
-        return Message(msgid=self._titles.get(system, ""))
 
     def name(self, system: str, params: Mapping[str, Any]) -> Message:
         """Return 'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""

@@ -14,9 +14,14 @@ from reports.facts.cells import Row, setting_key
 from reports.facts.comparisons import Comparison
 
 
+def slug(arm: str) -> str:
+    """Return an arm's name without blanks, as ids must be."""
+    return "_".join(arm.split())
+
+
 def group(cell: CellResult) -> str:
-    """Return the name of all blocks of one cell, without blanks, as ids must be."""
-    return f"{'_'.join(cell.arm.split())}-{cell.cell_id}"
+    """Return the name of all blocks of one cell."""
+    return f"{slug(cell.arm)}-{cell.cell_id}"
 
 
 def line_id(cell: CellResult) -> str:

@@ -17,9 +17,8 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
-from reports.facts.arrangement import varying_names
 from reports.facts.figures import requests_per_s
-from reports.facts.settings import parameter_values
+from reports.facts.settings import parameter_values, varying_names
 from reports.render.console import terminal
 
 BAR_WIDTH = 12

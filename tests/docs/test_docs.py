@@ -33,6 +33,7 @@ from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
 from reports.compare.members import MACHINE, METHOD
 from reports.facts.comparisons import Comparison
+from reports.facts.figures import FIGURES
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
 from reports.statistics.evidence import MARGIN, Word
@@ -263,6 +264,14 @@ def test_the_parameters_are_those_declared() -> None:
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
     return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
+
+
+def test_the_figures_are_those_declared() -> None:
+    declared = []
+    for one in FIGURES:
+        of_row = "of all requests, compared" if one.percentile else "median of the blocks" if one.shown else "-"
+        declared.append([f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"])
+    assert rows(DOCS / "exports.md", "The figures of a cell") == declared
 
 
 def test_decisions_are_numbered_listed_and_whole() -> None:
