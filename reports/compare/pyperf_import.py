@@ -14,17 +14,16 @@ from typing import Any
 
 from core.decode import Misfit, decoded
 from core.errors import BadInput
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.result import FILE_NAME, CellResult, Run, load
 from reports.compare.members import FS_PER_NS, MACHINE, SURROUNDINGS
-from reports.compare.runs import READING
+from reports.compare.runs import PYPERF
 from reports.facts.traces import slug
 
 VERSIONS = (6, "1.0")
 MOST_S = 1e9
 FS_PER_S = 10**15
-PER_PROCESS = message("A run of pyperf (one process) counts as one block: the median of its values.")
 Metadata = Mapping[str, Any]
 
 
@@ -74,14 +73,20 @@ def _run(stored: Metadata, name: str) -> Run:
         kept = json.loads(known["gilscope_machine"])
         machine = {name: kept.get(name) for name in (*MACHINE, *SURROUNDINGS)}
     facts = {"version": "python_version", "compiler": "python_compiler", "build": "gilscope_runtime"}
-    reading = verbatim(known["gilscope_value"]) if "gilscope_value" in known else PER_PROCESS
     cells, left_out = _cells(stored)
     return Run(
         run_id=name,
         started_at=str(known.get("date", "")),
         seed=0,
         command=[],
-        plan={"name": "pyperf", "rows": [], "runtimes": [], "blocks": 0, "method": method.to_json(), READING: reading},
+        plan={
+            "name": PYPERF,
+            "description": str(known.get("gilscope_value", "")),
+            "rows": [],
+            "runtimes": [],
+            "blocks": 0,
+            "method": method.to_json(),
+        },
         machine=machine,
         runtimes={"Python": {key: known[name] for key, name in facts.items() if known.get(name)}},
         cells=cells,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
+from core.saved import SavedPlan
 from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
 from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
 from reports.facts.cells import Row, groups, setting_key
@@ -22,7 +23,8 @@ from reports.statistics.verdict import judge_runs, slower_beyond
 from reports.topics.comparisons import caption, columns, figures, ratio_scale
 
 PER_REQUEST = message("Time per request: wall time over requests.")
-READING = "reading"  # key of the plan of a run that was not ours: how its times were made
+PER_PROCESS = message("A run of pyperf (one process) counts as one block: the median of its values.")
+PYPERF = "pyperf"  # name of the plan of a run that was read from a pyperf file
 SHOWN_CELLS = 8
 UNITS = (("s", 10**15), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
 Outcome = Literal["passed", "slower", "open"]
@@ -229,13 +231,20 @@ def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
 
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
     """Return which times were compared, of how many blocks, and which way the ratio goes."""
-    times = dict.fromkeys(run.view.run.plan.get(READING, PER_REQUEST) for run in runs)
+    times = dict.fromkeys(_reading(run.view.plan) for run in runs)
     blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
     medians = message("A, B: medians of {blocks}.", blocks=listed(blocks, last=AND))
     ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below 1 slower.")
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
     return [*times, medians, ratio, *(adjusted if judged > 1 else [])]
+
+
+def _reading(plan: SavedPlan) -> Message:
+    """Return how the times of a run were made, which a pyperf file that gilscope exported has as its description."""
+    if plan.name != PYPERF:
+        return PER_REQUEST
+    return verbatim(plan.description) if plan.description else PER_PROCESS
 
 
 def _blocks(counts: Sequence[int]) -> Message:

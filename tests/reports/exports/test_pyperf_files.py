@@ -17,8 +17,8 @@ from core.errors import BadInput
 from core.method import Method
 from core.result import Run, RunFile
 from reports.compare.members import members, times_fs
-from reports.compare.pyperf_import import PER_PROCESS, saved_at
-from reports.compare.runs import READING, Compared, compare_runs
+from reports.compare.pyperf_import import saved_at
+from reports.compare.runs import PER_PROCESS, Compared, compare_runs
 from reports.exports.pyperf_files import export
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -104,14 +104,14 @@ def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values_and_what_
     (row,) = View(saved).rows
     assert (row.system, row.runtime) == ("loads", "")
     assert times_fs(row) == {1: 21_000_000, 2: 22_500_000}
-    assert saved.plan[READING] == PER_PROCESS
     assert (saved.machine["cpu"], saved.machine["cores"]) == ("Sample CPU", 2)
     assert [*map(str, saved.damaged)] == [
         "memory: it is measured in byte, not in seconds",
         "nothing: it has no values",
     ]
-    troubles = compared(saved, saved).troubles
-    assert "Not used of B: nothing: it has no values." in map(str, troubles)
+    both = compared(saved, saved)
+    assert PER_PROCESS in both.notes
+    assert "Not used of B: nothing: it has no values." in map(str, both.troubles)
 
 
 def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
