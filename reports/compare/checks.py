@@ -11,7 +11,7 @@ from reports.compare.section import time_text
 from reports.document.model import interval
 from reports.document.values import thousandths
 from reports.facts.arrangement import varying_names
-from reports.statistics.evidence import WORDS
+from reports.statistics.verdict import WORDS
 
 Outcome = Literal["passed", "slower", "open"]
 

@@ -12,9 +12,8 @@ from reports.compare.comparable import obstacles, remarks
 from reports.compare.notes import nothing_in_common, readings, troubles
 from reports.compare.pairs import Pair, in_run, pairs
 from reports.compare.samples import Sample, Saved, of_run
-from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired
-from reports.statistics.verdict import Verdict, judge_runs, slower_beyond
+from reports.statistics.verdict import MARGIN, Verdict, judge_runs, slower_beyond
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from reports.document.model import ABSENT, Column, Document, Group, Line, Sectio
 from reports.document.values import thousandths
 from reports.facts.arrangement import varying_names
 from reports.facts.settings import Settings
-from reports.statistics.evidence import WORDS
+from reports.statistics.verdict import WORDS
 
 _UNITS = (("s", FS_PER_S), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
 COLUMNS = (

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from core.decode import decoded
 from core.messages import NOTHING, Message, listed, message, plural
 from core.result import Run
 from core.saved import Until
@@ -29,26 +30,22 @@ from reports.facts.ran import shape_confounds
 from reports.facts.steps import NAMES, confounds, steps
 from reports.facts.summary import runtimes, setting_key
 from reports.facts.tails import tails
-from reports.statistics.dependence import DEPENDENT, dependence, depends
-from reports.statistics.evidence import MARGIN
-from reports.statistics.significance import fewest_blocks_anytime
+from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
-from reports.statistics.verdict import Verdict, judge_family
+from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
 
 SHORT = "short"  # code of the obstacle that an arm was not timed for long enough
 AT_RATE = message("requests came at a rate, so throughput says only that they were answered: compare latency")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """One comparison as result.json keeps it. ratio above 1: the numerator is faster. system 'all': over all cells.
+class Comparison(Verdict):
+    """A verdict with all that result.json keeps of its comparison. system 'all': over all cells.
 
-    low, high: 95 % interval; with 3 to 5 blocks their range (is_range)
     noise_floor: how far from 1 the A/A interval of the same cell reaches, as a share; None without an A/A arm
     confounds: what else than the step's cause differs between the two builds, and between hosts
     notes: what limits the figures, such as clients that were saturated
     blocks: how many blocks have both arms
-    obstacle, blocks_needed: what keeps it from a verdict, and how many blocks in all would do; see Verdict
     saturation: share of the cores they could have had that the clients used, median over the cells; None if not known
     cores_in_use: share of all cores that services and clients of the numerator used together, median over its cells
     disturbed: share of the cells in which the machine was not quiet; None without cells
@@ -69,18 +66,10 @@ class Comparison:
     numerator: str
     denominator: str
     step: str
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    verdict: str
-    why: Message
     blocks: int = 0
     noise_floor: float | None = None
     confounds: list[Message] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
-    obstacle: Message = NOTHING
-    blocks_needed: int | None = None
     saturation: float | None = None
     cores_in_use: float | None = None
     disturbed: float | None = None
@@ -114,19 +103,10 @@ class Comparison:
         confound = message("confound: {confounds}", confounds=listed(self.confounds))
         return [*([confound] if self.confounds else []), *self.notes]
 
-    def to_json(self) -> dict[str, Any]:
-        """For result.json."""
-        return {name: _json(value) for name, value in vars(self).items()}
-
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
-        """Of to_json(), and of what earlier versions kept. Raises TypeError where keys are missing."""
-        known = {name: value for name, value in stored.items() if name in cls.__dataclass_fields__}
-        for name in ("why", "obstacle"):
-            known[name] = Message.from_json(known.get(name, ""))
-        for name in ("confounds", "notes"):
-            known[name] = [Message.from_json(text) for text in known.get(name, ())]
-        return cls(**known)
+        """Return what to_json() made. Raises Misfit if keys are missing."""
+        return decoded(stored, cls, all_known=False)
 
 
 def compare(run: Run) -> list[Comparison]:
@@ -349,7 +329,21 @@ def answering(compared: Sequence[Comparison]) -> list[Comparison]:
     return [comparison for comparison in compared if comparison.system == OVER_ALL] or list(compared)
 
 
-def _json(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_json(item) for item in value]
-    return value.to_json() if isinstance(value, Message) else value
+def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons of the last runtime with the first: the whole, or the only step where there are two."""
+    of_settings = [one for one in comparisons if one.system != OVER_ALL and one.step != "aa"]
+    return [one for one in of_settings if one.step == "whole"] or of_settings
+
+
+def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[Comparison], list[Comparison]]:
+    """Return those slower by more than *share* (0.05 for 5 % more time) with the whole interval, and the undecided.
+
+    One without a verdict is decided where its interval excludes so large a difference.
+    """
+    slower = [one for one in comparisons if slower_beyond(one, share)]
+    unclear = [
+        one
+        for one in comparisons
+        if one.verdict not in ("faster", "slower", "equivalent") and (one.is_range or (one.low or 0) < 1 / (1 + share))
+    ]
+    return slower, unclear

@@ -11,8 +11,7 @@ import numpy as np
 from core.messages import Message
 from core.result import CellResult, Run
 from reports.facts.series import Series, is_proportional, labels, memory_bytes, number, series
-from reports.statistics.scaling import line_fit
-from reports.statistics.stats import Estimate, least_squares
+from reports.statistics.stats import Estimate, least_squares, line_fit
 
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS = 3

@@ -6,8 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from core.result import Run
-from reports.statistics.shares import difference, share
-from reports.statistics.stats import Estimate
+from reports.statistics.stats import Estimate, difference, share
 
 LEAST_SHARE = 0.02
 LOCK = "lock"

@@ -6,9 +6,9 @@ from math import ceil, hypot, log1p, sqrt
 import numpy as np
 from scipy import special
 
-from reports.statistics.evidence import POWER
 from reports.statistics.significance import ALPHA, EXACT_UP_TO, clipped, fewest_blocks, sign_flip_p
 from reports.statistics.stats import Floats, hodges_lehmann
+from reports.statistics.verdict import POWER, quantiles
 
 STEADY_ALPHA = 0.01
 LEAST_LOSS = 0.01
@@ -91,8 +91,8 @@ def power_of(effect: float, sd: float, blocks: int, family: int) -> float:
 def _flip_ps(values: Floats) -> Floats:
     """sign_flip_p() of each row, where it is not exact by the normal distribution, which takes seconds less."""
     if values.shape[1] <= EXACT_UP_TO:
-        return np.array([sign_flip_p(row) for row in values])
-    scores = np.array([clipped(row) for row in values])
+        return np.apply_along_axis(sign_flip_p, 1, values)
+    scores = np.apply_along_axis(clipped, 1, values)
     return np.asarray(2 * special.ndtr(-np.abs(scores.sum(axis=1)) / np.sqrt((scores**2).sum(axis=1))))
 
 
@@ -101,7 +101,7 @@ def blocks_for(effect: float, sd: float, family: int = 1) -> int:
 
     The interval must leave out 1, and the sign-flip p, about as sharp as a t test, be small enough.
     """
-    usual, sharper, power = (float(special.ndtri(share)) for share in (0.975, 1 - ALPHA / 2 / family, POWER))
+    usual, sharper, power = quantiles(family)
     needed = max(ESTIMATE * (usual + power), sharper + power) * sd / log1p(effect)
     return max(ceil(needed**2), fewest_blocks(family))
 

@@ -15,7 +15,7 @@ from reports.facts.series import about
 from reports.facts.standings import Contest, Standing, contests
 from reports.facts.summary import STATES, Row
 from reports.facts.traces import of_rows
-from reports.statistics.evidence import WORDS
+from reports.statistics.verdict import WORDS
 from reports.topics import contest as shared
 from reports.view import View
 

@@ -35,8 +35,8 @@ from reports.compare import comparable
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
-from reports.statistics.evidence import MARGIN, Word
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
+from reports.statistics.verdict import MARGIN, Word
 from reports.topics import comparisons, costs, limit, memory, sweeps, topology
 from reports.view import View
 from tests.docs.pages import (
