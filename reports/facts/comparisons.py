@@ -1,17 +1,15 @@
 """The comparisons of a run: every step of every system and setting, and over all of them, with verdicts. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.decode import decoded
 from core.messages import NOTHING, Message, listed, message, plural
 from core.result import Run
 from core.saved import Until
-from reports.facts.arms import addresses
 from reports.facts.best import Best, best_pairs
-from reports.facts.capacity import capacity
-from reports.facts.factors import factors
+from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
     blocks_to_time,
@@ -22,14 +20,12 @@ from reports.facts.gates import (
     saturated,
 )
 from reports.facts.hosts import host_confounds
-from reports.facts.inside import noise
 from reports.facts.loops import is_open
 from reports.facts.others import others
-from reports.facts.pairs import OVER_ALL, Pair, Setting, pairs
+from reports.facts.pairs import OVER_ALL, Pair, Setting, addresses, pairs, parameters
 from reports.facts.ran import shape_confounds
 from reports.facts.steps import NAMES, confounds, steps
-from reports.facts.summary import runtimes, setting_key
-from reports.facts.tails import tails
+from reports.facts.summary import runtimes
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
@@ -225,7 +221,7 @@ def _unless_aa_differs(verdict: Verdict, same: Sequence[tuple[Pair, Verdict]]) -
 
 
 def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting, float]) -> Comparison:
-    settings = pair.sides or tuple((single.setting[0], single.params) for single in pair.over)
+    settings = pair.sides or [single.setting for single in pair.over]
     used, in_use = median_saturation(pair.cells, run), cores_in_use([*pair.numerator.values()], run)
     of_blocks, beside = dependence(pair.ratios), others(pair.cells)
     is_beside = beside is not None and beside.is_busy
@@ -233,13 +229,13 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
     return Comparison(
         system=pair.setting[0],
-        params=dict(pair.params),
+        params=pair.params,
         numerator=pair.step.numerator,
         denominator=pair.step.denominator,
         step=pair.step.name,
         **vars(verdict),
         blocks=len(pair.ratios),
-        noise_floor=floors.get(setting_key(*pair.sides[-1]) if pair.sides else pair.setting),
+        noise_floor=floors.get([pair.setting, *pair.sides][-1]),
         confounds=[
             *confounds(pair.step, run.runtimes),
             *host_confounds(pair.step, run),
@@ -263,13 +259,13 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
         others=beside.share if beside else None,
         is_beside_others=is_beside,
-        settings=[{"system": system, "params": dict(params)} for system, params in settings],
+        settings=[{"system": setting[0], "params": parameters(setting)} for setting in settings],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},
         capacity=capacity(pair, run) if verdict.ratio is not None else {},
         far_slower=pair.far_slower,
         dependence=of_blocks,
-        noise=asdict(of_block) if (of_block := noise(pair)) else {},
+        noise=noise(pair),
     )
 
 

@@ -13,16 +13,13 @@ import numpy as np
 from core.cell import Value
 from core.result import CellResult
 from reports.facts.figures import cpu_ns
-from reports.facts.loops import is_open
-from reports.facts.pairs import Pair
 from reports.facts.summary import Row
-from reports.statistics.inside import Noise, noise_of, start_of
-from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats
+from reports.statistics.inside import start_of
+from reports.statistics.stats import Floats
 
 FEWEST_FOR_START = 8
 FEWEST_SLICES = 8
 MOST_IDLE = 0.1
-PARTS = 4  # of a cell, for its noise
 
 
 def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
@@ -86,24 +83,3 @@ def _under_way(params: Mapping[str, Value]) -> float:
         each = each or min(threads, services)
     clients = params.get("NUM_CLIENTS")
     return clients * each if isinstance(clients, int) and isinstance(each, int) else inf
-
-
-def noise(pair: Pair) -> Noise | None:
-    """Of a step of one setting; None without blocks and slices enough, and where requests came at a RATE."""
-    blocks = [*pair.ratios]
-    if pair.over or pair.gate or is_open(pair.params) or len(blocks) < FEWEST_FOR_INTERVAL:
-        return None
-    sides = [whole_slices([cells[block] for block in blocks]) for cells in (pair.denominator, pair.numerator)]
-    if not all(sides):
-        return None
-    logs = [_logs_of_parts(side[0]) for side in sides if side]
-    if not all(np.isfinite(part).all() for part in logs):
-        return None
-    return noise_of(logs[1] - logs[0], median(cell.wall_ns for cell in pair.cells) / 1e9)
-
-
-def _logs_of_parts(rates: Floats) -> Floats:
-    """Of each cell, the logs of answers in PARTS parts of its time."""
-    with np.errstate(divide="ignore"):
-        means = [part.mean(axis=1) for part in np.array_split(rates, PARTS, axis=1)]
-        return np.asarray(np.log(np.array(means, dtype=np.float64).T))

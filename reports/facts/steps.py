@@ -43,7 +43,7 @@ class Step:
     name: StepName
     denominator: str
     numerator: str
-    causes: tuple[str, ...]
+    causes: tuple[str, ...] = ()
     between: tuple[str, ...] = ()
 
 
@@ -76,7 +76,7 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
     found = [_step(named, *pair) for pair in sorted(pairs, key=lambda pair: (_place(pair[1]), _place(pair[0])))]
     if len(chain) > 2 and (chain[0], chain[-1]) not in pairs:
         found.append(_step(named, chain[0], chain[-1], "whole"))
-    same = [Step(name="aa", denominator=runtime, numerator=arm, causes=()) for arm, runtime in again.items()]
+    same = [Step(name="aa", denominator=runtime, numerator=arm) for arm, runtime in again.items()]
     return found + same
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from core.result import CellResult, Run
 from core.runtime import NATIVE
-from reports.facts.arms import addresses, group_name
 from reports.facts.best import BEST
 from reports.facts.comparisons import Comparison
+from reports.facts.pairs import addresses, group_name
 from reports.facts.summary import Row, setting_key
 
 

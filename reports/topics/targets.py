@@ -7,10 +7,9 @@ from core.messages import Message, message, verbatim
 from core.runtime import NATIVE
 from reports.document.model import ABSENT, Column, Datum, Section, bounds, estimated, plain_table, traced, words
 from reports.document.values import hundredths, mib
-from reports.facts.arms import addresses
 from reports.facts.comparisons import Comparison
 from reports.facts.costs import median_costs
-from reports.facts.pairs import OVER_ALL
+from reports.facts.pairs import OVER_ALL, addresses
 from reports.facts.series import about
 from reports.facts.standings import Contest, Standing, contests
 from reports.facts.summary import STATES, Row
