@@ -17,7 +17,6 @@ from reports.facts.gates import (
     disturbances,
     full,
     median_saturation,
-    saturated,
 )
 from reports.facts.hosts import host_confounds
 from reports.facts.loops import is_open
@@ -106,68 +105,42 @@ class Comparison(Verdict):
 
 
 def compare(run: Run) -> list[Comparison]:
-    """Every comparison that the run's arms allow: A/A, a family of its own, then the steps."""
+    """Return every comparison that the run's arms allow: A/A, a family of its own, then the steps."""
     made = pairs(run)
-    same = _judged(run, [pair for pair in made if pair.step.name == "aa"])
-    family = [pair for pair in made if pair.step.name != "aa"]
-    return [_comparison(run, pair, verdict, _floors(same)) for pair, verdict in same] + _steps(run, family, same)
+    again, family = ([pair for pair in made if (pair.step.name == "aa") is same] for same in (True, False))
+    same = _judged(run, again)
+    floors = _floors(same)
+    return [_comparison(run, pair, verdict, floors) for pair, verdict in same] + _steps(run, family, same)
 
 
 def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
-    """The steps between the best services of the runtimes, a family of their own."""
+    """Return the steps between the best services of the runtimes, a family of their own."""
     family = best_pairs(run, chosen)
     again = [pair for pair in pairs(run) if pair.step.name == "aa"] if family and run.plan.get("aa") else []
     return _steps(run, family, _judged(run, again))
 
 
 def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
-    """A comparison for each pair of *family*, where no A/A of *same* differs from itself."""
-    judged = [pair for pair in family if is_judged(run, pair) and not _blocks_to_time(pair)]
-    found = tails(judged, margin=_margin(run), anytime=is_anytime(run), seed=run.seed)
-    of_tails = {id(pair): of_tail for pair, of_tail in zip(judged, found, strict=True)}
-    return [
-        replace(
-            _comparison(run, pair, _unless_aa_differs(verdict, same), _floors(same)),
-            tails=of_tails.get(id(pair), {}),
-        )
-        for pair, verdict in _judged(run, family)
-    ]
+    """Return a comparison for each pair of *family*, which is invalid where an A/A of *same* differs from itself."""
+    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
+    why = message("A/A: {arm} differs from itself, so what differs here may be no step", arm=differs)
+    timed = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) and not _blocks_to_time(pair)}
+    found, floors, made = tails(timed, **_method(run)), _floors(same), []
+    for place, (pair, verdict) in enumerate(_judged(run, family)):
+        if differs and verdict.verdict != "invalid":
+            verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)  # noqa: PLW2901
+        made.append(replace(_comparison(run, pair, verdict, floors), tails=found.get(place, {})))
+    return made
 
 
-def _blocks_to_time(pair: Pair) -> int:
-    """Return how many blocks it takes to time each arm of each setting for long enough; 0 if it was."""
-    sides = [side for single in pair.singles for side in (single.denominator, single.numerator)]
-    return max(blocks_to_time([*side.values()]) for side in sides)
-
-
-def _margin(run: Run) -> float:
-    margin: float = run.plan.get("margin", MARGIN)
-    return margin
+def _method(run: Run) -> dict[str, Any]:
+    """Return how verdicts of *run* are reached."""
+    return {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
 
 
 def is_anytime(run: Run) -> bool:
-    """Whether blocks of *run* had been seen when their number was settled: its p must bear looking at any time."""
+    """Return whether blocks of *run* had been seen when their number was settled: p must bear looking at any time."""
     return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
-
-
-def _judged(run: Run, family: Sequence[Pair]) -> list[tuple[Pair, Verdict]]:
-    verdicts = _verdicts(run, [pair for pair in family if is_judged(run, pair)])
-    for pair in family:
-        if not is_judged(run, pair):
-            verdicts |= {key: _unjudged(one) for key, one in _verdicts(run, [pair]).items()}
-    return [(pair, _if_timed(pair, verdicts[id(pair)])) for pair in family]
-
-
-def _verdicts(run: Run, family: Sequence[Pair]) -> dict[int, Verdict]:
-    """Return a verdict on each of *family*, by its id()."""
-    return judge_family(
-        {id(pair): pair.ratios for pair in family},
-        totals={id(pair): pair.totals for pair in family},
-        margin=_margin(run),
-        gates={id(pair): pair.gate for pair in family if pair.gate},
-        anytime=is_anytime(run),
-        seed=run.seed,
-    )
 
 
 def is_judged(run: Run, pair: Pair) -> bool:
@@ -179,87 +152,99 @@ def is_judged(run: Run, pair: Pair) -> bool:
     return not chosen or pair.step.name in {*chosen, "aa", "best"}
 
 
-def _unjudged(verdict: Verdict) -> Verdict:
-    """Return *verdict* with its ratio and interval, and no claim."""
+def _judged(run: Run, family: Sequence[Pair]) -> list[tuple[Pair, Verdict]]:
+    """Return each pair with its verdict. Steps that the plan does not judge do not belong to the family."""
+    verdicts: dict[int, Verdict] = {}
+    for wanted in (True, False):
+        mine = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) is wanted}
+        verdicts |= judge_family(
+            {place: pair.ratios for place, pair in mine.items()},
+            totals={place: pair.totals for place, pair in mine.items()},
+            gates={place: pair.gate for place, pair in mine.items()},
+            **_method(run),
+        )
+    return [(pair, _withheld(run, pair, verdicts[place])) for place, pair in enumerate(family)]
+
+
+def _withheld(run: Run, pair: Pair, verdict: Verdict) -> Verdict:
+    """Return *verdict* without a claim if the plan does not judge the step, or if an arm was timed too briefly."""
+    needed = _blocks_to_time(pair)
     if verdict.verdict == "invalid":
         return verdict
-    why = message("the plan does not judge this step (--judged-steps)")
-    return replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
-
-
-def _if_timed(pair: Pair, verdict: Verdict) -> Verdict:
-    """Return *verdict*, inconclusive if an arm of a setting was timed for too short in all blocks together."""
-    needed = _blocks_to_time(pair)
-    if not needed or verdict.verdict in ("invalid", "unjudged"):
-        return verdict
+    if not is_judged(run, pair):
+        why = message("the plan does not judge this step (--judged-steps)")
+        return replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
     short = message(
         "an arm was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
         code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
     )  # fmt: skip
     most = max(needed, verdict.blocks_needed or 0)
-    return replace(verdict, verdict="inconclusive", why=short, obstacle=short, blocks_needed=most)
+    return (
+        replace(verdict, verdict="inconclusive", why=short, obstacle=short, blocks_needed=most) if needed else verdict
+    )
+
+
+def _blocks_to_time(pair: Pair) -> int:
+    """Return how many blocks it takes to time each arm of each setting for long enough; 0 if it was."""
+    return max(blocks_to_time([*cells.values()]) for single in pair.singles for cells in single.arms.values())
 
 
 def _floors(same: Sequence[tuple[Pair, Verdict]]) -> dict[Setting, float]:
-    return {pair.setting: floor for pair, verdict in same if (floor := _floor(pair, verdict)) is not None}
-
-
-def _floor(pair: Pair, verdict: Verdict) -> float | None:
-    """How far from 1 the interval of an A/A comparison reaches, as a share; None without an interval."""
-    if len(pair.ratios) < FEWEST_FOR_INTERVAL or not verdict.low or not verdict.high:
-        return None
-    return max(verdict.high, 1 / verdict.low) - 1
-
-
-def _unless_aa_differs(verdict: Verdict, same: Sequence[tuple[Pair, Verdict]]) -> Verdict:
-    """*verdict*, invalid where a runtime differs from itself: what does that may be in every step."""
-    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), None)
-    if differs is None or verdict.verdict == "invalid":
-        return verdict
-    why = message("A/A: {arm} differs from itself, so what differs here may be no step", arm=differs)
-    return replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
+    """Return how far from 1 the interval of each A/A comparison reaches, as a share, by setting."""
+    return {
+        pair.setting: max(verdict.high, 1 / verdict.low) - 1
+        for pair, verdict in same
+        if len(pair.ratios) >= FEWEST_FOR_INTERVAL and verdict.low and verdict.high
+    }
 
 
 def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting, float]) -> Comparison:
-    settings = pair.sides or [single.setting for single in pair.over]
-    used, in_use = median_saturation(pair.cells, run), cores_in_use([*pair.numerator.values()], run)
-    of_blocks, beside = dependence(pair.ratios), others(pair.cells)
+    cells, step, of_blocks, beside = pair.cells, pair.step, dependence(pair.ratios), others(pair.cells)
+    used, in_use = median_saturation(cells, run), cores_in_use([*pair.numerator.values()], run)
     is_beside = beside is not None and beside.is_busy
     if beside and is_beside and verdict.verdict != "invalid":
         verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
+    arms = (step.denominator, step.numerator)
+    differs = [
+        *confounds(step, run.runtimes),
+        *host_confounds(step, run),
+        *shape_confounds(arms, ([*pair.denominator.values()], [*pair.numerator.values()])),
+    ]
+    far_slower = [
+        plural(
+            "{count} cell of {arm} was slower than its others by a quarter or more",
+            "{count} cells of {arm} were slower than its others by a quarter or more",
+            count=count, arm=arm,
+        )
+        for arm, count in zip(arms, pair.far_slower.values(), strict=True)
+        if count
+    ]  # fmt: skip
     return Comparison(
+        **vars(verdict),
         system=pair.setting[0],
         params=pair.params,
-        numerator=pair.step.numerator,
-        denominator=pair.step.denominator,
-        step=pair.step.name,
-        **vars(verdict),
+        numerator=step.numerator,
+        denominator=step.denominator,
+        step=step.name,
         blocks=len(pair.ratios),
         noise_floor=floors.get([pair.setting, *pair.sides][-1]),
-        confounds=[
-            *confounds(pair.step, run.runtimes),
-            *host_confounds(pair.step, run),
-            *shape_confounds(
-                (pair.step.denominator, pair.step.numerator),
-                ([*pair.denominator.values()], [*pair.numerator.values()]),
-            ),
-        ]
-        if pair.step.name != "aa"
-        else [],
+        confounds=[] if step.name == "aa" else differs,
         notes=[
             *([AT_RATE] if is_open(pair.params) else []),
-            *saturated(used),
-            *full(in_use, pair.cells),
-            *disturbances(pair.cells),
-            *_far_slower(pair),
+            *full(used, in_use, cells),
+            *disturbances(cells),
+            *far_slower,
             *([DEPENDENT] if depends(of_blocks) else []),
         ],
         saturation=used,
         cores_in_use=in_use,
-        disturbed=sum(bool(cell.disturbances) for cell in pair.cells) / len(pair.cells) if pair.cells else None,
+        disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
         others=beside.share if beside else None,
         is_beside_others=is_beside,
-        settings=[{"system": setting[0], "params": parameters(setting)} for setting in settings],
+        settings=[
+            {"system": setting[0], "params": parameters(setting)}
+            for setting in pair.sides or [single.setting for single in pair.over]
+        ],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},
         capacity=capacity(pair, run) if verdict.ratio is not None else {},
@@ -267,20 +252,6 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         dependence=of_blocks,
         noise=noise(pair),
     )
-
-
-def _far_slower(pair: Pair) -> list[Message]:
-    """How many cells of each arm were far slower than the others, where some were."""
-    arms = {"denominator": pair.step.denominator, "numerator": pair.step.numerator}
-    return [
-        plural(
-            "{count} cell of {arm} was slower than its others by a quarter or more",
-            "{count} cells of {arm} were slower than its others by a quarter or more",
-            count=count, arm=arms[side],
-        )
-        for side, count in pair.far_slower.items()
-        if count
-    ]  # fmt: skip
 
 
 def widest(run: Run) -> float:

@@ -1,6 +1,6 @@
 """What a comparison says besides its ratio: factors of the ratio, capacity of services, latency, noise. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from math import exp, isfinite, log
@@ -127,20 +127,21 @@ def _cores(cell: CellResult, run: Run) -> int:
 # ---- latency and noise ---------------------------------------------------------------------------------------------
 
 
-def tails(pairs: Sequence[Pair], *, margin: float, anytime: bool, seed: int) -> list[dict[str, Any]]:
-    """For each pair return {percentile: {ratio, low, high, p, verdict}}, all one family. ratio above 1: less latency.
+def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]:
+    """Return {percentile: {ratio, low, high, p, verdict}} of each pair, all one family. ratio above 1: less latency.
 
     Those are missing that the cells have too few requests for: 10,000 in each cell for p999.
+    method: margin, anytime and seed, as judge_family() takes them
     """
     ratios = {
         (place, name): logs
-        for place, pair in enumerate(pairs)
+        for place, pair in pairs.items()
         for name, read in PERCENTILES.items()
         if not pair.gate and (logs := pair.log_ratios(read))
     }
-    found: list[dict[str, Any]] = [{} for _ in pairs]
-    for (place, name), verdict in judge_family(ratios, margin=margin, anytime=anytime, seed=seed).items():
-        found[place][name] = {key: getattr(verdict, key) for key in OF_TAIL}
+    found: dict[int, dict[str, Any]] = {}
+    for (place, name), verdict in judge_family(ratios, **method).items():
+        found.setdefault(place, {})[name] = {key: getattr(verdict, key) for key in OF_TAIL}
     return found
 
 

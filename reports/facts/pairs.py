@@ -139,14 +139,14 @@ def _cells(run: Run) -> dict[Setting, dict[str, dict[int, CellResult]]]:
 
 def pair_of(before: Cells, after: Cells, **about: Any) -> Pair:
     """Return the pair of these cells. about: its setting, step and sides."""
-    times, cells = (times_ns(before), times_ns(after)), [*before.values(), *after.values()]
+    times = times_ns(before), times_ns(after)
     return Pair(
         **about,
         denominator=before,
         numerator=after,
         ratios=log_ratios(*times),
         totals=totals(*times),
-        gate=gate(cells) or mixed(cells),
+        gate=gate([*before.values(), *after.values()]),
     )
 
 

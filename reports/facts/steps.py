@@ -1,13 +1,12 @@
 """Which runtimes are compared, and what each comparison is due to: version, build, lock or JIT. Pure."""
 
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from core.messages import AND, COMMA, NOTHING, Arg, Message, listed, message
+from core.messages import AND, COMMA, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeName
 
 StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
@@ -16,8 +15,9 @@ FLAGS: Mapping[str, Arg] = {
     **{name: name for name in ("pgo", "lto", "shared", "debug", "tail_call")},
     "jit": message("JIT built in"),
 }
+VERSION = message("version")
 NAMES: Mapping[str, Message] = {
-    "version": message("version"),
+    "version": VERSION,
     "patch": message("patch"),
     "build": message("build"),
     "lock": message("GIL"),
@@ -27,7 +27,11 @@ NAMES: Mapping[str, Message] = {
     "other": message("several"),
     "best": message("best against best"),
 }
-INCREMENTAL_GC = (("3.14.0a1", "3.14.5"), ("3.15.0a1", "3.15.0b1"))  # of default builds, the last without
+# Of default builds, with minor and release as RuntimeName has them; the last of each is without.
+INCREMENTAL_GC = (((14, (0, "a", 1)), (14, (5, "release", 0))), ((15, (0, "a", 1)), (15, (0, "b", 1))))
+CAUSES: Mapping[StepName, str] = {
+    "version": "version", "patch": "patch", "build": "free_threaded", "lock": "gil_enabled", "jit": "jit_enabled"
+}  # fmt: skip
 Pair: TypeAlias = tuple[RuntimeName, RuntimeName]
 ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
@@ -43,20 +47,14 @@ class Step:
     name: StepName
     denominator: str
     numerator: str
-    causes: tuple[str, ...] = ()
+    causes: tuple[StepName, ...] = ()
     between: tuple[str, ...] = ()
 
 
-def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[str, ...]:
+def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName, ...]:
     """Return what differs between two runtimes: version, patch release of one version, build, lock (GIL), JIT."""
-    differs = {
-        "version": denominator.version != numerator.version,
-        "patch": denominator.version == numerator.version and denominator.patch != numerator.patch,
-        "build": denominator.free_threaded != numerator.free_threaded,
-        "lock": denominator.gil_enabled != numerator.gil_enabled,
-        "jit": denominator.jit_enabled != numerator.jit_enabled,
-    }
-    return tuple(name for name, holds in differs.items() if holds)
+    differs = [cause for cause, name in CAUSES.items() if getattr(denominator, name) != getattr(numerator, name)]
+    return tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
 
 
 def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
@@ -127,14 +125,10 @@ def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Pair]) -> list[Pair]:
 def _step(
     named: Mapping[RuntimeName, str], denominator: RuntimeName, numerator: RuntimeName, name: StepName | None = None
 ) -> Step:
-    differs = causes(denominator, numerator)
-    single: Mapping[tuple[str, ...], StepName] = {
-        ("version",): "version", ("patch",): "patch", ("build",): "build", ("lock",): "lock", ("jit",): "jit"
-    }  # fmt: skip
-    arms = named[denominator], named[numerator]
+    differs, arms = causes(denominator, numerator), (named[denominator], named[numerator])
     ends = (denominator, numerator) if "patch" in differs else (RuntimeName.parse(arms[0]), RuntimeName.parse(arms[1]))
     return Step(
-        name=name or single.get(differs, "other"),
+        name=name or (differs[0] if len(differs) == 1 else "other"),
         denominator=arms[0],
         numerator=arms[1],
         causes=differs,
@@ -168,56 +162,42 @@ def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tu
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """What else differs between the builds of a step than its cause.
+    """Return what else differs between the builds of a step than its cause.
 
     Compiler, flags, version where it is no cause, a garbage collector of some patch releases only; versions of the
     packages in a user's own environment.
     """
-    before, after = runtimes.get(step.denominator), runtimes.get(step.numerator)
-    if before is None or after is None:
+    if step.denominator not in runtimes or step.numerator not in runtimes:
         return []
-    facts = [(message("compiler"), "compiler")]
-    facts += [] if {"version", "patch"} & {*step.causes} else [(message("version"), "version")]
-    differs = [_against(name, str(before.get(key)), str(after.get(key))) for name, key in facts]
-    differs[1:1] = [_against(name, _on(before, flag), _on(after, flag)) for flag, name in FLAGS.items()]
-    collectors = [ON if _collects_incrementally(one) else OFF for one in (before, after)]
-    differs.append(_against(message("incremental garbage collector (3.14.0 to 3.14.4)"), *collectors))
-    return [*filter(None, differs), *_other_packages(before.get("packages", {}), after.get("packages", {}))]
-
-
-def _against(name: Arg, before: Arg, after: Arg) -> Message:
-    """What differs, on both sides; nothing where it does not."""
-    alike = before == after
-    return NOTHING if alike else message("{name} {before} against {after}", name=name, before=before, after=after)
-
-
-def _other_packages(before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]]) -> list[Message]:
-    """Packages whose versions differ, or that only one has, by a user's requirements file.
-
-    That stands there by its absolute path; our own files pin one version for every runtime.
-    """
+    before, after = (_build(arm, runtimes[arm]) for arm in (step.denominator, step.numerator))
+    if {"version", "patch"} & {*step.causes}:
+        del before[VERSION]
+    rows = [(label, value, after[label]) for label, value in before.items()]
+    installed, others = (runtimes[arm].get("packages", {}) for arm in (step.denominator, step.numerator))
+    for file in installed:
+        if file.startswith("/") and file in others:  # a user's; our own files pin one version for every runtime
+            mine, theirs = installed[file], others[file]
+            rows += [
+                (message("package {name}", name=name), mine.get(name, MISSING), theirs.get(name, MISSING))
+                for name in sorted({*mine, *theirs} - INSTALLERS)
+            ]
     return [
-        _against(message("package {name}", name=name), mine.get(name, MISSING), theirs.get(name, MISSING))
-        for file in before
-        if file.startswith("/") and file in after
-        for mine, theirs in [(before[file], after[file])]
-        for name in sorted({*mine, *theirs} - INSTALLERS)
-        if mine.get(name) != theirs.get(name)
+        message("{name} {before} against {after}", name=label, before=value, after=other)
+        for label, value, other in rows
+        if value != other
     ]
 
 
-def _collects_incrementally(facts: Mapping[str, Any]) -> bool:
-    version = _order(str(facts.get("version")))
-    return not facts.get("gil_disabled_build") and any(
-        _order(low) <= version < _order(high) for low, high in INCREMENTAL_GC
+def _build(arm: str, facts: Mapping[str, Any]) -> dict[Arg, Arg]:
+    """Return what an interpreter reported of its build, by label."""
+    version, flags = str(facts.get("version")), facts.get("flags", {})
+    name = RuntimeName.parse(arm).of_release(version)
+    collects = not name.free_threaded and any(
+        first <= (name.minor, name.release) < end for first, end in INCREMENTAL_GC
     )
-
-
-def _order(version: str) -> tuple[int, int, str, int]:
-    """Sort key of '3.15.0b1'; a release comes after its previews."""
-    match = re.match(r"3\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", version)
-    return (int(match[1]), int(match[2]), match[3] or "release", int(match[4] or 0)) if match else (0, 0, "", 0)
-
-
-def _on(facts: Mapping[str, Any], flag: str) -> Message:
-    return ON if facts.get("flags", {}).get(flag) else OFF
+    return {
+        message("compiler"): str(facts.get("compiler")),
+        **{label: ON if flags.get(flag) else OFF for flag, label in FLAGS.items()},
+        VERSION: version,
+        message("incremental garbage collector (3.14.0 to 3.14.4)"): ON if collects else OFF,
+    }
