@@ -26,11 +26,11 @@ from reports.document.model import (
     words,
 )
 from reports.document.values import seconds, whole
+from reports.facts.builds import UNKNOWN, build_facts, packages, unlike
+from reports.facts.cells import Row, setting_key
 from reports.facts.comparisons import Comparison
-from reports.facts.differences import FACTS, UNKNOWN, packages, unlike
 from reports.facts.measures import Measure, measure
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import Row, setting_key
 from reports.facts.traces import of_rows
 from reports.topics import machine, sections
 from reports.topics.comparisons import caption, columns, figures, ratio_scale
@@ -222,7 +222,7 @@ def _fact(value: Any) -> Message:
 def _interpreter(facts: Mapping[str, Any]) -> dict[Message, Message]:
     """What tells builds of one name apart, and the packages in use."""
     installed = {verbatim(name): verbatim(version) for name, version in packages(facts).items()}
-    return {**{label: read(facts) for label, read in FACTS.values()}, **installed}
+    return {**build_facts(facts), **installed}
 
 
 def _in_several(items: Sequence[tuple[Key, Member, Value]]) -> list[list[tuple[Member, Value]]]:

@@ -10,7 +10,7 @@ from reports.compare.samples import cell_name
 from reports.compare.section import time_text
 from reports.document.model import interval
 from reports.document.values import thousandths
-from reports.facts.arrangement import varying_names
+from reports.facts.settings import varying_names
 from reports.statistics.verdict import WORDS
 
 Outcome = Literal["passed", "slower", "open"]

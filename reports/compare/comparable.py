@@ -6,7 +6,7 @@ from typing import Any
 from core.messages import SEMICOLON, Message, listed, message, verbatim
 from core.method import Method, Warmup
 from reports.compare.samples import Saved
-from reports.facts.differences import UNKNOWN, differences, packages
+from reports.facts.builds import UNKNOWN, differences, packages
 
 # What was measured elsewhere, or in another way, says nothing about the services.
 MACHINE = {

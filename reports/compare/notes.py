@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from core.messages import AND, Message, listed, message, plural
 from reports.compare.pairs import Pair, pairs, unpaired
 from reports.compare.samples import Sample, Saved, cell_name, cell_names
-from reports.facts.arrangement import varying_names
+from reports.facts.settings import varying_names
 
 SHOWN_CELLS = 8
 

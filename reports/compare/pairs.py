@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.messages import SEMICOLON, Message, listed, message
 from reports.compare.samples import Sample, Saved
-from reports.facts.arrangement import value_text
+from reports.facts.settings import value_text
 
 
 @dataclass(frozen=True, kw_only=True)

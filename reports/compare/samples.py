@@ -8,9 +8,9 @@ from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import Method
 from core.result import CellResult, Run
+from reports.facts.cells import Row, rows, setting_key
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import parameter_values
-from reports.facts.summary import Row, rows, setting_key
 
 FS_PER_NS = 1_000_000
 FS_PER_S = 10**15

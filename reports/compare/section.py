@@ -8,8 +8,7 @@ from reports.compare.runs import CellComparison, Compared
 from reports.compare.samples import FS_PER_S, setting_text
 from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
 from reports.document.values import thousandths
-from reports.facts.arrangement import varying_names
-from reports.facts.settings import Settings
+from reports.facts.settings import Settings, varying_names
 from reports.statistics.verdict import WORDS
 
 _UNITS = (("s", FS_PER_S), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))

@@ -13,9 +13,9 @@ from core.errors import BadInput
 from core.histogram import SUB_BITS, Histogram, bounds_ns
 from core.messages import message
 from reports.exports.writing import Exported, written
-from reports.facts.arrangement import value_text, varying
+from reports.facts.cells import Row
 from reports.facts.curves import deviation_ns
-from reports.facts.summary import Row
+from reports.facts.settings import value_text, varying
 from reports.view import View
 
 TICKS_PER_HALVING = 5

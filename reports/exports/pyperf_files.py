@@ -18,7 +18,7 @@ from core.result import Run
 from reports.compare.comparable import MACHINE, SURROUNDINGS
 from reports.compare.samples import FS_PER_S, BlockTime, Sample, Saved, of_run
 from reports.exports.writing import Exported, written
-from reports.facts.arrangement import value_text
+from reports.facts.settings import value_text
 from reports.view import View
 
 VERSION = "1.0"

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from reports.facts.cells import Row, setting_key
 from reports.facts.standings import Contest, Standing, rate_share
-from reports.facts.summary import Row, setting_key
 
 KEEP_AWAKE = "KEEP_AWAKE"
 Awake: TypeAlias = Mapping[tuple[str, tuple[str, str]], Row]

@@ -8,9 +8,9 @@ from typing import Any
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
+from reports.facts.cells import Row, setting_key
 from reports.facts.figures import cpu_ns
 from reports.facts.hosts import cores_of
-from reports.facts.summary import Row, setting_key
 from reports.statistics.stats import Estimate, effect
 
 LEAST_GAIN = 0.03

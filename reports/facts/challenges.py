@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reports.facts.cells import request_ns
 from reports.facts.standings import Contest, Standing, rate_share
-from reports.facts.summary import request_ns
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios
 

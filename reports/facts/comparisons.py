@@ -9,6 +9,7 @@ from core.messages import NOTHING, Message, listed, message, plural
 from core.result import Run
 from core.saved import Until
 from reports.facts.best import Best, best_pairs
+from reports.facts.cells import runtimes
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -24,7 +25,6 @@ from reports.facts.others import others
 from reports.facts.pairs import OVER_ALL, Pair, Setting, addresses, pairs, parameters
 from reports.facts.ran import shape_confounds
 from reports.facts.steps import NAMES, confounds, steps
-from reports.facts.summary import runtimes
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond

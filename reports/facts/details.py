@@ -22,7 +22,7 @@ from reports.statistics.inside import noise_of
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, effect
 from reports.statistics.verdict import judge_family
 
-PERCENTILES = {one.name.removesuffix("_ns"): one.read for one in FIGURES if one.is_percentile}
+PERCENTILES = {one.percentile: one.read for one in FIGURES if one.percentile}
 OF_TAIL = ("ratio", "low", "high", "p", "verdict")
 SIDES = {"both": ("services", "clients"), "service": ("services",), "client": ("clients",)}
 LEAST_BUSY = 0.9

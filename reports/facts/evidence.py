@@ -8,9 +8,9 @@ from core.result import Run
 from core.runtime import RuntimeName
 from reports.facts.advice import NOTABLE_SHARE, Collecting, Cost, Fact, LockWait, SharedCounts, SlowRelease, Stops
 from reports.facts.bounds import bound, bound_of_lock, row_of
+from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
 from reports.facts.pauses import Pauses, pauses
-from reports.facts.summary import Row
 from reports.facts.waits import lines, settings, waits
 
 LEAST_SAMPLES = 20

@@ -5,9 +5,10 @@ from functools import partial
 
 from core.messages import Message
 from core.result import CellResult, Run
+from reports.facts.cells import Series, series
 from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
-from reports.facts.series import Series, labels, series
+from reports.facts.settings import labels
 from reports.facts.topologies import WORKERS
 from reports.statistics.verdict import Verdict, falls
 

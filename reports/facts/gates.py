@@ -8,11 +8,11 @@ from core.messages import NOTHING, Message, listed, message
 from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
+from reports.facts.cells import reasons
 from reports.facts.costs import saturation
 from reports.facts.figures import cpu_ns
 from reports.facts.hosts import cores_of
 from reports.facts.others import others
-from reports.facts.summary import reasons
 
 LEAST_TIMED_NS = 2_000_000_000  # of an arm, over all blocks; docs/statistics.md has the simulation
 MOST_SATURATION = 0.8

@@ -10,7 +10,8 @@ import numpy as np
 
 from core.messages import Message
 from core.result import CellResult, Run
-from reports.facts.series import Series, is_proportional, labels, memory_bytes, number, series
+from reports.facts.cells import Series, is_proportional, memory_bytes, number, series
+from reports.facts.settings import labels
 from reports.statistics.stats import Estimate, least_squares, line_fit
 
 CLIENTS = "NUM_CLIENTS"

@@ -1,12 +1,12 @@
 """Runs across hosts: how many cores services and clients had, and what hosts differ in. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.messages import Message, message, verbatim
 from core.result import Run
 from core.system import CLIENT, SERVICE
-from reports.facts.differences import FACTS, UNKNOWN, packages, unlike
+from reports.facts.builds import build_facts, by_label, known, packages, unlike
 from reports.facts.steps import MISSING, Step
 
 MACHINE: Mapping[str, Message] = {
@@ -47,30 +47,16 @@ def have_cores_of_their_own(run: Run) -> bool:
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
-    """Where the hosts differ, as machines and in the two runtimes of the step; nothing for one machine."""
+    """Return where the hosts differ, as machines and in the two runtimes of the step; nothing for one machine."""
     hosts = run.machine.get("hosts") or {}
-    machines = {
-        label: {name: verbatim(str(host[key])) if host.get(key) else UNKNOWN for name, host in hosts.items()}
-        for key, label in MACHINE.items()
-    }
-    facts = {
-        **machines,
-        **{label: values for name in (step.denominator, step.numerator) for label, values in _builds(name, hosts)},
-    }
+    facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})
+    for runtime in (step.denominator, step.numerator):
+        builds = {name: (host.get("builds") or {}).get(runtime, {}) for name, host in hosts.items()}
+        installed = {
+            name: {verbatim(package): verbatim(version) for package, version in sorted(packages(build).items())}
+            for name, build in builds.items()
+        }
+        of_builds = by_label({name: build_facts(build) for name, build in builds.items()})
+        for label, values in {**of_builds, **by_label(installed, MISSING)}.items():
+            facts[message("{runtime}, {fact}", runtime=runtime, fact=label)] = values
     return [message("hosts differ in {difference}", difference=line) for line in unlike(facts)]
-
-
-def _builds(runtime: str, hosts: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Message, dict[str, Message]]]:
-    builds = {name: (host.get("builds") or {}).get(runtime, {}) for name, host in hosts.items()}
-    for label, read in FACTS.values():
-        yield _of(runtime, label), {name: read(build) for name, build in builds.items()}
-    installed = {name: packages(build) for name, build in builds.items()}
-    for package in sorted({package for of_one in installed.values() for package in of_one}):
-        yield (
-            _of(runtime, verbatim(package)),
-            {name: verbatim(of_one[package]) if package in of_one else MISSING for name, of_one in installed.items()},
-        )
-
-
-def _of(runtime: str, what: Message) -> Message:
-    return message("{runtime}, {fact}", runtime=runtime, fact=what)

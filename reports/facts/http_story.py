@@ -8,7 +8,7 @@ from core.runtime import NATIVE
 from reports.document.model import traced
 from reports.document.values import tenths
 from reports.facts.http_workers import BEAST, HELD, RELEASED, UNDECLARED, ClientRow, bench_ratio, ratio_text
-from reports.facts.series import about
+from reports.facts.settings import about
 from reports.facts.traces import together
 
 NAMES = {

@@ -17,10 +17,9 @@ from core.result import CellResult
 from core.runtime import NATIVE, RuntimeName
 from reports.document.model import Form, estimate
 from reports.document.values import hundredths
-from reports.facts.arrangement import varying
-from reports.facts.settings import parameter_values
+from reports.facts.cells import Row
+from reports.facts.settings import parameter_values, varying
 from reports.facts.standings import titled
-from reports.facts.summary import Row
 from reports.facts.traces import of_rows
 from reports.statistics.stats import Estimate, effect, paired_effect
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from core.cell import Value
 from core.result import CellResult
+from reports.facts.cells import Row
 from reports.facts.figures import cpu_ns
-from reports.facts.summary import Row
 from reports.statistics.inside import start_of
 from reports.statistics.stats import Floats
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.messages import Message, message
-from reports.facts.summary import Row
+from reports.facts.cells import Row
 
 NOTABLE = 0.001
 CLOSED = message(

@@ -7,8 +7,8 @@ from statistics import median
 from typing import Literal
 
 from core.result import CellResult
+from reports.facts.cells import Row, setting_key
 from reports.facts.comparisons import Comparison
-from reports.facts.summary import Row, setting_key
 from reports.statistics.stats import Estimate, effect
 
 PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # the first that all cells of a setting have

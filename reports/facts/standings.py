@@ -8,9 +8,9 @@ from core.cell import Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.result import CellResult
 from core.runtime import NATIVE
-from reports.facts.arrangement import value_text
+from reports.facts.cells import Row, request_ns
 from reports.facts.figures import cpu_ns
-from reports.facts.summary import Row, request_ns
+from reports.facts.settings import value_text
 from reports.statistics.stats import Estimate, paired_effect
 
 OWN_CHOICES = ("NUM_SERVER_THREADS",)  # Netty takes part with one thread and with two

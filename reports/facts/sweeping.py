@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.cell import PARAMETERS
-from reports.facts.arrangement import by_system, shown, varying
-from reports.facts.summary import Row
+from reports.facts.cells import Row, by_system
+from reports.facts.settings import shown, varying
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from core.saved import Machine
+from reports.facts.cells import Series, median_requests_per_s, memory_bytes, number, request_ns, series
 from reports.facts.figures import cpu_ns
 from reports.facts.ran import Shape, differ, loop_share, ran, shape_text
-from reports.facts.series import Series, labels, median_requests_per_s, memory_bytes, number, series
-from reports.facts.summary import request_ns
+from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios, paired_effect
 

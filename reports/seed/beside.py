@@ -6,7 +6,7 @@ from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import ABSENT, Datum, Line, Section, Table, plain_table, words
 from reports.document.values import seconds
-from reports.facts.summary import Row, runtimes
+from reports.facts.cells import Row, runtimes
 from reports.facts.traces import of_rows
 from reports.seed.published import INTERPRETERS, MACHINE, REQUESTS, SYSTEMS, SeedRow, SeedSystem, SeedTable
 from reports.view import View

@@ -16,10 +16,8 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
-from reports.facts.arrangement import varying_names
 from reports.facts.figures import requests_per_s
-from reports.facts.settings import parameter_values
-from reports.facts.summary import as_message
+from reports.facts.settings import parameter_values, varying_names
 from reports.render.console import terminal
 from reports.terminal.pace import Pace, time_left
 
@@ -63,8 +61,8 @@ def cell_line(result: CellResult) -> Message:
         block=result.block, system=result.system, runtime=result.runtime,
     )  # fmt: skip
     if result.status != "ok":
-        failed = message("failed: {reason}", reason=as_message(result.reason))
-        invalid = message("invalid: {reason}", reason=as_message(result.reason))
+        failed = message("failed: {reason}", reason=result.reason)
+        invalid = message("invalid: {reason}", reason=result.reason)
         return message("{cell} {outcome}", cell=name, outcome=failed if result.status == "failed" else invalid)
     if not result.clients:
         return message("{cell} idle: no clients", cell=name)

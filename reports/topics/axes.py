@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from core.cell import Value
 from core.messages import Message
 from reports.document.drawing import Axis
-from reports.facts.arrangement import value_text
+from reports.facts.settings import value_text
 
 LOG_FROM_RATIO = 8
 MARGIN = 0.04

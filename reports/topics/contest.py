@@ -20,8 +20,8 @@ from reports.document.model import (
     words,
 )
 from reports.document.values import hundredths, microseconds, whole
+from reports.facts.cells import Row
 from reports.facts.standings import Contest, Standing
-from reports.facts.summary import Row
 from reports.facts.traces import of_rows
 from reports.statistics.stats import Estimate
 from reports.topics.absent import absent_sentences

@@ -20,9 +20,9 @@ from reports.document.model import (
     words,
 )
 from reports.document.values import megabytes, tenths
+from reports.facts.cells import Row, setting_key
 from reports.facts.commands import command_line
 from reports.facts.costs import Costs, median_costs, what_moved
-from reports.facts.summary import Row, setting_key
 from reports.facts.traces import of_rows
 from reports.topics import of_run
 from reports.view import View

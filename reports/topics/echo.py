@@ -8,12 +8,12 @@ from core.messages import SEMICOLON, Message, listed, message, verbatim
 from reports.document.model import ABSENT, Column, Datum, Section, estimated, number, words
 from reports.document.values import hundredths, microseconds, tenths, whole
 from reports.facts.awake import KEEP_AWAKE, Awake, asleep_and_awake, fastest, overtaking, twin
+from reports.facts.builds import service_version
+from reports.facts.cells import Row
 from reports.facts.curves import deviation_ns
-from reports.facts.series import about
+from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, contests, mean_latency_ns
-from reports.facts.summary import Row
 from reports.facts.traces import of_rows
-from reports.facts.versions import service_version
 from reports.topics import contest as shared
 from reports.view import View
 

@@ -8,11 +8,11 @@ from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, groups, number, words
 from reports.document.shapes import tip
 from reports.document.values import microseconds, ratio, whole
+from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
 from reports.facts.curves import curve, percentiles
 from reports.facts.loops import loop_words
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import Row
 from reports.facts.traces import of_rows
 from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import by_setting

@@ -7,10 +7,10 @@ from typing import Any
 from core.messages import AND, Message, listed, message, plural
 from reports.document.model import Column, Datum, Section, estimated, words
 from reports.document.values import hundredths, megabytes
+from reports.facts.cells import Row
 from reports.facts.challenges import OURS, Challenge, best_of_ours, challenges
-from reports.facts.series import about
+from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, contests, rate_share
-from reports.facts.summary import Row
 from reports.facts.traces import of_rows, together
 from reports.statistics.significance import ALPHA, fewest_blocks
 from reports.topics import contest as shared

@@ -6,11 +6,11 @@ from statistics import median
 from core.messages import SEMICOLON, Message, listed, message
 from reports.document.model import Column, Datum, Section, estimated, number, words
 from reports.document.values import hundredths, microseconds, whole
-from reports.facts.series import about
+from reports.facts.builds import client_version
+from reports.facts.cells import Row
+from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, client_cpu_share, contests, rate_share
-from reports.facts.summary import Row
 from reports.facts.traces import of_rows, together
-from reports.facts.versions import client_version
 from reports.statistics.stats import Estimate
 from reports.topics import contest as shared
 from reports.view import View

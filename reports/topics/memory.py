@@ -27,10 +27,10 @@ from reports.document.model import (
 )
 from reports.document.shapes import tip
 from reports.document.values import MIB, kib, mib, size, whole
+from reports.facts.cells import Row, memory_bytes
 from reports.facts.footprints import Beyond, Footprint, beyond, footprints
 from reports.facts.growth import CLIENTS, SIDES, Growth, Side, growths, of_side
-from reports.facts.series import about, memory_bytes
-from reports.facts.summary import Row
+from reports.facts.settings import about
 from reports.facts.traces import of_cells, of_rows
 from reports.view import View
 

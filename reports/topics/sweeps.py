@@ -10,11 +10,10 @@ from reports.document.drawing import Axis, Curve, Panel
 from reports.document.model import Figure, Section, Table, interval, traced
 from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import ratio, whole
-from reports.facts.arrangement import value_text
+from reports.facts.cells import Row
 from reports.facts.falls import Ending, endings
 from reports.facts.measures import Measure, measure
-from reports.facts.series import about
-from reports.facts.summary import Row
+from reports.facts.settings import about, value_text
 from reports.facts.sweeping import Sweep, sweeps
 from reports.facts.traces import of_cells, of_row, of_rows
 from reports.topics.axes import places_of, swept_axis

@@ -7,12 +7,12 @@ from core.messages import Message, message, verbatim
 from core.runtime import NATIVE
 from reports.document.model import ABSENT, Column, Datum, Section, bounds, estimated, plain_table, traced, words
 from reports.document.values import hundredths, mib
+from reports.facts.cells import STATES, Row
 from reports.facts.comparisons import Comparison
 from reports.facts.costs import median_costs
 from reports.facts.pairs import OVER_ALL, addresses
-from reports.facts.series import about
+from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, contests
-from reports.facts.summary import STATES, Row
 from reports.facts.traces import of_rows
 from reports.statistics.verdict import WORDS
 from reports.topics import contest as shared

@@ -12,7 +12,7 @@ from reports.document.shapes import tip
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.facts.figures import requests_per_s
 from reports.facts.ran import shape_text
-from reports.facts.series import about
+from reports.facts.settings import about
 from reports.facts.topologies import (
     LOAD,
     Claim,

@@ -7,7 +7,7 @@ from core.messages import AND, Message, listed, message, plural
 from reports.document.model import estimate, traced
 from reports.document.values import hundredths
 from reports.facts.ran import shape_text
-from reports.facts.series import about
+from reports.facts.settings import about
 from reports.facts.topologies import NO_LOAD, Claim, Crossing, Place, Topology, load_text
 from reports.facts.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate

@@ -6,8 +6,8 @@ import pytest
 
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
+from reports.facts.cells import rows
 from reports.facts.pauses import Pauses, pauses
-from reports.facts.summary import rows
 from tests.contract.own_services import measured
 from tests.contract.serving import check_ok
 from tests.reports.sample import run_of

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from core.result import CellResult, Run
+from reports.facts.cells import rows
 from reports.facts.http_workers import ClientRow, client_rows
-from reports.facts.summary import rows
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
 

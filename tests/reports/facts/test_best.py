@@ -8,8 +8,8 @@ import pytest
 from core.cell import Value, parameter
 from core.result import Run
 from reports.facts.best import bests
+from reports.facts.cells import rows
 from reports.facts.comparisons import compare, compare_bests
-from reports.facts.summary import rows
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 

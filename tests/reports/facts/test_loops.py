@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from reports.facts.cells import rows
 from reports.facts.loops import loop_words
-from reports.facts.summary import rows
 from tests.reports.facts.timed_cells import timed
 from tests.reports.sample import run_of
 

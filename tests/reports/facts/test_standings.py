@@ -2,12 +2,12 @@
 
 import pytest
 
+from reports.facts.cells import rows
 from reports.facts.standings import (
     Contest,
     contests,
     rate_share,
 )
-from reports.facts.summary import rows
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 
 

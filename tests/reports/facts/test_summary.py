@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from core.result import CellResult
+from reports.facts.cells import rows
 from reports.facts.figures import Figures
-from reports.facts.summary import rows
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}

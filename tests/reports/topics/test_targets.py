@@ -8,8 +8,8 @@ import pytest
 
 from core.request_plan import RequestPlan
 from core.result import CellResult, Run
+from reports.facts.cells import rows
 from reports.facts.comparisons import compare
-from reports.facts.summary import rows
 from reports.topics.targets import duels
 from tests.reports.contestants import blocks_of, contest_run, lines_of, sentences, table_of
 from tests.reports.sample import cell_of, faulty
