@@ -57,9 +57,9 @@ def uneven_starts(rows: Sequence[Row]) -> list[UnevenStart]:
     uneven = []
     for row in known_starts(rows):
         if sliced := whole_slices(row.good):
-            start = start_of(sliced[0])
-            if start.slices:
-                uneven.append(UnevenStart(row=row, seconds=start.slices * sliced[1], loss=start.loss))
+            slices, loss = start_of(sliced[0])
+            if slices:
+                uneven.append(UnevenStart(row=row, seconds=slices * sliced[1], loss=loss))
     return uneven
 
 

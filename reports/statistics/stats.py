@@ -73,11 +73,13 @@ def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def effect(per_block: Sequence[float] | Floats) -> Estimate:
-    """The log-ratio with its 95 % interval; of fewer than 6 blocks the median, of 3 to 5 with their range.
+    """Return the log-ratio with its 95 % interval; of fewer than 6 blocks the median, of 3 to 5 with their range.
 
     per_block: log-ratios, shape (blocks,)
+    The median of the means of all pairs, each value with itself too, and those two of the means that Wilcoxon's
+    signed-rank test rejects no value between: exact where values lie evenly around what is estimated.
     Raises ValueError without a block.
-    Source: hodges_lehmann(); docs/statistics.md.
+    Source: Hodges and Lehmann (1963); Tukey (1949) for the interval; docs/statistics.md.
     """
     values = np.sort(np.asarray(per_block, dtype=np.float64))
     if not values.size:
@@ -85,21 +87,10 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
     if values.size < FEWEST_FOR_INTERVAL:
         low, high = (values[0], values[-1]) if values.size >= FEWEST_FOR_RANGE else (-inf, inf)
         return Estimate(value=float(np.median(values)), low=float(low), high=float(high), count=values.size)
-    middle, low, high = hodges_lehmann(values[np.newaxis])[:, 0].tolist()
-    return Estimate(value=middle, low=low, high=high, count=values.size)
-
-
-def hodges_lehmann(samples: Floats) -> Floats:
-    """Of each row of *samples* (6 values or more) the estimate, and the ends of its interval; shape (3, samples).
-
-    The median of the means of all pairs, each value with itself too, and those two of the means that Wilcoxon's
-    signed-rank test rejects no value between: exact where values lie evenly around what is estimated.
-    Source: Hodges and Lehmann (1963); Tukey (1949) for the interval.
-    """
-    first, second = np.triu_indices(samples.shape[1])
-    means = np.sort((samples[:, first] + samples[:, second]) / 2, axis=1)
-    end = _left_out(samples.shape[1])
-    return np.array([np.median(means, axis=1), means[:, end], means[:, -1 - end]])
+    first, second = np.triu_indices(values.size)
+    means = np.sort((values[first] + values[second]) / 2)
+    low, high = means[_left_out(values.size)], means[-1 - _left_out(values.size)]
+    return Estimate(value=float(np.median(means)), low=float(low), high=float(high), count=values.size)
 
 
 @cache
