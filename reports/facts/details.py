@@ -15,11 +15,10 @@ from core.system import CLIENT, SERVICE
 from reports.facts.figures import FIGURES, cpu_ns, per_request, requests_per_s
 from reports.facts.gates import MOST_SATURATION, median_saturation
 from reports.facts.hosts import cores_of, have_cores_of_their_own
-from reports.facts.inside import whole_slices
 from reports.facts.loops import is_open
 from reports.facts.pairs import Pair
 from reports.statistics.inside import noise_of
-from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, effect
+from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.statistics.verdict import judge_family
 
 PERCENTILES = {one.percentile: one.read for one in FIGURES if one.percentile}
@@ -27,6 +26,7 @@ OF_TAIL = ("ratio", "low", "high", "p", "verdict")
 SIDES = {"both": ("services", "clients"), "service": ("services",), "client": ("clients",)}
 LEAST_BUSY = 0.9
 THREADS = "NUM_WORKERS_PER_API_SERVICE"
+FEWEST_SLICES = 8
 PARTS = 4  # of a cell, for its noise
 
 
@@ -143,6 +143,22 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]
     for (place, name), verdict in judge_family(ratios, **method).items():
         found.setdefault(place, {})[name] = {key: getattr(verdict, key) for key in OF_TAIL}
     return found
+
+
+def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
+    """Answers in the slices that every one of *cells* has whole, shape (cells, slices), and how many seconds each is.
+
+    None where a cell does not say, has others, or fewer than 8.
+    """
+    if not cells or not all(cell.slices for cell in cells):
+        return None
+    width_ns = cells[0].slices["width_ns"]
+    whole = [cell.slices["counts"][1:-1] for cell in cells]
+    count = min(map(len, whole))
+    if count < FEWEST_SLICES or any(cell.slices["width_ns"] != width_ns for cell in cells):
+        return None
+    rates = np.array([counts[:count] for counts in whole], dtype=np.float64)
+    return (rates, width_ns / 1e9) if rates.sum(axis=1).all() else None
 
 
 def noise(pair: Pair) -> dict[str, float]:

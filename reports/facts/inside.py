@@ -1,4 +1,4 @@
-"""What went on inside cells: uneven starts, where noise comes from, cores that slept while a request was under way.
+"""What went on inside cells: uneven starts, cores that slept while a request was under way, and noise.
 
 Pure, by slices, CPU times and readings that a run holds; of cells that do not say, nothing.
 """
@@ -8,34 +8,18 @@ from dataclasses import dataclass
 from math import inf
 from statistics import median
 
-import numpy as np
-
 from core.cell import Value
-from core.result import CellResult
+from core.messages import Message, message, plural
+from core.result import Run
+from reports.document.values import duration
 from reports.facts.cells import Row
+from reports.facts.comparisons import Comparison
+from reports.facts.details import whole_slices
 from reports.facts.figures import cpu_ns
-from reports.statistics.inside import start_of
-from reports.statistics.stats import Floats
+from reports.statistics.inside import Design, Noise, design_for, start_of
 
 FEWEST_FOR_START = 8
-FEWEST_SLICES = 8
 MOST_IDLE = 0.1
-
-
-def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
-    """Answers in the slices that every one of *cells* has whole, shape (cells, slices), and how many seconds each is.
-
-    None where a cell does not say, has others, or fewer than 8.
-    """
-    if not cells or not all(cell.slices for cell in cells):
-        return None
-    width_ns = cells[0].slices["width_ns"]
-    whole = [cell.slices["counts"][1:-1] for cell in cells]
-    count = min(map(len, whole))
-    if count < FEWEST_SLICES or any(cell.slices["width_ns"] != width_ns for cell in cells):
-        return None
-    rates = np.array([counts[:count] for counts in whole], dtype=np.float64)
-    return (rates, width_ns / 1e9) if rates.sum(axis=1).all() else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,3 +67,35 @@ def _under_way(params: Mapping[str, Value]) -> float:
         each = each or min(threads, services)
     clients = params.get("NUM_CLIENTS")
     return clients * each if isinstance(clients, int) and isinstance(each, int) else inf
+
+
+# ---- how many blocks of how long cells would find a difference, by the noise that comparisons recorded ------------
+
+
+def typical_noise(compared: Sequence[Comparison]) -> Noise | None:
+    """Medians over the steps of single settings, A/A too; None where none is known."""
+    known = [one.noise for one in compared if one.noise]
+    return Noise(**{name: median(noise[name] for noise in known) for name in known[0]}) if known else None
+
+
+def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design | None:
+    """What finds a true difference of *size*, a share, in the same cells; None where nothing would, or is known."""
+    noise = typical_noise(compared)
+    if noise is None:
+        return None
+    per_block = len({(cell.arm, cell.cell_id) for cell in run.cells})
+    start_s = median(cell.overhead_ns for cell in run.cells if cell.status == "ok") / 1e9
+    family = max(1, sum(one.step != "aa" for one in compared))
+    return design_for(size, noise, per_block, start_s, family)
+
+
+def design_words(design: Design, size: float, command: str) -> Message:
+    """What *design* would find, and the command, or its flags, that measures by it."""
+    return message(
+        "Cells of {seconds:g} s x {blocks} would find {size:.0%} in {time}, in 80 % of runs: {command}",
+        seconds=design.seconds,
+        blocks=plural("{count} block", "{count} blocks", count=design.blocks),
+        size=size,
+        time=duration(design.spent_s),
+        command=command,
+    )
