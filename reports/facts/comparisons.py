@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 from core.decode import decoded
@@ -260,19 +261,17 @@ def widest(run: Run) -> float:
     That takes an interval, and so many blocks that p can be small enough for the family. Infinite where nothing is
     compared at all. Invalid comparisons do not count, since more blocks would not help them; 0 where all are.
     """
-    compared = _claims(run)
-    if not compared:
-        return float("inf")
-    family = [comparison for comparison in compared if comparison.verdict != "invalid"]
+    claims = _claims(run)
+    family = [one for one in claims if one.verdict != "invalid"]
     fewest = fewest_blocks_anytime(max(1, len(family)))
-    return max((_width(comparison, fewest) for comparison in family if comparison.system != OVER_ALL), default=0.0)
-
-
-def _width(comparison: Comparison, fewest: int) -> float:
-    is_open = comparison.blocks < fewest or comparison.obstacle.code == SHORT
-    if comparison.low is None or comparison.high is None or not comparison.ratio or is_open:
-        return float("inf")
-    return (comparison.high - comparison.low) / comparison.ratio
+    widths = [
+        (one.high - one.low) / one.ratio
+        if one.low is not None and one.high and one.ratio and one.blocks >= fewest and one.obstacle.code != SHORT
+        else inf
+        for one in family
+        if one.system != OVER_ALL
+    ]
+    return max(widths, default=0.0) if claims else inf
 
 
 def is_decided(run: Run) -> bool:

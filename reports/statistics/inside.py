@@ -72,26 +72,19 @@ class Design:
         return f"--duration {self.seconds:g} --blocks {self.blocks}"
 
 
-def blocks_for(effect: float, sd: float, family: int = 1) -> int:
-    """Return in how many blocks *effect*, a share, is found in 80 % of runs as one of *family* comparisons.
-
-    The interval must leave out 1, and the sign-flip p of clipped log-ratios be small enough, of which one may be of the
-    other sign.
-    Source: sample size of a paired test, with what Student's t takes more than the normal distribution (Guenther 1981).
-    """
-    usual, sharper, power = quantiles(family)
-    needed = max(ESTIMATE * (usual + power), CLIPPED * (sharper + power)) * sd / log1p(effect)
-    return max(ceil(needed**2 + sharper**2 / 2), fewest_blocks(family) + 1)
-
-
 def design_for(effect: float, noise: Noise, cells: int, start_s: float, family: int) -> Design | None:
     """Return the quickest design that finds *effect* in 80 % of runs; None where it takes more than 200 blocks.
 
-    cells: in a block. start_s: what a cell takes besides its timed window
+    The interval must leave out 1, and the sign-flip p of clipped log-ratios be small enough, of which one may be of the
+    other sign.
+    effect: a share. cells: in a block. start_s: what a cell takes besides its timed window
+    Source: sample size of a paired test, with what Student's t takes more than the normal distribution (Guenther 1981).
     """
-    designs = [
-        Design(seconds=seconds, blocks=blocks, spent_s=blocks * cells * (seconds + start_s))
-        for seconds in LENGTHS_S
-        if (blocks := blocks_for(effect, noise.sd(seconds), family)) <= MOST_BLOCKS
-    ]
+    usual, sharper, power = quantiles(family)
+    needed = max(ESTIMATE * (usual + power), CLIPPED * (sharper + power)) / log1p(effect)
+    designs = []
+    for seconds in LENGTHS_S:
+        blocks = max(ceil((needed * noise.sd(seconds)) ** 2 + sharper**2 / 2), fewest_blocks(family) + 1)
+        if blocks <= MOST_BLOCKS:
+            designs.append(Design(seconds=seconds, blocks=blocks, spent_s=blocks * cells * (seconds + start_s)))
     return min(designs, key=lambda design: design.spent_s, default=None)

@@ -61,24 +61,14 @@ def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
     if total <= rounding:
         return 1.0
     if scores.size > EXACT_UP_TO:
-        return _drawn_p(scores, total - rounding, seed)
-    first, second = _signed_sums(scores[::2]), np.sort(_signed_sums(scores[1::2]))
-    as_high = second.size - np.searchsorted(second, total - rounding - first)
+        signs = np.random.default_rng(seed).integers(0, 2, (FLIPS, scores.size)) * 2.0 - 1.0
+        return (int(np.count_nonzero(np.abs(signs @ scores) >= total - rounding)) + 1) / (FLIPS + 1)
+    halves = [np.zeros(1), np.zeros(1)]  # sums of every other score, under every pattern of signs
+    for place, score in enumerate(scores):
+        sums = halves[place % 2]
+        halves[place % 2] = np.concatenate([sums + score, sums - score])
+    as_high = halves[1].size - np.searchsorted(np.sort(halves[1]), total - rounding - halves[0])
     return int(as_high.sum()) * 2.0 ** (1 - scores.size)
-
-
-def _signed_sums(scores: Floats) -> Floats:
-    """Sums of *scores* under every pattern of signs, shape (2 ** scores,)."""
-    sums = np.zeros(1)
-    for score in scores:
-        sums = np.concatenate([sums + score, sums - score])
-    return sums
-
-
-def _drawn_p(scores: Floats, least: float, seed: int) -> float:
-    """Share of random patterns of signs, the seen one among them, whose sum is *least* or more from 0."""
-    signs = np.random.default_rng(seed).integers(0, 2, (FLIPS, scores.size)) * 2.0 - 1.0
-    return (int(np.count_nonzero(np.abs(signs @ scores) >= least)) + 1) / (FLIPS + 1)
 
 
 def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -> float:

@@ -119,24 +119,22 @@ def _json(value: Any) -> Any:
 
 def judge(evidence: Evidence) -> Verdict:
     """Return the verdict on one comparison."""
-    seen, word = evidence.effect, _word(evidence)
-    bounded = not isinf(seen.half_width)
-    found = Verdict(
-        ratio=exp(seen.value),
-        low=exp(seen.low) if bounded else None,
-        high=exp(seen.high) if bounded else None,
-        p=evidence.p,
-        verdict=word,
-        why=_reason(word, evidence),
-    )
-    if word != "inconclusive":
-        return found
-    total = blocks_needed(evidence)
+    ratio, word = evidence.effect.ratio, _word(evidence)
+    bounded, lacks = not isinf(evidence.effect.half_width), word == "inconclusive"
+    reason, total = _reason(word, evidence), blocks_needed(evidence) if lacks else None
     needed = message("at this spread more than {most} blocks are needed", most=MOST_BLOCKS)
     if total is not None:
-        needed = message("{amount} more blocks are needed", amount=amount(total - seen.count))
-    why = message("{obstacle}; {needed}", obstacle=found.why, needed=needed)
-    return replace(found, why=why, obstacle=found.why, blocks_needed=total)
+        needed = message("{amount} more blocks are needed", amount=amount(total - ratio.count))
+    return Verdict(
+        ratio=ratio.value,
+        low=ratio.low if bounded else None,
+        high=ratio.high if bounded else None,
+        p=evidence.p,
+        verdict=word,
+        why=message("{obstacle}; {needed}", obstacle=reason, needed=needed) if lacks else reason,
+        obstacle=reason if lacks else NOTHING,
+        blocks_needed=total,
+    )
 
 
 def _word(evidence: Evidence) -> Word:
@@ -286,16 +284,14 @@ def judge_runs(
     seen = {}
     for key, (below, above) in comparisons.items():
         if below and above and not gates.get(key):
-            ps = []  # of "the ratio lies beyond the margin", on either side
-            for side in (1, -1):
-                farther = [time * (1 + margin) ** -side for time in above]
-                is_inside = side * unpaired_effect(below, farther).value > 0
-                ps.append(unpaired_p(below, farther, seed=seed) / 2 if is_inside else 1.0)
+            longer = ([time * (1 + margin) for time in below], above), ([time * (1 + margin) for time in above], below)
             seen[key] = Evidence(
                 effect=unpaired_effect(below, above),
                 total=unpaired_total(below, above),
                 p=unpaired_p(below, above, seed=seed),
-                p_outside=max(ps),
+                p_outside=max(
+                    unpaired_p(*arms, seed=seed) / 2 if unpaired_effect(*arms).value > 0 else 1.0 for arms in longer
+                ),
                 margin=margin,
             )
     return _verdicts([*comparisons], seen, gates, fewest_blocks_unpaired)
