@@ -50,11 +50,11 @@ class Comparison(Verdict):
     settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did;
         of a step between bests that of the denominator and that of the numerator
     between_services: its arms are services that already ran, not runtimes
-    factors, tails: what the ratio is made of, and percentiles of latency; reports.facts.factors and .tails
-    capacity: what the services of each arm could serve by themselves; reports.facts.capacity
+    factors, tails: what the ratio is made of, and percentiles of latency; reports.facts.details
+    capacity: what the services of each arm could serve by themselves
     far_slower: of each side, how many cells were far slower than its others
-    dependence: p that blocks resemble the one before by chance; None with too few; reports.statistics.dependence
-    noise: the fields of Noise, of which its ratio's is made in a block; reports.statistics.inside
+    dependence: p that blocks resemble the one before by chance; None with too few
+    noise: the fields of Noise, of which its ratio's is made in a block
     """
 
     system: str
@@ -124,14 +124,12 @@ def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
 def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
     """Return a comparison for each pair of *family*, which is invalid where an A/A of *same* differs from itself."""
     differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
-    why = message("A/A: {arm} differs from itself, so what differs here may be no step", arm=differs)
     timed = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) and not _blocks_to_time(pair)}
-    found, floors, made = tails(timed, **_method(run)), _floors(same), []
-    for place, (pair, verdict) in enumerate(_judged(run, family)):
-        if differs and verdict.verdict != "invalid":
-            verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)  # noqa: PLW2901
-        made.append(replace(_comparison(run, pair, verdict, floors), tails=found.get(place, {})))
-    return made
+    found, floors = tails(timed, **_method(run)), _floors(same)
+    return [
+        replace(_comparison(run, pair, verdict, floors), tails=found.get(place, {}))
+        for place, (pair, verdict) in enumerate(_judged(run, family, differs))
+    ]
 
 
 def _method(run: Run) -> dict[str, Any]:
@@ -153,8 +151,11 @@ def is_judged(run: Run, pair: Pair) -> bool:
     return not chosen or pair.step.name in {*chosen, "aa", "best"}
 
 
-def _judged(run: Run, family: Sequence[Pair]) -> list[tuple[Pair, Verdict]]:
-    """Return each pair with its verdict. Steps that the plan does not judge do not belong to the family."""
+def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[Pair, Verdict]]:
+    """Return each pair with its verdict. Steps that the plan does not judge do not belong to the family.
+
+    differs: the arm that differs from itself, if one does
+    """
     verdicts: dict[int, Verdict] = {}
     for wanted in (True, False):
         mine = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) is wanted}
@@ -164,25 +165,28 @@ def _judged(run: Run, family: Sequence[Pair]) -> list[tuple[Pair, Verdict]]:
             gates={place: pair.gate for place, pair in mine.items()},
             **_method(run),
         )
-    return [(pair, _withheld(run, pair, verdicts[place])) for place, pair in enumerate(family)]
+    return [(pair, _withheld(run, pair, verdicts[place], differs)) for place, pair in enumerate(family)]
 
 
-def _withheld(run: Run, pair: Pair, verdict: Verdict) -> Verdict:
-    """Return *verdict* without a claim if the plan does not judge the step, or if an arm was timed too briefly."""
-    needed = _blocks_to_time(pair)
+def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
+    """Return *verdict* without its claim if the plan, a short time or an arm that differs from itself forbids it."""
     if verdict.verdict == "invalid":
         return verdict
+    needed = _blocks_to_time(pair)
     if not is_judged(run, pair):
         why = message("the plan does not judge this step (--judged-steps)")
-        return replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
-    short = message(
-        "an arm was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
-        code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
-    )  # fmt: skip
-    most = max(needed, verdict.blocks_needed or 0)
-    return (
-        replace(verdict, verdict="inconclusive", why=short, obstacle=short, blocks_needed=most) if needed else verdict
-    )
+        verdict = replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
+    elif needed:
+        why = message(
+            "an arm was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
+            code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
+        )  # fmt: skip
+        most = max(needed, verdict.blocks_needed or 0)
+        verdict = replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
+    if differs:
+        why = message("A/A: {arm} differs from itself, so what differs here may be no step", arm=differs)
+        verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
+    return verdict
 
 
 def _blocks_to_time(pair: Pair) -> int:

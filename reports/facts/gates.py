@@ -1,6 +1,6 @@
 """What cells must pass before they are compared, and what limits the figures of those that are. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from statistics import median
 
@@ -32,14 +32,13 @@ def gate(cells: Sequence[CellResult]) -> Message:
     return mixed(cells)
 
 
-def mixed(cells: Iterable[CellResult]) -> Message:
+def mixed(cells: Sequence[CellResult]) -> Message:
     """Return that *cells* were not measured with one code, or those of an arm not in one environment; or nothing."""
-    measured = dict.fromkeys((cell.code, cell.system, cell.arm, cell.environment) for cell in cells)
-    codes = {code for code, *_ in measured}
+    codes = {cell.code for cell in cells}
     if len(codes) > 1:
         return message("its cells were measured with {count} states of the code: --resume went on", count=len(codes))
-    arms = [(system, arm) for _, system, arm, _ in measured]
-    changed = next((arm for system, arm in arms if arms.count((system, arm)) > 1), "")
+    last = {(cell.system, cell.arm): cell.environment for cell in cells}
+    changed = next((cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), "")
     text = message("the interpreter, packages or programs of {arm} changed between its cells", arm=changed)
     return text if changed else NOTHING
 

@@ -160,7 +160,7 @@ def _over_all(same: Sequence[Pair]) -> Pair:
         numerator={},
         ratios=mean_over_cells(pair.ratios for pair in passed),
         totals=mean_over_cells(pair.totals for pair in passed),
-        gate=mixed(cell for pair in passed for cell in pair.cells)
+        gate=mixed([cell for pair in passed for cell in pair.cells])
         if passed
         else message("no setting passed its gates"),
         over=tuple(passed or same),

@@ -102,13 +102,13 @@ def _place(name: RuntimeName) -> tuple[Any, ...]:
 
 
 def _neighbours(chain: Sequence[RuntimeName]) -> list[Pair]:
-    """Return pairs of one patch release, and of one kind in two releases that follow each other."""
+    """Return pairs of one patch release, of a build without JIT and with it, and of one kind in successive releases."""
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
-        groups[name.version, name.patch, name.jit_enabled].append(name)
-        groups[replace(name, version="", patch="")].append(name)
-    pairs = [pair for group in groups.values() for pair in itertools.pairwise(group)]
-    return pairs + [(off, name) for name in chain if name.jit_enabled and (off := replace(name, suffixes=())) in chain]
+        groups["release", name.version, name.patch, name.jit_enabled].append(name)
+        groups["build", name.version, name.patch, name.free_threaded].append(name)
+        groups["kind", name.free_threaded, name.suffixes].append(name)
+    return [pair for group in groups.values() for pair in itertools.pairwise(group)]
 
 
 def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Pair]) -> list[Pair]:
@@ -151,14 +151,11 @@ def not_separated(found: Sequence[Step]) -> list[Message]:
 
 
 def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tuple[str, ...]:
-    names = [start]
-    if "jit" in differs:
-        names.append(replace(start, suffixes=()))
-    if "version" in differs or "patch" in differs:
-        names.append(replace(names[-1], version=end.version, patch=end.patch))
-    if "build" in differs and "lock" in differs:
-        names.append(replace(end, suffixes=(GIL,)))
-    return tuple(dict.fromkeys(map(str, [*names, end])))
+    interpreted = replace(start, suffixes=()) if "jit" in differs else start
+    moves = {"version", "patch"} & {*differs}
+    moved = replace(interpreted, version=end.version, patch=end.patch) if moves else interpreted
+    with_gil = replace(end, suffixes=(GIL,)) if {"build", "lock"} <= {*differs} else end
+    return tuple(dict.fromkeys(map(str, (start, interpreted, moved, with_gil, end))))
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:

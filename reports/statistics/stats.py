@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import exp, inf, log
+from statistics import fmean
 from typing import TypeAlias
 
 import numpy as np
@@ -68,8 +69,8 @@ def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
     The result is one log-ratio per block, for effect() and sign_flip_p() like that of a single cell.
     """
     every = list(cells)
-    common = sorted(set.intersection(*(set(cell) for cell in every))) if every else []
-    return {block: sum(cell[block] for cell in every) / len(every) for block in common}
+    common = sorted(set.intersection(*map(set, every))) if every else []
+    return {block: fmean(cell[block] for cell in every) for block in common}
 
 
 def effect(per_block: Sequence[float] | Floats) -> Estimate:
@@ -117,7 +118,7 @@ def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float
     both = sorted(denominator_ns.keys() & numerator_ns.keys())
     if not both:
         return {}
-    below, above = (sum(times[block] for block in both) / len(both) for times in (denominator_ns, numerator_ns))
+    below, above = (fmean(times[block] for block in both) for times in (denominator_ns, numerator_ns))
     whole = log(below / above)
     return {block: whole + denominator_ns[block] / below - numerator_ns[block] / above for block in both}
 

@@ -55,8 +55,7 @@ MOST_BLOCKS = 1000
 MOST_FEW, MOST_DOZENS = 11, 99
 FEW, DOZENS, HUNDREDS = message("a few"), message("dozens"), message("hundreds")
 NO_BLOCK = message("no block has both arms")
-NO_GATES: Mapping[Any, Message] = {}
-NO_TOTALS: Mapping[Any, Mapping[int, float]] = {}
+NONE: Mapping[Any, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +96,10 @@ class Verdict:
     The first four numbers are None where nothing was measured or a gate failed.
     """
 
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p: float | None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
     verdict: Word
     why: Message
     obstacle: Message = NOTHING
@@ -241,9 +240,9 @@ def _blocks(spread: float, distance: float) -> float:
 def judge_family(
     comparisons: Mapping[Key, Mapping[int, float]],
     *,
-    totals: Mapping[Key, Mapping[int, float]] = NO_TOTALS,
+    totals: Mapping[Key, Mapping[int, float]] = NONE,
     margin: float = MARGIN,
-    gates: Mapping[Key, Message] = NO_GATES,
+    gates: Mapping[Key, Message] = NONE,
     anytime: bool = False,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
@@ -274,7 +273,7 @@ def judge_runs(
     comparisons: Mapping[Key, tuple[Sequence[int], Sequence[int]]],
     *,
     margin: float = MARGIN,
-    gates: Mapping[Key, Message] = NO_GATES,
+    gates: Mapping[Key, Message] = NONE,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
     """Return a verdict on each comparison of two saved runs, unpaired; margin and gates as in judge_family().
@@ -312,12 +311,11 @@ def _verdicts(
         for (key, one), p, p_outside in zip(seen.items(), ps, outside, strict=True)
     }
     why = message("{obstacle}; at least {fewest} blocks are needed", obstacle=NO_BLOCK, fewest=fewest)
-    empty = replace(_without_figures("inconclusive", why), obstacle=NO_BLOCK, blocks_needed=fewest)
-    return {key: _without_figures("invalid", gates[key]) if gates.get(key) else judged.get(key, empty) for key in keys}
-
-
-def _without_figures(word: Word, why: Message) -> Verdict:
-    return Verdict(ratio=None, low=None, high=None, p=None, verdict=word, why=why, obstacle=why)
+    empty = Verdict(verdict="inconclusive", why=why, obstacle=NO_BLOCK, blocks_needed=fewest)
+    return {
+        key: Verdict(verdict="invalid", why=gate, obstacle=gate) if (gate := gates.get(key)) else judged.get(key, empty)
+        for key in keys
+    }
 
 
 def slower_beyond(judged: Verdict, share: float) -> bool:

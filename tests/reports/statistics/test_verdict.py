@@ -116,7 +116,7 @@ def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> No
     gate = message("the GIL came back on")
     verdicts = judge_family({"a": values, "b": values}, gates={"b": gate})
     assert verdicts["a"].p == 2**-7
-    assert verdicts["b"] == Verdict(ratio=None, low=None, high=None, p=None, verdict="invalid", why=gate, obstacle=gate)
+    assert verdicts["b"] == Verdict(verdict="invalid", why=gate, obstacle=gate)
     assert (verdicts["a"].obstacle, verdicts["a"].blocks_needed) == (NOTHING, None)
 
 
