@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import median
+from typing import Any
 
-from core.cell import Value
 from core.messages import Message, message, plural
 from core.result import Run
 from reports.document.values import duration
@@ -32,23 +32,19 @@ class UnevenStart:
 
 
 def known_starts(rows: Sequence[Row]) -> list[Row]:
-    """Rows with cells enough to tell."""
+    """Return the rows with cells enough to tell."""
     return [row for row in rows if len(row.good) >= FEWEST_FOR_START and whole_slices(row.good)]
 
 
 def uneven_starts(rows: Sequence[Row]) -> list[UnevenStart]:
-    """Of *rows*, those whose warm-up was too short."""
-    uneven = []
-    for row in known_starts(rows):
-        if sliced := whole_slices(row.good):
-            slices, loss = start_of(sliced[0])
-            if slices:
-                uneven.append(UnevenStart(row=row, seconds=slices * sliced[1], loss=loss))
-    return uneven
+    """Return those of *rows* whose warm-up was too short."""
+    sliced = [(row, whole_slices(row.good)) for row in rows if len(row.good) >= FEWEST_FOR_START]
+    starts = [(row, *start_of(whole[0]), whole[1]) for row, whole in sliced if whole]
+    return [UnevenStart(row=row, seconds=count * width_s, loss=loss) for row, count, loss, width_s in starts if count]
 
 
 def idle_share(row: Row, cores: int) -> float | None:
-    """Share of the cores that its few connections could keep busy which were idle, median over cells.
+    """Return the share of the cores that its few connections could keep busy which were idle, median over cells.
 
     None where cells do not say, more are under way than there are cores and one, or none need be: at a RATE.
     """
@@ -59,27 +55,24 @@ def idle_share(row: Row, cores: int) -> float | None:
     return 1 - median((ns or 0) / wall_ns for ns, wall_ns in spent) / min(cores, under_way)
 
 
-def _under_way(params: Mapping[str, Value]) -> float:
-    """How many requests are under way at a time in a closed loop; infinite where that is not known."""
-    threads, services = params.get("NUM_THREADS_PER_CLIENT"), params.get("NUM_API_SERVICES")
-    each = params.get("NUM_CONNECTIONS_PER_CLIENT")
-    if isinstance(threads, int) and isinstance(services, int):
-        each = each or min(threads, services)
-    clients = params.get("NUM_CLIENTS")
-    return clients * each if isinstance(clients, int) and isinstance(each, int) else inf
+def _under_way(params: Mapping[str, Any]) -> float:
+    """Return how many requests are under way at a time in a closed loop; infinite where that is not known."""
+    sides: list[int] = [params.get(name) or 0 for name in ("NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES")]
+    each = params.get("NUM_CONNECTIONS_PER_CLIENT") or min(sides)
+    return params.get("NUM_CLIENTS", 0) * each or inf
 
 
 # ---- how many blocks of how long cells would find a difference, by the noise that comparisons recorded ------------
 
 
 def typical_noise(compared: Sequence[Comparison]) -> Noise | None:
-    """Medians over the steps of single settings, A/A too; None where none is known."""
+    """Return the medians over the steps of single settings, A/A too; None where none is known."""
     known = [one.noise for one in compared if one.noise]
     return Noise(**{name: median(noise[name] for noise in known) for name in known[0]}) if known else None
 
 
 def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design | None:
-    """What finds a true difference of *size*, a share, in the same cells; None where nothing would, or is known."""
+    """Return what finds a true difference of *size*, a share, in the same cells; None where nothing does, or is known."""
     noise = typical_noise(compared)
     if noise is None:
         return None
@@ -90,7 +83,7 @@ def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design |
 
 
 def design_words(design: Design, size: float, command: str) -> Message:
-    """What *design* would find, and the command, or its flags, that measures by it."""
+    """Return what *design* would find, and the command, or its flags, that measures by it."""
     return message(
         "Cells of {seconds:g} s x {blocks} would find {size:.0%} in {time}, in 80 % of runs: {command}",
         seconds=design.seconds,

@@ -224,10 +224,8 @@ def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[floa
     """
     below, above = effect(logs(denominator_ns)), effect(logs(numerator_ns))
     middle, few = below.value - above.value, min(below.count, above.count)
-    under, over = inf, inf
-    if few >= FEWEST_FOR_INTERVAL:
-        under = float(np.hypot(below.value - below.low, above.high - above.value))
-        over = float(np.hypot(below.high - below.value, above.value - above.low))
+    sides = (below.value - below.low, above.high - above.value), (below.high - below.value, above.value - above.low)
+    under, over = (float(np.hypot(*side)) if few >= FEWEST_FOR_INTERVAL else inf for side in sides)
     return Estimate(value=middle, low=middle - under, high=middle + over, count=few)
 
 
