@@ -15,7 +15,7 @@ from core.runtime import NATIVE
 from core.saved import SavedPlan
 from reports.facts.cells import Row, runtimes, setting_key
 from reports.facts.loops import is_open
-from reports.facts.pairs import Pair, Setting, pair_of, times_ns
+from reports.facts.pairs import Pair, Setting, times_ns
 from reports.facts.steps import steps_to_the_last
 from reports.statistics.stats import FEWEST_FOR_RANGE
 
@@ -82,7 +82,12 @@ def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:
     for best in chosen:
         by_work.setdefault(json.dumps(best.work), {})[best.row.runtime] = best
     return [
-        pair_of(below.judged, above.judged, setting=(BEST, work), step=step, sides=(below.setting, above.setting))
+        Pair(
+            setting=(BEST, work),
+            step=step,
+            arms={"denominator": below.judged, "numerator": above.judged},
+            sides=(below.setting, above.setting),
+        )
         for work, same in by_work.items()
         for step in steps_to_the_last([*same], run.runtimes)
         for below, above in [(same[step.denominator], same[step.numerator])]

@@ -205,7 +205,8 @@ def _floors(same: Sequence[tuple[Pair, Verdict]]) -> dict[Setting, float]:
 
 def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting, float]) -> Comparison:
     cells, step, of_blocks, beside = pair.cells, pair.step, dependence(pair.ratios), others(pair.cells)
-    used, in_use = median_saturation(cells, run), cores_in_use([*pair.numerator.values()], run)
+    below, above = ([*by_block.values()] for by_block in pair.arms.values())
+    used, in_use = median_saturation(cells, run), cores_in_use(above, run)
     is_beside = beside is not None and beside.is_busy
     if beside and is_beside and verdict.verdict != "invalid":
         verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
@@ -213,7 +214,7 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
     differs = [
         *confounds(step, run.runtimes),
         *host_confounds(step, run),
-        *shape_confounds(arms, ([*pair.denominator.values()], [*pair.numerator.values()])),
+        *shape_confounds(arms, (below, above)),
     ]
     far_slower = [
         plural(

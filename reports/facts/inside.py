@@ -72,7 +72,7 @@ def typical_noise(compared: Sequence[Comparison]) -> Noise | None:
 
 
 def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design | None:
-    """Return what finds a true difference of *size*, a share, in the same cells; None where nothing does, or is known."""
+    """Return what finds a true difference of *size*, a share, in the same cells; None if nothing does, or is known."""
     noise = typical_noise(compared)
     if noise is None:
         return None

@@ -4,13 +4,14 @@ Arms are runtimes, or services that already run: these are compared with the fir
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 from statistics import median
 from typing import Any
 
-from core.messages import NOTHING, Message, message
+from core.messages import Message, message
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from reports.facts.cells import request_ns, runtimes, setting_key
@@ -20,26 +21,25 @@ from reports.statistics.stats import log_ratios, mean_over_cells, totals
 
 OVER_ALL = "all"
 FAR_SLOWER = log(1.25)
+SIDES = ("denominator", "numerator")
+NONE_PASSED = message("no setting passed its gates")
 
 Setting = tuple[str, str]  # system, parameters as text
 Cells = Mapping[int, CellResult]  # by block
+ByBlock = dict[int, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A step of one setting: the cells of its two arms by block. over: the pairs it is over, where it is of several.
+    """A step of one setting, or of several.
 
+    arms: the cells of the denominator and of the numerator. over: the pairs of the settings, if it is of several
     sides: where each arm has a setting of its own, the denominator's and the numerator's
-    ratios: by block, ln of the ratio of throughputs; totals: what each block says of that of total times
     """
 
     setting: Setting
     step: Step
-    denominator: Cells
-    numerator: Cells
-    ratios: Mapping[int, float]
-    totals: Mapping[int, float]
-    gate: Message = NOTHING
+    arms: Mapping[str, Cells]
     over: tuple["Pair", ...] = ()
     sides: tuple[Setting, ...] = ()
 
@@ -49,19 +49,48 @@ class Pair:
         return parameters(self.setting)
 
     @property
-    def arms(self) -> dict[str, Cells]:
-        """Return the cells of each arm."""
-        return {"denominator": self.denominator, "numerator": self.numerator}
-
-    @property
     def cells(self) -> list[CellResult]:
         """Return the cells of both arms."""
-        return [*self.denominator.values(), *self.numerator.values()]
+        return [cell for cells in self.arms.values() for cell in cells.values()]
 
     @property
     def singles(self) -> tuple["Pair", ...]:
         """Return the pairs of single settings that it is made of: itself, where it is one."""
         return self.over or (self,)
+
+    @cached_property
+    def gate(self) -> Message:
+        """Return the gate that its cells do not pass, or nothing."""
+        if not self.over:
+            return gate(self.cells)
+        passed = [pair for pair in self.over if pair.is_comparable]
+        return mixed([cell for pair in passed for cell in pair.cells]) if passed else NONE_PASSED
+
+    @property
+    def is_comparable(self) -> bool:
+        """Return whether its cells pass all gates and share a block."""
+        return bool(not self.gate and self.ratios)
+
+    @cached_property
+    def ratios(self) -> ByBlock:
+        """Return ln of the ratio of throughputs, by block."""
+        return self._mean(log_ratios, times_ns)
+
+    @cached_property
+    def totals(self) -> ByBlock:
+        """Return what each block says of the ratio of total times."""
+        return self._mean(totals, times_ns)
+
+    def log_ratios(self, read: Callable[[CellResult], float | None]) -> ByBlock:
+        """Return ln(denominator / numerator) of what *read* says of cells, by block."""
+        return self._mean(
+            log_ratios, lambda cells: {block: value for block, cell in cells.items() if (value := read(cell))}
+        )
+
+    def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
+        """Return what *of* makes of what is *known* of both arms; of several settings the mean of those that passed."""
+        passed = [single for single in self.singles if not (self.over and single.gate)]
+        return mean_over_cells(of(*map(known, single.arms.values())) for single in passed)
 
     @property
     def far_slower(self) -> dict[str, int]:
@@ -69,20 +98,13 @@ class Pair:
         logs = {side: [*map(log, times_ns(cells).values())] for side, cells in self.arms.items()}
         return {side: sum(time - median(times) > FAR_SLOWER for time in times) for side, times in logs.items()}
 
-    def log_ratios(self, read: Callable[[CellResult], float | None]) -> dict[int, float]:
-        """Return ln(denominator / numerator) of what *read* says of cells, by block; the mean over several settings."""
-        return mean_over_cells(
-            log_ratios(*({block: value for block, cell in cells.items() if (value := read(cell))} for cells in arms))
-            for arms in ((single.denominator, single.numerator) for single in self.singles)
-        )
-
 
 def parameters(setting: Setting) -> dict[str, Any]:
     """Return the parameters of a setting."""
     return dict(json.loads(setting[1] or "{}"))
 
 
-def times_ns(cells: Cells) -> dict[int, float]:
+def times_ns(cells: Cells) -> ByBlock:
     """Return the time per request by block, of the cells that are ok."""
     return request_ns(cell for cell in cells.values() if cell.status == "ok" and cell.clients)
 
@@ -111,7 +133,7 @@ def pairs(run: Run) -> list[Pair]:
     planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
     cells = _cells(run)
     made = [
-        pair_of(arms.get(step.denominator, {}), arms.get(step.numerator, {}), setting=setting, step=step)
+        Pair(setting=setting, step=step, arms={side: arms.get(getattr(step, side), {}) for side in SIDES})
         for setting, arms in cells.items()
         for step in found
         if (names := planned.get(setting)) is None
@@ -119,7 +141,16 @@ def pairs(run: Run) -> list[Pair]:
     ]
     if len(cells) > 1 and not run.plan.get("judged_steps"):
         of_steps = [[pair for pair in made if pair.step == step] for step in found]
-        made += [_over_all(same) for same in of_steps if same]
+        made += [
+            Pair(
+                setting=(OVER_ALL, ""),
+                step=same[0].step,
+                arms={side: {} for side in SIDES},
+                over=tuple([pair for pair in same if pair.is_comparable] or same),
+            )
+            for same in of_steps
+            if same
+        ]
     return made
 
 
@@ -135,33 +166,3 @@ def _cells(run: Run) -> dict[Setting, dict[str, dict[int, CellResult]]]:
             arms = found.setdefault(setting_key(group or cell.system, cell.params), {})
             arms.setdefault(arm, {})[cell.block] = cell
     return {setting: arms for setting, arms in found.items() if arms}
-
-
-def pair_of(before: Cells, after: Cells, **about: Any) -> Pair:
-    """Return the pair of these cells. about: its setting, step and sides."""
-    times = times_ns(before), times_ns(after)
-    return Pair(
-        **about,
-        denominator=before,
-        numerator=after,
-        ratios=log_ratios(*times),
-        totals=totals(*times),
-        gate=gate([*before.values(), *after.values()]),
-    )
-
-
-def _over_all(same: Sequence[Pair]) -> Pair:
-    """Return the geometric mean over the settings that passed their gates."""
-    passed = [pair for pair in same if not pair.gate and pair.ratios]
-    return Pair(
-        setting=(OVER_ALL, ""),
-        step=same[0].step,
-        denominator={},
-        numerator={},
-        ratios=mean_over_cells(pair.ratios for pair in passed),
-        totals=mean_over_cells(pair.totals for pair in passed),
-        gate=mixed([cell for pair in passed for cell in pair.cells])
-        if passed
-        else message("no setting passed its gates"),
-        over=tuple(passed or same),
-    )

@@ -58,7 +58,7 @@ def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName, 
 
 
 def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """The steps between neighbours, the way from the oldest default build to the newest free-threaded one, and A/A.
+    """Return the steps between neighbours, the way from the first default build to the last free-threaded one, and A/A.
 
     arms: names of the runtimes that took part, of which `native` is no step
     again: {name of the second arm: its runtime}
@@ -69,9 +69,9 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
     separated.
     """
     named = _named(arms, facts)
-    chain = sorted(named, key=_place)
+    chain = [*named]
     pairs = _joined(chain, _neighbours(chain))
-    found = [_step(named, *pair) for pair in sorted(pairs, key=lambda pair: (_place(pair[1]), _place(pair[0])))]
+    found = [_step(named, *pair) for pair in sorted(pairs, key=lambda pair: [*map(chain.index, reversed(pair))])]
     if len(chain) > 2 and (chain[0], chain[-1]) not in pairs:
         found.append(_step(named, chain[0], chain[-1], "whole"))
     same = [Step(name="aa", denominator=runtime, numerator=arm) for arm, runtime in again.items()]
@@ -79,25 +79,28 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """From each runtime to the last of the order, between the best service of each: designs may differ, too."""
+    """Return the steps from each runtime to the last, between the best service of each: designs may differ, too."""
     named = _named(arms, facts)
-    chain = sorted(named, key=_place)
-    return [_step(named, name, chain[-1], "best") for name in chain[:-1]]
+    *others, last = named
+    return [_step(named, name, last, "best") for name in others]
 
 
 def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, str]:
-    """Return {name with its patch release: the arm that has it}. An arm without facts is of its version's others'."""
+    """Return {name with its patch release: the arm that has it}. An arm without facts is of its version's others'.
+
+    Default builds are first, by version, then free-threaded ones, with the GIL on before off.
+    """
     parsed = {arm: RuntimeName.parse(arm) for arm in arms if arm != NATIVE}
     reported = {arm: str(facts[arm].get("version", "")) for arm in parsed if arm in facts}
     of_version = {parsed[arm].version: version for arm, version in reported.items()}
-    return {
+    named = {
         name if name.patch else name.of_release(reported.get(arm) or of_version.get(name.version, "")): arm
         for arm, name in parsed.items()
     }
+    return {name: named[name] for name in sorted(named, key=_place)}
 
 
 def _place(name: RuntimeName) -> tuple[Any, ...]:
-    """Sort key: default builds first, by version, then free-threaded ones, with the GIL on before off."""
     return name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled
 
 
