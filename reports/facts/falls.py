@@ -10,8 +10,7 @@ from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import labels
 from reports.facts.topologies import WORKERS
-from reports.statistics.scaling import falls
-from reports.statistics.verdict import Verdict
+from reports.statistics.verdict import Verdict, falls
 
 NAMES = (WORKERS, "NUM_CLIENTS", "NUM_MULTI_SOCKET")
 FEWEST_VALUES = 6

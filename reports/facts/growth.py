@@ -12,8 +12,7 @@ from core.messages import Message
 from core.result import CellResult, Run
 from reports.facts.cells import Series, is_proportional, memory_bytes, number, series
 from reports.facts.settings import labels
-from reports.statistics.scaling import line_fit
-from reports.statistics.stats import Estimate, least_squares
+from reports.statistics.stats import Estimate, least_squares, line_fit
 
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS = 3

@@ -14,7 +14,7 @@ from reports.facts.curves import curve, percentiles
 from reports.facts.loops import loop_words
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import of_rows
-from reports.statistics.evidence import WORDS
+from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import by_setting
 from reports.view import View
 
