@@ -171,7 +171,7 @@ def _systems(settings: Sequence[Steps], view: View) -> list[Message | Table]:
     """Return a line for each setting: the GIL's step and the whole, or else the first step of MAIN that there is."""
     labels: dict[str, Message] = {step: one.label for setting in settings for step, one in setting.items()}
     chosen: list[str] = [step for step in ("lock", "whole") if step in labels] or [min(labels, key=MAIN.index)]
-    cols = [col(message("system"), lambda setting: view.settings.number(_first(setting).system))]
+    cols: list[Col[Steps]] = [col(message("system"), lambda setting: view.settings.number(_first(setting).system))]
     for step in chosen:
         cols += _step_cols(step, labels[step])
     named: dict[Message, list[Steps]] = {}
