@@ -1,9 +1,8 @@
 """The last screen of a run: what was found in a few sentences, the steps in a table, and what to do next. Pure."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
-from operator import attrgetter
 
 from core.languages import ENGLISH
 from core.messages import AND, COMMA, NOTHING, SEMICOLON, SENTENCES, Arg, Message, listed, message, plural, verbatim
@@ -50,7 +49,12 @@ P99: Mapping[str, Message] = {  # by what the 99th percentile did
 }
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
-THROUGHPUT, VERDICT, LATENCY = message("throughput"), message("verdict"), message("Latency")
+SPENT: Mapping[bool, Message] = {
+    True: message("{share} less CPU time per request"),
+    False: message("{share} more CPU time per request"),
+}
+FROM, THROUGHPUT, VERDICT = message("from"), message("throughput"), message("verdict")
+LATENCY = message("Latency")
 Steps = Mapping[str, Comparison]  # the comparisons of a setting, by step
 
 
@@ -80,13 +84,12 @@ def answer(view: View) -> list[Message | Table]:
         *((message("Missing"), text) for text in _missing(view)),
         (message("Next"), _next(compared, view)),
     ]
-    warnings = [
-        message("Repeat this on a quiet machine before you rely on it: {reason}.", reason=reason)
-        for reason in disturbed
-        if is_busy
-    ]
-    one_core = [ONE_CORE] * (view.machine.available_cores == 1)
-    return [*one_core, *warnings, *body, labelled((label, text) for label, text in notes if text)]
+    doubts = [ONE_CORE] * (view.machine.available_cores == 1)
+    if is_busy:
+        doubts += [
+            message("Repeat this on a quiet machine before you rely on it: {reason}.", reason=one) for one in disturbed
+        ]
+    return [*doubts, *body, labelled(note for note in notes if note[1])]
 
 
 def _shown(view: View) -> list[Comparison]:
@@ -99,28 +102,22 @@ def _rank(one: Comparison) -> int:
 
 def gains(view: View) -> list[Message]:
     """Return what removing the GIL gains in one process, and across as many processes as cores, by the verdicts."""
-    found = []
+    lock = [one for one in _shown(view) if one.step == "lock" and one.verdict in GAINS]
+    sentences = []
     for count in dict.fromkeys((1, view.machine.available_cores)):
-        lock = [
-            one
-            for one in _shown(view)
-            if one.step == "lock" and one.verdict in GAINS and one.params.get("NUM_API_SERVICES") == count
+        some = [one for one in lock if one.params.get("NUM_API_SERVICES") == count]
+        clauses = [
+            replace(template, args={"systems": listed(systems, COMMA, AND)})
+            for verdict, template in GAINS.items()
+            if (systems := [_gain(one, view) for one in some if one.verdict == verdict])
         ]
-        if lock and len({one.system for one in lock}) == len(lock):
-            found.append(replace(ACROSS[count == 1], args={"count": count, "found": _gained(lock, view)}))
-    return found
+        if clauses and len({one.system for one in some}) == len(some):
+            sentences.append(replace(ACROSS[count == 1], args={"count": count, "found": listed(clauses, SEMICOLON)}))
+    return sentences
 
 
-def _gained(lock: Sequence[Comparison], view: View) -> Message:
-    """Return each verdict with its systems and their ratios."""
-    systems: dict[str, list[Message]] = {verdict: [] for verdict in GAINS}
-    for one in lock:
-        name = view.settings.number(one.system)
-        systems[one.verdict].append(message("{system} ({ratio})", system=name, ratio=_ratio(one)))
-    clauses = (
-        replace(GAINS[verdict], args={"systems": listed(some, COMMA, AND)}) for verdict, some in systems.items() if some
-    )
-    return listed(clauses, SEMICOLON)
+def _gain(one: Comparison, view: View) -> Message:
+    return message("{system} ({ratio})", system=view.settings.number(one.system), ratio=_ratio(one))
 
 
 def _headline(one: Comparison, view: View) -> Message:
@@ -193,13 +190,14 @@ def _first(setting: Steps) -> Comparison:
 def _step_cols(step: str, label: Message) -> list[Col[Steps]]:
     """Return the columns of base, ratio and verdict; they have dashes if a setting lacks the step."""
 
-    def of(read: Callable[[Comparison], Datum | str], absent: str) -> Callable[[Steps], Datum | str]:
-        return lambda setting: read(setting[step]) if step in setting else absent
+    def verdict(setting: Steps) -> Datum | str:
+        word = setting[step].verdict if step in setting else ""
+        return words(WORDS[word], state=word) if word else word
 
     return [
-        col(message("from"), of(attrgetter("denominator"), ABSENT), over=label, rank=1),
-        col(THROUGHPUT, of(_ratio, ABSENT), over=label),
-        col(VERDICT, of(lambda one: words(WORDS[one.verdict], state=one.verdict), ""), over=label),
+        col(FROM, lambda setting: setting[step].denominator if step in setting else ABSENT, over=label, rank=1),
+        col(THROUGHPUT, lambda setting: _ratio(setting[step]) if step in setting else ABSENT, over=label),
+        col(VERDICT, verdict, over=label),
     ]
 
 
@@ -223,25 +221,20 @@ def _why(one: Comparison) -> Message:
     if not one.factors:
         return NOTHING
     cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
-    share = whole_percent(abs(1 / cpu - 1))
-    less = message("{share} less CPU time per request", share=share)
-    more = message("{share} more CPU time per request", share=share)
-    return message("{spent}, {ratio}x the cores in use.", spent=less if cpu >= 1 else more, ratio=ratio(cores))
+    spent = replace(SPENT[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
+    return message("{spent}, {ratio}x the cores in use.", spent=spent, ratio=ratio(cores))
 
 
 def _latency(one: Comparison, view: View) -> Message:
-    """Return the latencies of both sides of the headline."""
+    """Return the latencies of both sides of the headline, if both have any."""
     setting = setting_key(one.system, one.params)
     mine = [row for row in view.rows if one.between_services or setting_key(row.system, row.params) == setting]
-    sides = {row.runtime: row.figures for row in mine}
-    before, after = sides.get(one.denominator), sides.get(one.numerator)
-    if not before or not after:
-        return NOTHING
-    known = (("p50", before["p50_ns"], after["p50_ns"]), ("p99", before["p99_ns"], after["p99_ns"]))
+    sides = {row.runtime: row.figures or {} for row in mine}
+    before, after = (sides.get(arm, {}) for arm in (one.denominator, one.numerator))
     parts = [
         message("{name} {before} → {after} us", name=name, before=microseconds(first), after=microseconds(last))
-        for name, first, last in known
-        if first and last
+        for name in ("p50", "p99")
+        if (first := before.get(f"{name}_ns")) and (last := after.get(f"{name}_ns"))
     ]
     return message("{parts}.", parts=listed(parts)) if parts else NOTHING
 
