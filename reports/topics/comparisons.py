@@ -13,7 +13,6 @@ from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
 from reports.facts.summary import setting_key
-from reports.facts.traces import together
 from reports.statistics.evidence import WORDS
 from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
@@ -165,14 +164,13 @@ def why_col() -> Col[Comparison]:
 def _reasons(view: View) -> Table:
     """Return why each verdict is what it is, with p and noise floor; for those who ask."""
     of = view.traces.of
+    floors = {setting_key(one.system, one.params): of(one) for one in view.compared if one.step == "aa"}
 
     def of_floor(one: Comparison) -> str:
         """Return the cells of the A/A comparison in the same setting."""
-        same = (other for other in view.compared if other.step == "aa")
-        mine = setting_key(one.system, one.params)
-        return together(of(other) for other in same if setting_key(other.system, other.params) == mine)
+        return floors.get(setting_key(one.system, one.params), "")
 
-    cols: list[Col[Comparison]] = [
+    cols = [
         col(message("Setting"), lambda one: view.settings.short(one.system, one.params)),
         col(STEP, lambda one: one.label, cells=of),
         col(P, lambda one: one.p, probability, of, "p"),
