@@ -16,13 +16,13 @@ from reports.facts.pairs import OVER_ALL
 from reports.facts.steps import NAMES, steps
 from reports.facts.summary import runtimes, setting_key
 from reports.statistics.evidence import MOST_DOZENS, WORDS, amount
-from reports.topics.comparisons import ratio_datum
+from reports.topics.comparisons import more_blocks, ratio_datum
 from reports.view import View
 
 MOST_LINES = 12  # of the table of several settings, with the lines that name them
 MOST_CONFOUNDS = 2
 MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")  # the first there is is the headline
-SERVES: Mapping[str, Message] = {
+SERVES = {
     "faster": message("{setting}: {numerator} serves {ratio} the requests of {denominator}{but}."),
     "slower": message("{setting}: {numerator} serves only {ratio} the requests of {denominator}{but}."),
     "equivalent": message("{setting}: {numerator} and {denominator} serve the same: {ratio} (equivalent){but}."),
@@ -32,24 +32,24 @@ SERVES: Mapping[str, Message] = {
     "invalid": message("{setting}: {numerator} against {denominator} has no verdict: {why}."),
     "unjudged": message("{setting}: {numerator} serves {ratio} the requests of {denominator} (not judged){but}."),
 }
-GAINS: Mapping[str, Message] = {
+GAINS = {
     "faster": message("gain throughput in {systems}"),
     "slower": message("lose throughput in {systems}"),
     "equivalent": message("gain nothing in {systems}"),
     "inconclusive": message("may gain or lose in {systems}, which is undecided"),
     "invalid": message("have no valid measurement in {systems}"),
 }
-ACROSS: Mapping[bool, Message] = {
+ACROSS = {
     True: message("Without the GIL, threads in one process {found}."),
     False: message("Across {count} processes, one for each core, threads without the GIL {found}."),
 }
-P99: Mapping[str, Message] = {  # by what the 99th percentile did
+P99 = {  # by what the 99th percentile did
     "slower": message(", but p99 is {share} higher"),
     "faster": message(", but p99 is {share} lower"),
 }
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
-SPENT: Mapping[bool, Message] = {
+SPENT = {
     True: message("{share} less CPU time per request"),
     False: message("{share} more CPU time per request"),
 }
@@ -78,7 +78,7 @@ def answer(view: View) -> list[Message | Table]:
         body = [*(gains(view) or over_all), *_systems([*settings.values()], view)]
         notes = [(LATENCY, _moved(compared, view))]
     disturbed = disturbances(view.run.cells)
-    is_busy = view.others is None or view.others.is_busy  # earlier runs do not say how much other processes used
+    is_busy = view.others is None or view.others.is_busy  # some runs do not say how much other processes used
     notes += [
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
         *((message("Missing"), text) for text in _missing(view)),
@@ -282,8 +282,8 @@ def _missing(view: View) -> Iterator[Message]:
 
 def _next(compared: Sequence[Comparison], view: View) -> Message:
     """Return the command that decides what is open, or else one that finds the cause of the largest difference."""
-    undecided = [one for one in compared if one.verdict == "inconclusive" and one.blocks_needed]
-    needed = [more for one in undecided if (more := (one.blocks_needed or 0) - one.blocks) <= MOST_DOZENS]
+    undecided = (one for one in compared if one.verdict == "inconclusive")
+    needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
     if needed:
         return message("To decide what is open: {command}", command=more_blocks_command(view.run, max(needed)))
     if any(profile.get("kind") == "locks" for profile in view.run.profiles):

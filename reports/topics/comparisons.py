@@ -1,6 +1,6 @@
 """All comparisons as one plot: ratio and interval of each, the band of A/A, one scale; and why each is what it is."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -31,7 +31,7 @@ TICKS = (  # the finest of these that has no more than MOST_TICKS on the scale
     (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
     (0.01, 0.1, 1.0, 10.0, 100.0),
 )
-SIGNS: Mapping[str, str] = {
+SIGNS = {
     "faster": "▲",
     "slower": "▼",
     "equivalent": "=",
@@ -134,6 +134,11 @@ def _forest(view: View) -> Table:
 def means_first(compared: Iterable[Comparison]) -> list[Comparison]:
     """Return the comparisons over all settings, then the others."""
     return sorted(compared, key=lambda one: one.system != OVER_ALL)
+
+
+def more_blocks(compared: Iterable[Comparison]) -> list[int]:
+    """Return how many more blocks each comparison takes that has no verdict yet."""
+    return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed]
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:

@@ -15,7 +15,7 @@ from reports.view import View
 PLACE = 45
 STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")  # a setting's sentence is on the first it has
 FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("CPU per request")}
-SIDES: Mapping[str, Message] = {"": message("both sides"), "service": message("service"), "client": message("client")}
+SIDES = {"": message("both sides"), "service": message("service"), "client": message("client")}
 ARMS = {"denominator": message("before [requests/s]"), "numerator": message("after [requests/s]")}
 HOW = {
     True: message("Measured: native clients on cores of their own, which had room."),

@@ -11,6 +11,7 @@ from reports.facts.commands import command_line, more_blocks_command, resume_com
 from reports.facts.comparisons import answering
 from reports.topics import lacking
 from reports.topics.absent import by_reason, places
+from reports.topics.comparisons import more_blocks
 from reports.view import View
 
 Gap = tuple[Message, str]
@@ -49,8 +50,7 @@ def _gaps(view: View) -> Iterator[Gap]:
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if compared and len(compared) == len(view.comparisons):
         yield message("The noise floor: one runtime twice (A/A)"), f"{again} --aa"
-    more = [one.blocks_needed - one.blocks for one in answering(compared) if one.blocks_needed]
-    if more:
+    if more := more_blocks(answering(compared)):
         blocks = message("Verdicts that are still open: about this many blocks")
         yield blocks, more_blocks_command(run, max(more))
 

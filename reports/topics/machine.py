@@ -17,7 +17,7 @@ from reports.facts.summary import Row
 from reports.view import View
 
 PLACE = 210
-SIZES: Mapping[str, Message] = {  # what a reader asks first
+SIZES = {  # what a reader asks first
     "NUM_API_SERVICES": message("services: {values}"),
     "NUM_CLIENTS": message("clients: {values}"),
     "NUM_WORKERS_PER_API_SERVICE": message("worker threads of a service: {values}"),

@@ -1,6 +1,6 @@
 """What the verdicts rest on: checks that the run passed or did not; blocks, order, noise and clients in words."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
@@ -37,7 +37,7 @@ from reports.view import View
 PLACE = 20
 TITLE = message("Validity")
 PASSED, LOOK, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
-STATES: Mapping[str, Message] = {
+STATES = {
     PASSED: message("✓ passed"),
     LOOK: message("! look"),
     FAILED: message("× failed"),
@@ -86,37 +86,27 @@ def _measured(view: View) -> Check:
 
 def _states(view: View) -> Check:
     """Check that all cells were measured with the same code, and each system's under a runtime in one environment."""
-    run, cells = view.run, [cell for cell in view.run.cells if cell.code]
+    cells = [cell for cell in view.run.cells if cell.code]  # the others were not tried
     if not cells:
         return _check(UNKNOWN, NOBODY_SAYS)
-    unknown = [cell for cell in run.cells if not cell.code and cell.wall_ns]
-    first = {(cell.system, cell.runtime): cell for cell in reversed(cells)}
-    others = [
-        (base, cell)
-        for cell in cells
-        for base in [first[cell.system, cell.runtime]]
-        if (cell.code, cell.environment) != (cells[0].code, base.environment)
-    ]
-    if not others and not unknown:
-        return _check(PASSED, message("all cells: code {state}", state=cells[0].code), of_cells(cells))
-    changes = dict.fromkeys(change for base, cell in others for change in _changes(run, cells[0], base, cell))
+    start, first = cells[0], {(cell.system, cell.runtime): cell for cell in reversed(cells)}
+    pairs = [(first[cell.system, cell.runtime], cell) for cell in cells]
+    others = [(base, cell) for base, cell in pairs if (cell.code, cell.environment) != (start.code, base.environment)]
+    if not others:
+        return _check(PASSED, message("all cells: code {state}", state=start.code), of_cells(cells))
+    code, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
+    changes: dict[Message, None] = {}
+    for base, cell in others:
+        before, after = (environments.get(one.environment, {}) for one in (base, cell))
+        changes |= dict.fromkeys(code_changes(code.get(start.code, {}), code.get(cell.code, {})))
+        changes |= dict.fromkeys(environment_changes(before, after, cell.runtime))
     seen = message(
         "{count} of {all} cells with other code, packages or programs: {changes}",
-        count=len(others) + len(unknown),
-        all=len(run.cells),
+        count=len(others),
+        all=len(view.run.cells),
         changes=listed(changes or [NOBODY_SAYS], SEMICOLON),
     )
-    return _check(LOOK, seen, of_cells([*(cell for _, cell in others), *unknown]))
-
-
-def _changes(run: Run, start: CellResult, base: CellResult, cell: CellResult) -> list[Message]:
-    """Return what differs between *cell* and the run's *start*, or the *base* of its system and runtime."""
-    code, environments = run.fingerprints.get(CODE, {}), run.fingerprints.get(ENVIRONMENTS, {})
-    before, after = (environments.get(one.environment, {}) for one in (base, cell))
-    return [
-        *code_changes(code.get(start.code, {}), code.get(cell.code, {})),
-        *environment_changes(before, after, cell.runtime),
-    ]
+    return _check(LOOK, seen, of_cells(cell for _, cell in others))
 
 
 def _answers(view: View) -> Check:
@@ -291,7 +281,7 @@ def _range(known: Sequence[tuple[float, Comparison]]) -> Message:
     return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
 
 
-CHECKS: Mapping[Message, Callable[[View], Check]] = {
+CHECKS = {
     message("Cells measured"): _measured,
     message("Code and packages are the same"): _states,
     message("Answers"): _answers,

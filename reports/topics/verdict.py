@@ -1,6 +1,6 @@
 """The verdict of a run in a few sentences, how far its settings are apart, and why something is still open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from operator import itemgetter
@@ -16,14 +16,14 @@ from reports.facts.summary import setting_key
 from reports.facts.traces import together
 from reports.statistics.evidence import amount
 from reports.topics.answer import ONLY_ONE, answer, gains
-from reports.topics.comparisons import ratio_datum
+from reports.topics.comparisons import more_blocks, ratio_datum
 from reports.view import View
 
 PLACE = 10
 STEPS = ("lock", "jit", "patch", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
 
-CAUSES: Mapping[str, Message] = {
+CAUSES = {
     "lock": message("Removing the GIL"),
     "build": message("The free-threaded build"),
     "jit": message("The JIT"),
@@ -33,7 +33,7 @@ CAUSES: Mapping[str, Message] = {
     "services": message("Service {numerator}, compared with {denominator},"),
     "whole": message("The whole way, {denominator} to {numerator},"),
 }
-CLAUSES: Mapping[str, Message] = {  # by step and verdict, or by verdict alone
+CLAUSES = {  # by step and verdict, or by verdict alone
     "build slower": message("{cause} costs {share}{share_bounds}."),
     "build faster": message("{cause} gives {share}{share_bounds}."),
     "version slower": message("{cause} costs {share}{share_bounds}."),
@@ -50,7 +50,7 @@ CLAUSES: Mapping[str, Message] = {  # by step and verdict, or by verdict alone
     "invalid": message("{cause} has no verdict ({why})."),
     "unmeasured": message("{cause} was not measured ({why})."),
 }
-FACTORS: Mapping[str, tuple[Message, Message, Message]] = {  # what there is more of, as much, or less
+FACTORS = {  # what there is more of, as much, or less
     "cpu_per_request": (
         message("{times} x less CPU per request"),
         message("the same CPU per request"),
@@ -195,7 +195,7 @@ def _why_open(view: View) -> list[Message]:
         if one.verdict != "invalid" or one.obstacle != one.why:  # else its clause has said it
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     reasons = [traced(why, together(map(view.traces.of, about))) for why, about in whys.items()]
-    needed = [one for one in undecided if one.blocks_needed is not None]
+    needed = [one for one in undecided if one.blocks_needed]
     return [
         *([message("Why no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))] if reasons else []),
         *([_more_blocks(needed, view)] if needed else []),
@@ -203,7 +203,7 @@ def _why_open(view: View) -> list[Message]:
 
 
 def _more_blocks(needed: Sequence[Comparison], view: View) -> Message:
-    more = [(one.blocks_needed or 0) - one.blocks for one in needed]
+    more = more_blocks(needed)
     first, last = amount(min(more)), amount(max(more))
     most = traced(last, together(map(view.traces.of, needed)))
     command = more_blocks_command(view.run, max(more))
