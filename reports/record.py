@@ -1,5 +1,7 @@
 """The experiment record, shaped like the seed's: environment, then of each system description, settings, results."""
 
+from typing import Any
+
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import ABSENT, Document, Section, Table, plain_table
@@ -14,7 +16,6 @@ from reports.view import View
 __all__ = ["covers_the_seed", "record"]
 
 NOT_MEASURED = STATES["not measured"]
-ENVIRONMENT, SETTINGS = message("Environment"), message("Settings")
 HERE, THEIRS = message("here"), message("the seed's")
 
 
@@ -57,16 +58,17 @@ def _environment(view: View) -> Section:
         (message("Load before the run (1, 5, 15 min)"), ", ".join(map(str, host.load or ())) or None, ABSENT),
     )
     lines = [(name, message("unknown") if here is None else str(here), there) for name, here, there in facts]
-    table = plain_table(ENVIRONMENT, (NOTHING, HERE, THEIRS), lines)
-    return Section(key="environment", title=ENVIRONMENT, tables=(table,))
+    return _listed("environment", message("Environment"), (NOTHING, HERE, THEIRS), lines)
+
+
+def _listed(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *sentences: Message) -> Section:
+    return Section(key=key, title=title, sentences=sentences, tables=(plain_table(title, heads, lines),))
 
 
 def _interpreters(view: View) -> Section:
     heads = (message("runtime"), message("version"), message("build"), message("compiler"), message("flags"))
     lines = [machine.runtime_line(name, facts)[: len(heads)] for name, facts in view.run.runtimes.items()]
-    title = message("Interpreters")
-    missing = results.missing_runtimes(view)
-    return Section(key="interpreters", title=title, sentences=missing, tables=(plain_table(title, heads, lines),))
+    return _listed("interpreters", message("Interpreters"), heads, lines, *results.missing_runtimes(view))
 
 
 def _legend(view: View) -> Section:
@@ -103,11 +105,9 @@ def _settings(system: SeedSystem, view: View) -> Section:
     lines = []
     for name in filter(names.__contains__, PARAMETERS):
         values = listed(dict.fromkeys(value_text(row.params[name]) for row in rows if name in row.params))
-        meaning = Message(msgid=str(PARAMETERS[name].help))
-        lines.append((name, values or NOT_MEASURED, system.settings.get(name, ABSENT), meaning))
+        lines.append((name, values or NOT_MEASURED, system.settings.get(name, ABSENT), PARAMETERS[name].help))
     heads = (message("name"), HERE, THEIRS, message("meaning"))
-    table = plain_table(SETTINGS, heads, lines)
-    return Section(key="settings", title=SETTINGS, sentences=() if names else (absent,), tables=(table,))
+    return _listed("settings", message("Settings"), heads, lines, *[absent] * (not names))
 
 
 def _results(table: SeedTable, system: str, view: View) -> Table:

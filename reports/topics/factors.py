@@ -33,7 +33,12 @@ def section(view: View) -> Section:
     alone = of_settings((one for one in steps if one.capacity), view)
     shown = [min(some, key=lambda one: STEPS.index(one.step)) for _, some in alone]
     parts = [step_col(view), *(_factor_col(side, name, view) for side in SIDES for name in FACTORS)]
-    rates = [step_col(view), *(one for arm in ARMS for one in _arm_cols(arm, view)), _capacity_col(view)]
+    of = view.traces.of
+    rates: list[Col[Comparison]] = [
+        step_col(view),
+        *(arm_col for arm in ARMS for arm_col in _arm_cols(arm, view)),
+        col(RATIO, lambda one: _datum(one.capacity, one, of(one), "capacity"), ratio),
+    ]
     caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
         key="factors",
@@ -90,10 +95,6 @@ def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
         col(ARMS[arm], rate, whole),
         col(message("cores"), lambda one: one.capacity[arm]["cores"], whole, of, "cores of the services"),
     ]
-
-
-def _capacity_col(view: View) -> Col[Comparison]:
-    return col(RATIO, lambda one: _datum(one.capacity, one, view.traces.of(one), "capacity"), ratio)
 
 
 def _datum(

@@ -1,14 +1,13 @@
 """The machine's limit: what share of a native service's requests/s each Python service reaches."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import attrgetter
 
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
-from reports.document.model import Section, estimate, traced
+from reports.document.model import Datum, Section, estimate, number, traced
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import hundredths
+from reports.document.values import hundredths, whole
 from reports.facts.arrangement import varying
 from reports.facts.measures import THROUGHPUT
 from reports.facts.settings import parameter_values
@@ -33,17 +32,19 @@ class Share:
     """A row, and its share of the requests/s that the native service, *limit*, reaches at the same setting.
 
     setting: CALC_TARGET and whatever else varies
+    has_native_client: whether the native load generator calls the Python service, as it calls the limit
     """
 
     row: Row
     limit: Row
-    share: Estimate
+    value: Estimate
     setting: str
+    has_native_client: bool
 
     @property
-    def has_native_client(self) -> bool:
-        """Whether the native load generator calls the Python service, as it calls the limit."""
-        return self.row.good[0].client_runtime == NATIVE
+    def cells(self) -> str:
+        """The groups of cells of both."""
+        return of_rows([self.limit, self.row])
 
 
 def section(view: View) -> Section:
@@ -52,17 +53,21 @@ def section(view: View) -> Section:
     named = [share for share in shares if share.row.runtime in view.run.runtimes]
     last = {setting_key(share.row.system, share.row.params): share for share in named}
     cols: list[Col[Share]] = [
-        arm_col(message("Runtime"), lambda share: share.row.runtime, view.looks, lambda share: of_row(share.row)),
-        col(message("System"), lambda share: share.row.system),
-        col(message("Setting"), lambda share: share.setting),
-        col(message("Clients"), lambda share: message("native") if share.has_native_client else message("Python")),
-        _rate_col(message("requests/s"), attrgetter("row")),
-        _rate_col(message("limit, requests/s"), attrgetter("limit")),
-        col(message("share [95 %]"), lambda share: share.share, hundredths, _both, "limit share"),
+        arm_col(message("Runtime"), lambda one: one.row.runtime, view.looks, lambda one: of_row(one.row)),
+        col(message("System"), lambda one: one.row.system),
+        col(message("Setting"), lambda one: one.setting),
+        col(message("Clients"), lambda one: message("native") if one.has_native_client else message("Python")),
+        col(message("requests/s"), lambda one: _rate(one.row), whole),
+        col(message("limit, requests/s"), lambda one: _rate(one.limit), whole),
+        col(message("share [95 %]"), lambda one: one.value, hundredths, lambda one: one.cells, "limit share"),
     ]
-    shown = table(message("Shares of the machine's limit"), cols, [(NOTHING, shares)], folded=True)
-    sentences = tuple(_sentence(share, view) for share in last.values())
-    return Section(key="limit", title=TITLE, sentences=sentences, tables=(shown,), notes=(HOW,) if shares else ())
+    return Section(
+        key="limit",
+        title=TITLE,
+        sentences=tuple(_sentence(share, view) for share in last.values()),
+        tables=(table(message("Shares of the machine's limit"), cols, [(NOTHING, shares)], folded=True),),
+        notes=(HOW,) if shares else (),
+    )
 
 
 def _shares(view: View) -> Iterator[Share]:
@@ -71,17 +76,13 @@ def _shares(view: View) -> Iterator[Share]:
     names = dict.fromkeys([ALWAYS_NAMED, *varying(view.rows)])
     for row in view.rows:
         limit = limits.get(setting_key(row.system, row.params))
-        if limit and row.runtime != NATIVE and row.figures and (share := rate_share(row, limit)):
-            yield Share(row=row, limit=limit, share=share, setting=parameter_values(row.params, names))
+        if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
+            setting, client = parameter_values(row.params, names), row.good[0].client_runtime
+            yield Share(row=row, limit=limit, value=value, setting=setting, has_native_client=client == NATIVE)
 
 
-def _rate_col(head: Message, row: Callable[[Share], Row]) -> Col[Share]:
-    how = THROUGHPUT
-    return col(head, lambda share: how.median(row(share)), how.form, lambda share: of_row(row(share)), how.figure)
-
-
-def _both(share: Share) -> str:
-    return of_rows([share.limit, share.row])
+def _rate(row: Row) -> Datum:
+    return number(THROUGHPUT.median(row), whole, of_row(row), THROUGHPUT.figure)
 
 
 def _sentence(share: Share, view: View) -> Message:
@@ -90,7 +91,7 @@ def _sentence(share: Share, view: View) -> Message:
         system=view.settings.number(share.row.system),
         runtime=share.row.runtime,
         clients=message("the native client") if share.has_native_client else message("Python clients"),
-        share=estimate(share.share, hundredths),
+        share=estimate(share.value, hundredths),
         setting=share.setting,
     )
-    return traced(sentence, _both(share), "limit share")
+    return traced(sentence, share.cells, "limit share")

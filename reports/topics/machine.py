@@ -72,9 +72,11 @@ def _values(rows: Sequence[Row], name: str) -> list[Value]:
     return sorted(values, key=lambda value: (value is None, value if isinstance(value, int) else 0))
 
 
-def _value_text(value: Value, unit: str = "") -> str:
+def _value_text(value: Value, name: str = "") -> str:
+    """Return a value for people, with the unit of the parameter *name*."""
     text = f"{value:,}" if type(value) is int else value_text(value)
-    return f"{text} {unit}" if unit and value is not None else text
+    unit = PARAMETERS[name].unit if name in PARAMETERS and value is not None else ""
+    return f"{text} {unit}".rstrip()
 
 
 def _facts(name: Message, facts: Mapping[Message, Fact]) -> Table:
@@ -195,12 +197,15 @@ def _parameters(view: View) -> tuple[Table, Table]:
     values = {name: _values(view.rows, name) for name in names}
     differing = [name for name in names if len(values[name]) > 1]
     settings = [
-        (row.title or view.settings.head(row.system), *(_of_setting(row, name) for name in differing))
+        (
+            row.title or view.settings.head(row.system),
+            *(_value_text(row.params[name], name) if name in row.params else ABSENT for name in differing),
+        )
         for row, *_ in view.groups
         if differing
     ]
     same = [
-        (name, _value_text(some[0], _declared(name, "unit")), Message(msgid=str(_declared(name, "help"))))
+        (name, _value_text(some[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
         for name, some in values.items()
         if len(some) == 1
     ]
@@ -210,12 +215,3 @@ def _parameters(view: View) -> tuple[Table, Table]:
         plain_table(of_each, (message("Setting"),), settings, map(verbatim, differing), kind="settings", titled=True),
         plain_table(in_all, heads, same, kind="parameters", titled=True),
     )
-
-
-def _of_setting(row: Row, name: str) -> str:
-    return _value_text(row.params[name], _declared(name, "unit")) if name in row.params else ABSENT
-
-
-def _declared(name: str, what: str) -> str:
-    """Return unit or help of a parameter; nothing for one that this version does not know."""
-    return getattr(PARAMETERS.get(name), what, "")
