@@ -1,6 +1,6 @@
 """The verdict of a run in a few sentences, how far its settings are apart, and why something is still open."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from operator import itemgetter
@@ -91,12 +91,7 @@ def _factor(name: str, value: float) -> Message:
     above, alike, below = FACTORS[name]
     if ratio(value) == ratio(1.0):
         return alike
-    return replace(above if value > 1 else below, args={"times": ratio(_times(value))})
-
-
-def _times(value: float) -> float:
-    """Return how many times as much the larger side has."""
-    return 1 / value if value < 1 else value
+    return replace(above if value > 1 else below, args={"times": ratio(max(value, 1 / value))})
 
 
 def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
@@ -158,17 +153,14 @@ def _sizes(comparison: Comparison) -> dict[str, str]:
     value, low, high = comparison.ratio, comparison.low, comparison.high
     if value is None:
         return {}
-    share, text = _times(value) - 1, ratio_datum(comparison).text(ENGLISH)
-    sizes = {"times": ratio(_times(value)), "share": whole_percent(share), "ratio": text}
-    if low is None or high is None:
-        return {**sizes, "bounds": "", "share_bounds": ""}
-    least, most = (1 / high, 1 / low) if value < 1 else (low, high)
-    is_range = comparison.is_range
-    return {
-        **sizes,
-        "bounds": f" {bounds(least, most, ratio, is_range=is_range)}",
-        "share_bounds": f" {bounds(least - 1, most - 1, whole_percent, is_range=is_range)}",
-    }
+    times, text = max(value, 1 / value), ratio_datum(comparison).text(ENGLISH)
+    within = share_within = ""
+    if low is not None and high is not None:
+        least, most = (1 / high, 1 / low) if value < 1 else (low, high)
+        within = f" {bounds(least, most, ratio, is_range=comparison.is_range)}"
+        share_within = f" {bounds(least - 1, most - 1, whole_percent, is_range=comparison.is_range)}"
+    sizes = {"times": ratio(times), "share": whole_percent(times - 1), "ratio": text}
+    return {**sizes, "bounds": within, "share_bounds": share_within}
 
 
 def _span(view: View) -> Message:
@@ -186,20 +178,19 @@ def _span(view: View) -> Message:
     )
 
 
-def _why_open(view: View) -> list[Message]:
-    """Return each obstacle of the steps that the verdict is on once, and how many more blocks they take."""
+def _why_open(view: View) -> Iterator[Message]:
+    """Yield each obstacle of the steps that the verdict is on once, and how many more blocks they take."""
     undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
         is_hopeless = one.verdict == "inconclusive" and one.blocks_needed is None
         if one.verdict != "invalid" or one.obstacle != one.why:  # else its clause has said it
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
-    reasons = [traced(why, together(map(view.traces.of, about))) for why, about in whys.items()]
-    needed = [one for one in undecided if one.blocks_needed]
-    return [
-        *([message("Why no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))] if reasons else []),
-        *([_more_blocks(needed, view)] if needed else []),
-    ]
+    if whys:
+        reasons = (traced(why, together(map(view.traces.of, about))) for why, about in whys.items())
+        yield message("Why no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
+    if needed := [one for one in undecided if one.blocks_needed]:
+        yield _more_blocks(needed, view)
 
 
 def _more_blocks(needed: Sequence[Comparison], view: View) -> Message:
