@@ -147,8 +147,9 @@ def _ratio(one: Comparison) -> str:
 
 def _steps(compared: Sequence[Comparison]) -> Table:
     """Return a line for each step of one setting."""
-    cols: list[Col[Comparison]] = [
-        col(message("step"), lambda one: NAMES[one.step] if one.step != "aa" else message("noise")),
+    names = {**NAMES, "aa": message("noise")}
+    cols = [
+        col(message("step"), lambda one: names[one.step]),
         col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}"),
         col(THROUGHPUT, _ratio),
         col(VERDICT, _verdict),

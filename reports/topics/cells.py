@@ -20,7 +20,7 @@ TITLE = message("Every cell")
 def section(view: View) -> Section:
     """Return all cells, in the order in which they ran."""
     names = varying(view.rows)
-    cols: list[Col[CellResult]] = [
+    cols = [
         col(message("Runtime"), lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
         col(message("System"), lambda cell: cell.system),
         col(message("Block"), lambda cell: str(cell.block), whole),
