@@ -76,7 +76,7 @@ report: $(RUN_STAMP) ## Write a saved run's report again: make report RUN=report
 	@$(PYTHON) runner.py report $(RUN) $(ARGS)
 
 messages: $(DEV_STAMP) ## Collect messages from the code into core/locale/*.po, for translators
-	@$(babel) extract -F pyproject.toml $(keywords) --no-location --omit-header -w 120 -o $(VENV)/messages.pot $(speaking)
+	@$(babel) extract -F pyproject.toml $(keywords) --no-location --omit-header --sort-output -w 120 -o $(VENV)/messages.pot $(speaking)
 	@for catalog in core/locale/*.po; do $(babel) update -i $(VENV)/messages.pot -o $$catalog -w 120 \
 		-l $$(basename $$catalog .po) --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date; done
 	@rm $(VENV)/messages.pot

@@ -1,12 +1,11 @@
 """The experiment record, shaped like the seed's: environment, then of each system description, settings, results."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import ABSENT, Document, Section, Table, plain_table
-from reports.facts.cells import STATES, Row, runtimes
+from reports.facts.cells import STATES, runtimes
 from reports.facts.settings import value_text
 from reports.seed import published
 from reports.seed.beside import covers_the_seed, ours, size_warning, times
@@ -17,68 +16,59 @@ from reports.view import View
 __all__ = ["covers_the_seed", "record"]
 
 NOT_MEASURED = STATES["not measured"]
-UNKNOWN = message("unknown")
+HERE, THEIRS = message("here"), message("the seed's")
 
 
 def record(view: View) -> Document:
-    """The record of a run."""
-    drawn = (completion.figure(view),) if any(row.figures for row in view.rows) else ()
+    """Return the record of a run."""
+    run = view.run
+    time = message("begun {start}, not finished", start=run.started_at)
+    if run.finished_at:
+        time = message("{start} to {end}", start=run.started_at, end=run.finished_at)
+    about = message(
+        "Run {run}, {time}, plan {plan}, --seed {seed}.",
+        run=run.run_id, time=time, plan=view.plan.name, seed=run.seed,
+    )  # fmt: skip
     figures = Section(
         key="figures",
         title=message("All figures"),
-        figures=drawn,
+        figures=(completion.figure(view),) if any(row.figures for row in view.rows) else (),
         tables=(results.table(view),),
         notes=results.readings(view),
     )
-    sections = (_environment(view), _interpreters(view), _legend(view))
     chapters = (_chapter(system, view) for system in published.SYSTEMS)
     return Document(
-        name=f"record: {view.run.run_id}",
+        name=f"record: {run.run_id}",
         title=message("Experiment record"),
-        about=(_about(view), size_warning(view)),
-        sections=(*sections, *chapters, figures),
-    )
-
-
-def _about(view: View) -> Message:
-    run = view.run
-    return message(
-        "Run {run}, {time}, plan {plan}, --seed {seed}.",
-        run=run.run_id,
-        time=message("{start} to {end}", start=run.started_at, end=run.finished_at)
-        if run.finished_at
-        else message("begun {start}, not finished", start=run.started_at),
-        plan=view.plan.name,
-        seed=run.seed,
+        about=(about, size_warning(view)),
+        sections=(_environment(view), _interpreters(view), _legend(view), *chapters, figures),
     )
 
 
 def _environment(view: View) -> Section:
     host, limits = view.machine, view.machine.limits
-    memory = f"{host.memory_bytes / 2**30:.1f} GiB" if host.memory_bytes else None
-    load = ", ".join(map(str, host.load)) if host.load else None
-    facts: tuple[tuple[Message, Any, str], ...] = (
+    facts = (
         (message("System"), host.os, published.SYSTEM),
         (message("Kernel"), host.kernel, ABSENT),
         (message("CPU"), host.cpu, published.CPU),
         (message("Processors"), host.cores, ABSENT),
-        (message("Memory"), memory, published.MEMORY),
+        (message("Memory"), machine.memory_text(host), published.MEMORY),
         (message("ulimit -n (open files)"), limits.get("nofile_soft"), published.OPEN_FILES),
         (message("ulimit -u (processes)"), limits.get("nproc_soft"), published.PROCESSES),
-        (message("Load before the run (1, 5, 15 min)"), load, ABSENT),
+        (message("Load before the run (1, 5, 15 min)"), ", ".join(map(str, host.load or ())) or None, ABSENT),
     )
-    lines = [(name, UNKNOWN if here is None else str(here), there) for name, here, there in facts]
-    title = message("Environment")
-    table = plain_table(title, (NOTHING, message("here"), message("the seed's")), lines)
-    return Section(key="environment", title=title, tables=(table,))
+    lines = [(name, message("unknown") if here is None else str(here), there) for name, here, there in facts]
+    return _listed("environment", message("Environment"), (NOTHING, HERE, THEIRS), lines)
+
+
+def _listed(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *sentences: Message) -> Section:
+    return Section(key=key, title=title, sentences=sentences, tables=(plain_table(title, heads, lines),))
 
 
 def _interpreters(view: View) -> Section:
-    title = message("Interpreters")
     heads = (message("runtime"), message("version"), message("build"), message("compiler"), message("flags"))
     lines = [machine.runtime_line(name, facts)[: len(heads)] for name, facts in view.run.runtimes.items()]
-    missing = results.missing_runtimes(view)
-    return Section(key="interpreters", title=title, sentences=missing, tables=(plain_table(title, heads, lines),))
+    return _listed("interpreters", message("Interpreters"), heads, lines, *results.missing_runtimes(view))
 
 
 def _legend(view: View) -> Section:
@@ -96,63 +86,50 @@ def _legend(view: View) -> Section:
 
 
 def _chapter(system: SeedSystem, view: View) -> Section:
-    rows = [row for row in view.rows if row.system == system.system]
     tables = tuple(_results(table, system.system, view) for table in system.tables)
     remarks = (system.remark,) if system.remark else ()
+    seconds = Section(key=f"results-{system.system}", title=message("Results"), sentences=remarks, tables=tables)
     return Section(
         key=f"system-{system.system}",
         title=view.settings.head(system.system),
         sentences=(system.description,),
-        parts=(
-            _settings(system, rows),
-            Section(key=f"results-{system.system}", title=message("Results"), sentences=remarks, tables=tables),
-        ),
+        parts=(_settings(system, view), seconds),
     )
 
 
-def _settings(system: SeedSystem, rows: Sequence[Row]) -> Section:
-    """Our settings (all values there are) beside the seed's."""
-    title = message("Settings")
-    names = dict.fromkeys([*system.settings, *(name for row in rows for name in row.params)])
-    if not names:
-        absent = message("This run has no system {system}: not measured.", system=system.system)
-        return Section(key="settings", title=title, sentences=(absent,))
-    heads = (message("name"), message("here"), message("the seed's"), message("meaning"))
-    lines = [
-        (name, _values(rows, name), system.settings.get(name, ABSENT), Message(msgid=str(PARAMETERS[name].help)))
-        for name in PARAMETERS
-        if name in names
-    ]
-    return Section(key="settings", title=title, tables=(plain_table(title, heads, lines),))
-
-
-def _values(rows: Sequence[Row], name: str) -> Message:
-    return listed(dict.fromkeys(value_text(row.params[name]) for row in rows if name in row.params)) or NOT_MEASURED
+def _settings(system: SeedSystem, view: View) -> Section:
+    """Return our settings, with all values that they have, beside the seed's."""
+    rows = [row for row in view.rows if row.system == system.system]
+    names = {*system.settings, *(name for row in rows for name in row.params)}
+    absent = message("This run has no system {system}: not measured.", system=system.system)
+    lines = []
+    for name in filter(names.__contains__, PARAMETERS):
+        values = listed(dict.fromkeys(value_text(row.params[name]) for row in rows if name in row.params))
+        lines.append((name, values or NOT_MEASURED, system.settings.get(name, ABSENT), PARAMETERS[name].help))
+    heads = (message("name"), HERE, THEIRS, message("meaning"))
+    return _listed("settings", message("Settings"), heads, lines, *[absent] * (not names))
 
 
 def _results(table: SeedTable, system: str, view: View) -> Table:
     present = runtimes(view.run)
     names = [name for name in view.plan.runtimes if name in present or name in view.run.missing]
-    theirs = [
-        message(
-            "another machine's: {machine}, {interpreter}", machine=published.MACHINE, interpreter=INTERPRETERS[name]
-        )
-        for name in table.interpreters
-    ]
-    lines = tuple(
+    heads = [listed([name]) for name in names]
+    for name in table.interpreters:
+        interpreter, other = INTERPRETERS[name], published.MACHINE
+        heads.append(message("another machine's: {machine}, {interpreter}", machine=other, interpreter=interpreter))
+    lines = [
         (
             wanted.what,
-            *(_ours(view.rows, system, wanted, name) for name in names),
+            *(_ours(view, system, wanted, name) for name in names),
             *(f"{wanted.seconds[name]} s" for name in table.interpreters),
         )
         for wanted in table.rows
-    )
-    numbers = (*(listed([name]) for name in names), *theirs)
-    return plain_table(table.heading, (NOTHING,), lines, numbers, titled=True)
+    ]
+    return plain_table(table.heading, (NOTHING,), lines, heads, titled=True)
 
 
-def _ours(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Message | str:
-    row = ours(rows, system, wanted, runtime)
+def _ours(view: View, system: str, wanted: SeedRow, runtime: str) -> Message | str:
+    row = ours(view.rows, system, wanted, runtime)
     if row is None:
         return NOT_MEASURED
     return times(row, " s") if row.figures else row.trouble or STATES[row.state]

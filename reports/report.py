@@ -8,16 +8,17 @@ from reports.view import View
 
 
 def report(view: View) -> Document:
-    """The whole report."""
-    plan, beside = view.plan, view.others
+    """Return the whole report."""
+    run, plan, beside = view.run, view.plan, view.others
+    begun = run.started_at[:16].replace("T", " ")
     return Document(
-        name=f"{plan.name}: {view.run.run_id}",
+        name=f"{plan.name}: {run.run_id}",
         title=message("What the runtimes do"),
         about=(
             verbatim((plan.description or plan.name).replace("`", "")),
             size_line(view),
             *([message("On this machine {others}.", others=beside.blocks)] if beside else []),
-            verbatim(" · ".join([view.machine.cpu or "?", f"{_minute(view.run.started_at)} UTC", view.run.run_id])),
+            verbatim(" · ".join([view.machine.cpu or "?", f"{begun} UTC", run.run_id])),
         ),
         sections=tuple(sections(view)),
         foot=message(
@@ -26,14 +27,7 @@ def report(view: View) -> Document:
     )
 
 
-def _minute(time: str) -> str:
-    return time[:16].replace("T", " ")
-
-
-def figures(document: Document) -> list[Figure]:
-    """All figures of a document, in its order."""
-    return [figure for section in document.sections for figure in _figures(section)]
-
-
-def _figures(section: Section) -> list[Figure]:
-    return [*section.figures, *(figure for part in section.parts for figure in _figures(part))]
+def figures(of: Document | Section) -> list[Figure]:
+    """Return all figures of a document, or of a section with its parts, in their order."""
+    own, parts = ([], of.sections) if isinstance(of, Document) else ([*of.figures], of.parts)
+    return [*own, *(figure for part in parts for figure in figures(part))]

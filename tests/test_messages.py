@@ -69,8 +69,10 @@ class Call:
         if None in given or not isinstance(self.literals[0], ast.Constant):
             return True
         named = {re.split("[!:}]", field[1:], maxsplit=1)[0] for field in self.fields}
+        if not given - {"count"} and not self.inside:
+            return True
         if not given:
-            return not self.inside or self.fields <= OF_A_COMMAND
+            return self.fields <= OF_A_COMMAND
         return named == given or (self.words == "plural" and named | {"count"} == given)
 
 

@@ -11,6 +11,8 @@ from reports.facts.traces import of_row
 from reports.seed.published import INTERPRETERS, MACHINE, REQUESTS, SYSTEMS, SeedRow, SeedSystem, SeedTable
 from reports.view import View
 
+RANGE = message("{start} to {end}")
+
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
     """Return whether *rows* hold every row that the seed has a table for."""
@@ -40,7 +42,7 @@ def size_warning(view: View) -> Message:
     ends = [f"{size:,}" for size in dict.fromkeys((*sizes[:1], *sizes[-1:]))]
     return message(
         "A cell here has {ours} requests, one of the seed's {theirs:,}: the seconds cannot be compared.",
-        ours=listed(ends, message("{start} to {end}")) or message("fewer"),
+        ours=listed(ends, RANGE) or message("fewer"),
         theirs=REQUESTS,
     )
 

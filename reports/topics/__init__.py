@@ -13,7 +13,7 @@ and, where the report of a run without it shall say how to measure it,
 
 import pkgutil
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from types import ModuleType
 
@@ -25,38 +25,33 @@ from reports.view import View
 
 @cache
 def topics() -> tuple[ModuleType, ...]:
-    """The modules of all topics, in the order of a report."""
+    """Return the modules of all topics, in the order of a report."""
     modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     return tuple(sorted((module for module in modules if hasattr(module, "PLACE")), key=lambda module: module.PLACE))
 
 
 def sections(view: View) -> list[Section]:
-    """What the run has something to say on."""
+    """Return the sections of the topics that the run has something to say on."""
     mine = [topic for topic in topics() if getattr(topic, "VIEW", view.plan.view) == view.plan.view]
     return [section for topic in mine if (section := _section(topic, view))]
 
 
 def lacking(view: View) -> list[tuple[Message, str]]:
-    """What the run does not have of that which reports can show, and the command that would measure it."""
-    wanted = [topic for topic in topics() if hasattr(topic, "WANTED")]
-    return [(topic.WANTED, _command(topic, view)) for topic in wanted if not _is_measured(topic, view)]
+    """Return what reports can show and the run does not have, with the command that would measure it."""
+    return [
+        (topic.WANTED, topic.COMMAND if isinstance(topic.COMMAND, str) else topic.COMMAND(view))
+        for topic in topics()
+        if hasattr(topic, "WANTED") and not getattr(topic, "is_measured", partial(_section, topic))(view)
+    ]
 
 
 def of_run(command: Callable[[Run], str]) -> Callable[[View], str]:
-    """A topic's COMMAND that is the run's."""
+    """Return a topic's COMMAND that is made of the run."""
     return lambda view: command(view.run)
 
 
 def _section(topic: ModuleType, view: View) -> Section:
-    """The section of a topic, made once."""
+    """Return the section of a topic, made once."""
     if topic.__name__ not in view.sections:
         view.sections[topic.__name__] = topic.section(view)
     return view.sections[topic.__name__]
-
-
-def _is_measured(topic: ModuleType, view: View) -> bool:
-    return bool(topic.is_measured(view) if hasattr(topic, "is_measured") else _section(topic, view))
-
-
-def _command(topic: ModuleType, view: View) -> str:
-    return topic.COMMAND if isinstance(topic.COMMAND, str) else str(topic.COMMAND(view))

@@ -7,8 +7,8 @@ from reports.document.drawing import Axis, Curve, Panel, Span
 from reports.document.model import Figure, Section
 from reports.document.shapes import Spot, bar, named_axis
 from reports.facts.cells import STATES, Row, alike
-from reports.facts.measures import Measure, measure
-from reports.facts.traces import of_rows
+from reports.facts.measures import measure
+from reports.facts.traces import of_row
 from reports.seed.beside import beside_the_seed
 from reports.view import View
 
@@ -17,7 +17,7 @@ ROOM = 1.04
 
 
 def section(view: View) -> Section:
-    """The bars; nothing where an experiment has a view of its own, which draws its contestants."""
+    """Return the bars; none if an experiment has a view of its own, which draws its contestants."""
     seed = () if view.is_timed else (beside_the_seed(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
     return Section(key="completion", title=_title(view), figures=drawn, parts=seed)
@@ -28,45 +28,34 @@ def _title(view: View) -> Message:
 
 
 def figure(view: View) -> Figure:
-    """A panel for each setting, a bar for each arm; one scale where the work is the same."""
+    """Return a panel for each setting, a bar for each arm; one scale for settings of the same work."""
     how = measure(is_timed=view.is_timed)
-    scales = {id(row): ROOM * how.most(rows) for rows in alike(view.rows) for row in rows}
-    if view.is_timed:
-        scales = dict.fromkeys(scales, ROOM * how.most(view.rows))
-    return Figure(
-        key="completion",
-        title=_title(view),
-        caption=_caption(view),
-        panels=tuple(_panel(rows, how, scales[id(rows[0])], view) for rows in view.groups if not _is_idle(rows[0])),
-    )
-
-
-def _caption(view: View) -> Message:
-    if view.is_timed:
-        return message("Requests answered in a second: median over the blocks. Marks: each block. More is better.")
-    return message(
+    caption = message(
         "What a client process takes for all of its requests: median over the clients, median over the blocks. "
         "Marks: each block. Less is better."
     )
-
-
-def _is_idle(row: Row) -> bool:
-    """Services without clients take no time."""
-    return row.params.get("NUM_CLIENTS") == 0
-
-
-def _panel(rows: Sequence[Row], how: Measure, most: float, view: View) -> Panel:
-    return Panel(
-        title=view.settings.short(rows[0].system, rows[0].params),
-        across=Axis(label=how.label, low=0.0, high=most),
-        up=named_axis([row.runtime for row in rows], message("runtime")),
-        curves=tuple(_bar(row, place, how, view) for place, row in enumerate(rows)),
+    if view.is_timed:
+        caption = message("Requests answered in a second: median over the blocks. Marks: each block. More is better.")
+    parts = [view.rows] if view.is_timed else alike(view.rows)
+    scales = {id(row): ROOM * how.most(rows) for rows in parts for row in rows}
+    panels = tuple(
+        Panel(
+            title=view.settings.short(rows[0].system, rows[0].params),
+            across=Axis(label=how.label, low=0.0, high=scales[id(rows[0])]),
+            up=named_axis([row.runtime for row in rows], message("runtime")),
+            curves=_bars(rows, view),
+        )
+        for rows in view.groups
+        if rows[0].params.get("NUM_CLIENTS") != 0  # services without clients take no time
     )
+    return Figure(key="completion", title=_title(view), caption=caption, panels=panels)
 
 
-def _bar(row: Row, place: int, how: Measure, view: View) -> Curve:
-    """From 0 to the median; where there is none, the row's state stands in its place."""
-    look = view.looks[row.runtime]
-    if row.figures is None:
-        return Curve(name="", look=look, spans=(Span(y=place, start=0.0, end=0.0, text=STATES[row.state]),))
-    return bar(look, Spot(place, how.blocks(row), of_rows([row]), row.runtime), how.form)
+def _bars(rows: Sequence[Row], view: View) -> tuple[Curve, ...]:
+    """Return a bar to each median; a row without figures has its state instead."""
+    how, bars = measure(is_timed=view.is_timed), []
+    for place, row in enumerate(rows):
+        look, state = view.looks[row.runtime], Span(y=place, start=0.0, end=0.0, text=STATES[row.state])
+        spot = Spot(place, how.blocks(row), of_row(row), row.runtime)
+        bars.append(bar(look, spot, how.form) if row.figures else Curve(name="", look=look, spans=(state,)))
+    return tuple(bars)

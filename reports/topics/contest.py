@@ -13,7 +13,7 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
 from reports.document.drawing import Axis, Panel
-from reports.document.model import ABSENT, Column, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
+from reports.document.model import ABSENT, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
 from reports.document.shapes import Col, Shown, Spot, bar, col, line, named_axis, table
 from reports.document.values import hundredths, microseconds, whole
 from reports.facts.cells import Row, grouped
@@ -272,13 +272,3 @@ def places(systems: Mapping[str, Sequence[str]], view: View) -> Message:
         under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
         named.append(title if runtimes == [NATIVE] else under)
     return listed(named, SEMICOLON)
-
-
-Of = tuple[Column, Callable[[Item], Datum]]  # of topics/best.py alone, until that uses shapes.table
-
-
-def table_of(
-    title: Message, columns: Sequence[Of[Item]], groups: Iterable[tuple[Message, Sequence[Item]]], **more: Any
-) -> Table:
-    """Return a table with a line for each item. This is for topics/best.py alone, until that uses shapes.table."""
-    return table(title, [Col(column, datum) for column, datum in columns], groups, **more)

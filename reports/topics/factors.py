@@ -1,32 +1,22 @@
 """What a step's ratio is made of: cores in use and CPU time per request; and what the services could do alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.languages import ENGLISH
 from core.messages import SENTENCES, Message, listed, message
-from reports.document.model import Datum, Form, Line, Section, Table, columns, number, traced, words
+from reports.document.model import Datum, Form, Section, number, traced
+from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, whole
-from reports.facts.cells import setting_key
 from reports.facts.comparisons import Comparison
-from reports.facts.pairs import OVER_ALL
-from reports.topics.comparisons import by_setting
+from reports.topics.comparisons import RATIO, means_first, of_settings, step_col
 from reports.view import View
 
 PLACE = 45
-STEPS = (
-    "lock",
-    "jit",
-    "other",
-    "whole",
-    "build",
-    "version",
-    "patch",
-)  # those that a setting's sentence is on: the first there is
+STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")  # a setting's sentence is on the first it has
 FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("CPU per request")}
-SIDES: Mapping[str, Message] = {"": message("both sides"), "service": message("service"), "client": message("client")}
-
-
+SIDES = {"": message("both sides"), "service": message("service"), "client": message("client")}
+ARMS = {"denominator": message("before [requests/s]"), "numerator": message("after [requests/s]")}
 HOW = {
     True: message("Measured: native clients on cores of their own, which had room."),
     False: message(
@@ -37,13 +27,27 @@ HOW = {
 
 
 def section(view: View) -> Section:
-    """A line for each step of each setting, those over all settings first."""
-    alone = tuple(_alone(view))
+    """Return a line for each step of each setting, and what the services of each setting could serve alone."""
+    steps = [one for one in view.compared if one.step != "aa"]
+    parted = means_first(one for one in steps if one.factors)
+    alone = of_settings((one for one in steps if one.capacity), view)
+    shown = [min(some, key=lambda one: STEPS.index(one.step)) for _, some in alone]
+    parts = [step_col(view), *(_factor_col(side, name, view) for side in SIDES for name in FACTORS)]
+    of = view.traces.of
+    rates: list[Col[Comparison]] = [
+        step_col(view),
+        *(arm_col for arm in ARMS for arm_col in _arm_cols(arm, view)),
+        col(RATIO, lambda one: _datum(one.capacity, one, of(one), "capacity"), ratio),
+    ]
+    caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
         key="factors",
         title=message("What the ratio is made of"),
-        sentences=alone,
-        tables=(_table(view), _capacities(view)),
+        sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
+        tables=(
+            table(message("Factors of each step"), parts, of_settings(parted, view)),
+            table(message("What the services could serve alone"), rates, alone, caption=caption),
+        ),
         notes=(
             message(
                 "Throughput = cores used / CPU time per request, so the ratio of a step is the product of two: above 1 "
@@ -53,85 +57,53 @@ def section(view: View) -> Section:
     )
 
 
-def _known(view: View) -> list[Comparison]:
-    return [one for one in view.compared if one.step != "aa" and one.capacity]
-
-
-def _alone(view: View) -> list[Message]:
-    """Of each setting one step: what both services would serve by themselves; then how that is known."""
-    ranked = sorted(_known(view), key=lambda one: STEPS.index(one.step))
-    first = {setting_key(one.system, one.params): one for one in reversed(ranked)}
-    shown = [one for one in view.compared if one in first.values()]
-    return [*(_sentence(one, view) for one in shown), *_how(shown)]
+def _how(known: Iterable[Comparison]) -> list[Message]:
+    return [HOW[measured] for measured in dict.fromkeys(one.capacity["measured"] for one in known)]
 
 
 def _sentence(one: Comparison, view: View) -> Message:
-    before, after = (one.capacity[side] for side in ("denominator", "numerator"))
+    before, after = (whole(one.capacity[arm]["requests_per_s"]) for arm in ARMS)
     sentence = message(
         "{setting}: the services alone could serve {after} requests/s on {numerator} and {before} on {denominator}, "
         "{ratio} x.",
         setting=view.settings.short(one.system, one.params),
-        after=whole(after["requests_per_s"]),
-        before=whole(before["requests_per_s"]),
+        after=after,
+        before=before,
         numerator=one.numerator,
         denominator=one.denominator,
-        ratio=_datum(one.capacity, one, "", "").text(ENGLISH),
+        ratio=_datum(one.capacity, one).text(ENGLISH),
     )
     return traced(sentence, view.traces.of(one), "capacity")
 
 
-def _how(known: Sequence[Comparison]) -> list[Message]:
-    return [HOW[measured] for measured in dict.fromkeys(one.capacity["measured"] for one in known)]
+def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
+    def read(one: Comparison) -> Datum:
+        factors = one.factors[side] if side else one.factors
+        return _datum(factors[name], one, view.traces.of(one), f"{name} {side}".strip())
+
+    return col(message("{factor}, {side}", factor=FACTORS[name], side=SIDES[side]), read, ratio)
 
 
-def _capacities(view: View) -> Table:
-    """What the services of each arm could serve by themselves, beside the ratio that this makes."""
-    heads = (message("before [requests/s]"), message("cores"), message("after [requests/s]"), message("cores"))
-    return Table(
-        name=message("What the services could serve alone"),
-        columns=columns((message("Step"),), (*heads, message("Ratio [95 %]"))),
-        groups=by_setting(_known(view), _capacity_line, view),
-        caption=listed(_how(_known(view)), SENTENCES),
-    )
+def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
+    """Return the columns of what the services of an arm could serve by themselves, and on how many cores."""
+    of = view.traces.of
 
+    def rate(one: Comparison) -> Datum:
+        return _datum(one.capacity[arm], one, of(one), "capacity", "requests_per_s", whole)
 
-def _capacity_line(one: Comparison, view: View) -> Line:
-    cells = view.traces.of(one)
-    sides = [one.capacity[side] for side in ("denominator", "numerator")]
-    numbers = [
-        datum
-        for side in sides
-        for datum in (
-            _datum(side, one, cells, "capacity", "requests_per_s", whole),
-            number(side["cores"], whole, cells, "cores of the services"),
-        )
+    return [
+        col(ARMS[arm], rate, whole),
+        col(message("cores"), lambda one: one.capacity[arm]["cores"], whole, of, "cores of the services"),
     ]
-    return words(one.label, cells=cells, leads=True), *numbers, _datum(one.capacity, one, cells, "capacity")
-
-
-def _table(view: View) -> Table:
-    known = [one for one in view.compared if one.step != "aa" and one.factors]
-    heads = [
-        message("{factor}, {side}", factor=name, side=side) for side in SIDES.values() for name in FACTORS.values()
-    ]
-    return Table(
-        name=message("Factors of each step"),
-        columns=columns((message("Step"),), heads),
-        groups=by_setting(sorted(known, key=lambda one: one.system != OVER_ALL), _line, view),
-    )
-
-
-def _line(comparison: Comparison, view: View) -> Line:
-    cells = view.traces.of(comparison)
-    sides = [(side, comparison.factors[side] if side else comparison.factors) for side in SIDES]
-    numbers = (
-        _datum(factors[name], comparison, cells, f"{name} {side}") for side, factors in sides for name in FACTORS
-    )
-    return words(comparison.label, cells=cells, leads=True), *numbers
 
 
 def _datum(
-    known: Mapping[str, Any], comparison: Comparison, cells: str, figure: str, name: str = "ratio", form: Form = ratio
+    known: Mapping[str, Any],
+    one: Comparison,
+    cells: str = "",
+    figure: str = "",
+    name: str = "ratio",
+    form: Form = ratio,
 ) -> Datum:
     low, high = known["low"], known["high"]
-    return number(known[name], form, cells, figure.strip(), low=low, high=high, is_range=comparison.is_range)
+    return number(known[name], form, cells, figure, low=low, high=high, is_range=one.is_range)

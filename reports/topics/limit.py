@@ -1,17 +1,24 @@
 """The machine's limit: what share of a native service's requests/s each Python service reaches."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from core.messages import Message, message
-from reports.document.model import Line, Section, Table, arm, estimate, estimated, number, plain_table, traced, words
+from core.messages import NOTHING, Message, message
+from core.runtime import NATIVE
+from reports.document.model import Datum, Section, estimate, number, traced
+from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole
-from reports.facts.cells import setting_key
-from reports.facts.limits import Share, shares
-from reports.facts.settings import parameter_values
-from reports.facts.traces import of_rows
+from reports.facts.cells import Row, setting_key
+from reports.facts.measures import THROUGHPUT
+from reports.facts.settings import parameter_values, varying
+from reports.facts.standings import rate_share
+from reports.facts.traces import of_row, of_rows
+from reports.statistics.stats import Estimate
 from reports.view import View
 
 PLACE = 90
+TITLE = message("The machine's limit")
+ALWAYS_NAMED = "CALC_TARGET"
 HOW = message(
     "The machine's limit is the same protocol and the same count in Rust, called by the native load generator. "
     "Python clients take CPU time from the service: with --client-runtime native every service is called by that "
@@ -19,18 +26,62 @@ HOW = message(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A row, and its share of the requests/s that the native service, *limit*, reaches at the same setting.
+
+    setting: CALC_TARGET and whatever else varies
+    has_native_client: whether the native load generator calls the Python service, as it calls the limit
+    """
+
+    row: Row
+    limit: Row
+    value: Estimate
+    setting: str
+    has_native_client: bool
+
+    @property
+    def cells(self) -> str:
+        """The groups of cells of both."""
+        return of_rows([self.limit, self.row])
+
+
 def section(view: View) -> Section:
-    """A sentence for each setting, on its last runtime in the plan's order, and every row's share."""
-    reached = shares(view.rows)
-    named = [share for share in reached if share.row.runtime in view.run.runtimes]
-    last = [*{setting_key(share.row.system, share.row.params): share for share in named}.values()]
+    """Return a sentence for each setting, on its last runtime in the plan's order, and every row's share."""
+    shares = [*_shares(view)]
+    named = [share for share in shares if share.row.runtime in view.run.runtimes]
+    last = {setting_key(share.row.system, share.row.params): share for share in named}
+    cols: list[Col[Share]] = [
+        arm_col(message("Runtime"), lambda one: one.row.runtime, view.looks, lambda one: of_row(one.row)),
+        col(message("System"), lambda one: one.row.system),
+        col(message("Setting"), lambda one: one.setting),
+        col(message("Clients"), lambda one: message("native") if one.has_native_client else message("Python")),
+        col(message("requests/s"), lambda one: _rate(one.row), whole),
+        col(message("limit, requests/s"), lambda one: _rate(one.limit), whole),
+        col(message("share [95 %]"), lambda one: one.value, hundredths, lambda one: one.cells, "limit share"),
+    ]
     return Section(
         key="limit",
-        title=message("The machine's limit"),
-        sentences=tuple(_sentence(share, view) for share in last),
-        tables=(_table(reached, view),),
-        notes=(HOW,) if reached else (),
+        title=TITLE,
+        sentences=tuple(_sentence(share, view) for share in last.values()),
+        tables=(table(message("Shares of the machine's limit"), cols, [(NOTHING, shares)], folded=True),),
+        notes=(HOW,) if shares else (),
     )
+
+
+def _shares(view: View) -> Iterator[Share]:
+    """Yield each Python row whose setting was measured natively too."""
+    limits = {setting_key(row.system, row.params): row for row in view.rows if row.runtime == NATIVE and row.figures}
+    names = dict.fromkeys([ALWAYS_NAMED, *varying(view.rows)])
+    for row in view.rows:
+        limit = limits.get(setting_key(row.system, row.params))
+        if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
+            setting, client = parameter_values(row.params, names), row.good[0].client_runtime
+            yield Share(row=row, limit=limit, value=value, setting=setting, has_native_client=client == NATIVE)
+
+
+def _rate(row: Row) -> Datum:
+    return number(THROUGHPUT.median(row), whole, of_row(row), THROUGHPUT.figure)
 
 
 def _sentence(share: Share, view: View) -> Message:
@@ -39,36 +90,7 @@ def _sentence(share: Share, view: View) -> Message:
         system=view.settings.number(share.row.system),
         runtime=share.row.runtime,
         clients=message("the native client") if share.has_native_client else message("Python clients"),
-        share=estimate(share.share, hundredths),
-        setting=_setting(share),
+        share=estimate(share.value, hundredths),
+        setting=share.setting,
     )
-    return traced(sentence, of_rows([share.limit, share.row]), "limit share")
-
-
-def _where(share: Share, view: View) -> Message:
-    return view.settings.where(share.row.system, share.row.params, share.row.runtime)
-
-
-def _setting(share: Share) -> str:
-    return parameter_values(share.row.params, share.names)
-
-
-def _table(reached: Sequence[Share], view: View) -> Table:
-    numbers = (message("requests/s"), message("limit, requests/s"), message("share [95 %]"))
-    heads = (message("Runtime"), message("System"), message("Setting"), message("Clients"))
-    lines = [_line(share, view) for share in reached]
-    return plain_table(message("Shares of the machine's limit"), heads, lines, numbers, folded=True)
-
-
-def _line(share: Share, view: View) -> Line:
-    cells, limit = of_rows([share.row]), of_rows([share.limit])
-    rates = [row.figures["requests_per_s"] if row.figures else None for row in (share.row, share.limit)]
-    return (
-        arm(share.row.runtime, view.looks[share.row.runtime], cells),
-        words(share.row.system),
-        words(_setting(share)),
-        words(message("native") if share.has_native_client else message("Python")),
-        number(rates[0], whole, cells, "requests_per_s"),
-        number(rates[1], whole, limit, "requests_per_s"),
-        estimated(share.share, hundredths, f"{limit} {cells}", "limit share"),
-    )
+    return traced(sentence, share.cells, "limit share")

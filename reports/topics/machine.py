@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from core.cell import PARAMETERS, Value
-from core.hosts import Layout
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.method import SAME, Method
 from core.saved import Machine
@@ -17,7 +16,7 @@ from reports.facts.settings import value_text
 from reports.view import View
 
 PLACE = 210
-SIZES: Mapping[str, Message] = {  # what a reader asks first
+SIZES = {  # what a reader asks first
     "NUM_API_SERVICES": message("services: {values}"),
     "NUM_CLIENTS": message("clients: {values}"),
     "NUM_WORKERS_PER_API_SERVICE": message("worker threads of a service: {values}"),
@@ -32,159 +31,152 @@ SIZES: Mapping[str, Message] = {  # what a reader asks first
     ),
 }
 MOST_VALUES = 4
-DOT, PACKAGES = message("{start} · {end}"), message("Packages")
+DOT = message("{start} · {end}")
+PLAN = message("Plan, seed and command")
+Fact = Message | str | None
 
 
 def section(view: View) -> Section:
-    """Everything about a run that is no measurement."""
-    parameters = (_varying(view), _common(view))
+    """Return everything about a run that is no measurement."""
     return Section(
         key="machine",
         title=message("Machine and runtimes"),
         tables=(_machine(view.machine), *_hosts(view), runtime_table(view.run.runtimes)),
         parts=(
-            Section(key="plan", title=message("Plan, seed and command"), tables=(_plan(view),)),
-            Section(key="parameters", title=message("Parameters"), tables=parameters),
+            Section(key="plan", title=PLAN, tables=(_plan(view),)),
+            Section(key="parameters", title=message("Parameters"), tables=_parameters(view)),
         ),
     )
 
 
 def size_line(view: View) -> Message:
-    """'services: 4 · clients: 4 · CALC_TARGET 1,000'; several values of one parameter with strokes between."""
-    duration_s = view.plan.method.duration_s
-    sizes = {name: _values(view.rows, name) for name in SIZES if not (duration_s and name == "NUM_REQUESTS_PER_CLIENT")}
-    parts = [replace(SIZES[name], args={"values": _values_words(values)}) for name, values in sizes.items() if values]
-    timed = [message("each cell for {seconds:g} s", seconds=duration_s)] if duration_s else []
-    return listed([*parts, *timed], DOT)
+    """Return 'services: 4 · clients: 4 · CALC_TARGET 1,000'; several values of one parameter with strokes between."""
+    duration_s, parts = view.plan.method.duration_s, []
+    for name, template in SIZES.items():
+        texts = [_value_text(value) for value in _values(view.rows, name)]
+        if not texts or (duration_s and name == "NUM_REQUESTS_PER_CLIENT"):
+            continue
+        values = verbatim(" / ".join(texts))
+        if len(texts) > MOST_VALUES:
+            values = message("{least} to {most} ({count} values)", least=texts[0], most=texts[-1], count=len(texts))
+        parts.append(replace(template, args={"values": values}))
+    if duration_s:
+        parts.append(message("each cell for {seconds:g} s", seconds=duration_s))
+    return listed(parts, DOT)
 
 
 def _values(rows: Sequence[Row], name: str) -> list[Value]:
-    """The values of a parameter in all rows that have it, each once, in order."""
+    """Return the values of a parameter in all rows that have it, each once, in order."""
     values = dict.fromkeys(row.params[name] for row in rows if name in row.params)
     return sorted(values, key=lambda value: (value is None, value if isinstance(value, int) else 0))
 
 
-def _values_words(values: Sequence[Value]) -> Message:
-    texts = [_value_text(value) for value in values]
-    if len(texts) <= MOST_VALUES:
-        return verbatim(" / ".join(texts))
-    return message("{least} to {most} ({count} values)", least=texts[0], most=texts[-1], count=len(texts))
-
-
-def _value_text(value: Value, unit: str = "") -> str:
+def _value_text(value: Value, name: str = "") -> str:
+    """Return a value for people, with the unit of the parameter *name*."""
     text = f"{value:,}" if type(value) is int else value_text(value)
-    return f"{text} {unit}" if unit and value is not None else text
+    unit = PARAMETERS[name].unit if name in PARAMETERS and value is not None else ""
+    return f"{text} {unit}".rstrip()
 
 
-def _facts(name: Message, lines: Mapping[Message, Message | str | None]) -> Table:
-    """A line for each fact; a dash where it is not known."""
-    return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in lines.items()])
+def _facts(name: Message, facts: Mapping[Message, Fact]) -> Table:
+    """Return a line for each fact; a dash if it is not known."""
+    return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
 
 
 def _machine(machine: Machine) -> Table:
-    memory, load = machine.memory_bytes, machine.load
-    return _facts(
-        message("The machine"),
-        {
-            message("CPU"): machine.cpu,
-            message("Cores"): cores_text(machine),
-            message("Memory"): f"{memory / 2**30:.1f} GiB" if memory else None,
-            message("System"): machine.os,
-            message("Kernel"): machine.kernel,
-            message("Load (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in load) if load else None,
-            message("Governor"): machine.governor,
-            message("gilscope's commit"): machine.commit,
-            message("ulimit -n (open files)"): str(machine.limits.get("nofile_soft", "")),
-            message("ulimit -u (processes)"): str(machine.limits.get("nproc_soft", "")),
-        },
-    )
+    facts: dict[Message, Fact] = {
+        message("CPU"): machine.cpu,
+        message("Cores"): cores_text(machine),
+        message("Memory"): memory_text(machine),
+        message("System"): machine.os,
+        message("Kernel"): machine.kernel,
+        message("Load (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in machine.load or ()),
+        message("Governor"): machine.governor,
+        message("gilscope's commit"): machine.commit,
+        message("ulimit -n (open files)"): str(machine.limits.get("nofile_soft", "")),
+        message("ulimit -u (processes)"): str(machine.limits.get("nproc_soft", "")),
+    }
+    return _facts(message("The machine"), facts)
 
 
-def _hosts(view: View) -> tuple[Table, ...]:
-    """A line for each host, where there are several; none for a run of one machine."""
-    layout = view.plan.layout
-    if not layout or not view.machine.hosts:
-        return ()
-    heads = (
-        *(message("Host"), message("Role"), message("CPU"), message("Cores"), message("Kernel")),
-        *(message("Runtimes"), message("Round trip to the services"), message("Bandwidth to the services")),
-    )
-    lines = [_host(name, facts, layout) for name, facts in view.machine.hosts.items()]
-    return (plain_table(message("Hosts"), heads, lines, kind="facts"),)
-
-
-def _host(name: str, facts: Mapping[str, Any], layout: Layout) -> tuple[Message | str, ...]:
-    serves, calls = name == layout.services_on, name in layout.clients_on
-    roles = [*([message("services")] if serves else []), *([message("clients")] if calls else [])]
-    link = facts.get("link") or {}
-    return (
-        name,
-        listed(roles),
-        str(facts.get("cpu") or ABSENT),
-        str(facts.get("cores") or ABSENT),
-        str(facts.get("kernel") or ABSENT),
-        ", ".join(f"{runtime} ({version})" for runtime, version in (facts.get("runtimes") or {}).items()) or ABSENT,
-        message("{microseconds:.0f} us", microseconds=link["median_ns"] / 1e3) if link else ABSENT,
-        message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6) if link else ABSENT,
-    )
+def memory_text(machine: Machine) -> str | None:
+    """Return '15.6 GiB'; None if it is not known."""
+    return f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None
 
 
 def cores_text(machine: Machine) -> str | None:
-    """How many cores, and how many of them the run could use where these are fewer; None where nobody knows."""
+    """Return how many cores there are, and how many the run could use if these are fewer; None if not known."""
     if machine.cores is None:
         return None
     are_all = machine.cores_usable in (None, machine.cores)
     return str(machine.cores) if are_all else f"{machine.cores_usable} / {machine.cores}"
 
 
-def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Every interpreter, and how it was built."""
-    return plain_table(
-        message("Runtimes"),
-        (message("Runtime"), message("Version"), message("Build"), message("Compiler"), message("Flags"), PACKAGES),
-        [runtime_line(name, facts) for name, facts in runtimes.items()],
-        kind="facts",
+def _hosts(view: View) -> tuple[Table, ...]:
+    """Return a line for each host of several; no table for a run of one machine."""
+    layout, lines = view.plan.layout, []
+    if not layout or not view.machine.hosts:
+        return ()
+    for name, facts in view.machine.hosts.items():
+        roles = ((message("services"), name == layout.services_on), (message("clients"), name in layout.clients_on))
+        link, runtimes = facts.get("link"), facts.get("runtimes") or {}
+        lines.append(
+            (
+                name,
+                listed(role for role, is_one in roles if is_one),
+                *(str(facts.get(fact) or ABSENT) for fact in ("cpu", "cores", "kernel")),
+                ", ".join(f"{runtime} ({version})" for runtime, version in runtimes.items()) or ABSENT,
+                message("{microseconds:.0f} us", microseconds=link["median_ns"] / 1e3) if link else ABSENT,
+                message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6) if link else ABSENT,
+            )
+        )
+    heads = (
+        *(message("Host"), message("Role"), message("CPU"), message("Cores"), message("Kernel")),
+        *(message("Runtimes"), message("Round trip to the services"), message("Bandwidth to the services")),
     )
+    return (plain_table(message("Hosts"), heads, lines, kind="facts"),)
+
+
+def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Return every interpreter, and how it was built."""
+    heads = (
+        *(message("Runtime"), message("Version"), message("Build")),
+        *(message("Compiler"), message("Flags"), message("Packages")),
+    )
+    lines = [runtime_line(name, facts) for name, facts in runtimes.items()]
+    return plain_table(message("Runtimes"), heads, lines, kind="facts")
 
 
 def runtime_line(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, ...]:
-    """Name, version, build, compiler, flags, packages."""
+    """Return name, version, build, compiler, flags, packages."""
+    version = facts.get("version") or ABSENT
     build = message("free-threaded") if facts.get("gil_disabled_build") else message("default")
     installed = ", ".join(f"{package} {version}" for package, version in packages(facts).items())
-    return (
-        name,
-        facts.get("version") or ABSENT,
-        build if facts.get("version") else ABSENT,
-        facts.get("compiler") or ABSENT,
-        build_flags(facts.get("flags", {})) or ABSENT,
-        installed,
-    )
+    flags = build_flags(facts.get("flags", {})) or ABSENT
+    return name, version, ABSENT if version == ABSENT else build, facts.get("compiler") or ABSENT, flags, installed
 
 
 def _plan(view: View) -> Table:
-    """What was to be measured, and how to measure it again."""
+    """Return what was to be measured, and how to measure it again."""
     run, plan = view.run, view.plan
-    return _facts(
-        message("Plan, seed and command"),
-        {
-            message("Run"): run.run_id,
-            message("Time (UTC)"): f"{run.started_at} - {run.finished_at or '...'}",
-            message("Plan"): f"{plan.name}: {plan.description}".rstrip(": "),
-            message("Blocks"): str(plan.blocks),
-            message("Seed"): str(run.seed),
-            message("Scale"): f"{plan.scale:g}",
-            message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
-            message("To repeat it"): repeat_command(run),
-        },
-    )
+    facts: dict[Message, Fact] = {
+        message("Run"): run.run_id,
+        message("Time (UTC)"): f"{run.started_at} - {run.finished_at or '...'}",
+        message("Plan"): f"{plan.name}: {plan.description}".rstrip(": "),
+        message("Blocks"): str(plan.blocks),
+        message("Seed"): str(run.seed),
+        message("Scale"): f"{plan.scale:g}",
+        message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
+        message("To repeat it"): repeat_command(run),
+    }
+    return _facts(PLAN, facts)
 
 
 def method_words(method: Method, *, is_known: bool = True) -> Message:
-    """How cells were measured, as far as a choice was made: warm-up, duration, whose runtime clients have, CPUs."""
-    own = message("clients run under the service's runtime")
-    client = (
-        own if method.client_runtime == SAME else message("clients run under {runtime}", runtime=method.client_runtime)
-    )
+    """Return how cells were measured, by what was chosen: warm-up, duration, whose runtime clients have, CPUs."""
+    client = message("clients run under the service's runtime")
+    if method.client_runtime != SAME:
+        client = message("clients run under {runtime}", runtime=method.client_runtime)
     services, clients = (", ".join(map(str, cpus)) for cpus in (method.pin_services, method.pin_clients))
     choices = (
         (method.warmup.share, message("warm-up of {share:.0%} of the requests", share=method.warmup.share)),
@@ -197,41 +189,28 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
     return listed(words for is_chosen, words in choices if is_chosen)
 
 
-def _names(rows: Sequence[Row]) -> list[str]:
-    """The parameters that the rows have, in the order of declaration."""
-    there = {name for row in rows for name in row.params}
-    return [*(name for name in PARAMETERS if name in there), *sorted(there - set(PARAMETERS))]
-
-
-def _common(view: View) -> Table:
-    """A line for each parameter that is the same in every setting that reads it."""
-    values = {name: _values(view.rows, name) for name in _names(view.rows)}
-    return plain_table(
-        message("The same in every setting that reads it"),
-        (message("Parameter"), message("Value"), message("Meaning")),
-        [(name, _value_text(same[0], _unit(name)), _meaning(name)) for name, same in values.items() if len(same) < 2],
-        kind="parameters",
-        titled=True,
+def _parameters(view: View) -> tuple[Table, Table]:
+    """Return a line for each setting, with what differs; and one for each parameter that all of them share."""
+    there = {name for row in view.rows for name in row.params}
+    names = [*(name for name in PARAMETERS if name in there), *sorted(there - set(PARAMETERS))]
+    values = {name: _values(view.rows, name) for name in names}
+    differing = [name for name in names if len(values[name]) > 1]
+    settings = [
+        (
+            row.title or view.settings.head(row.system),
+            *(_value_text(row.params[name], name) if name in row.params else ABSENT for name in differing),
+        )
+        for row, *_ in view.groups
+        if differing
+    ]
+    same = [
+        (name, _value_text(some[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
+        for name, some in values.items()
+        if len(some) == 1
+    ]
+    of_each, in_all = message("Of each setting"), message("The same in every setting that reads it")
+    heads = (message("Parameter"), message("Value"), message("Meaning"))
+    return (
+        plain_table(of_each, (message("Setting"),), settings, map(verbatim, differing), kind="settings", titled=True),
+        plain_table(in_all, heads, same, kind="parameters", titled=True),
     )
-
-
-def _unit(name: str) -> str:
-    return PARAMETERS[name].unit if name in PARAMETERS else ""
-
-
-def _meaning(name: str) -> Message | str:
-    text = PARAMETERS[name].help if name in PARAMETERS else ""
-    return text if isinstance(text, Message) else Message(msgid=text)
-
-
-def _varying(view: View) -> Table:
-    """A line for each setting, with its own value of each parameter that is not the same in all of them."""
-    names = [name for name in _names(view.rows) if len(_values(view.rows, name)) > 1]
-    lines = [_setting(rows[0], names, view) for rows in view.groups] if names else []
-    heads, numbers = (message("Setting"),), map(verbatim, names)
-    return plain_table(message("Of each setting"), heads, lines, numbers, kind="settings", titled=True)
-
-
-def _setting(row: Row, names: Sequence[str], view: View) -> tuple[Message | str, ...]:
-    values = (_value_text(row.params[name], _unit(name)) if name in row.params else ABSENT for name in names)
-    return row.title or view.settings.head(row.system), *values

@@ -1,13 +1,13 @@
 """How speed gets from the first runtime to the last, step by step, for each system."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import exp, log
-from operator import attrgetter
-from statistics import fmean
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import geometric_mean
+from typing import NamedTuple
 
-from core.messages import NOTHING, message, verbatim
-from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, number, words
+from core.messages import NOTHING, Message, message, verbatim
+from reports.document.model import Column, Datum, Section, Strip, number, words
+from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, times
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
@@ -15,124 +15,121 @@ from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import together
 from reports.render.strips import round_values
 from reports.topics import of_run
+from reports.topics.comparisons import STEP
 from reports.view import View
 
 PLACE = 40
 WANTED = message("The steps of a system, each with a ratio")
 COMMAND = of_run(all_runtimes_command)
+TITLE, SPEED = message("Step by step"), message("Speed")
 MOST_TICKS = 6
-Step = tuple[Comparison, ...]  # the same step in every setting of a system
-_name = attrgetter("step", "denominator", "numerator")
+
+
+class Step(NamedTuple):
+    """A step of a system. one: the step in its first setting; factor: the mean ratio over its settings"""
+
+    one: Comparison
+    factor: float
+    cells: str
+
+
+class Bar(NamedTuple):
+    """A bar of a system. start, end: speeds, where 1 is the first runtime's; end_cells: what the end comes from"""
+
+    label: Message
+    kind: str
+    start: float
+    end: float
+    factor: float | None = None
+    cells: str = ""
+    end_cells: str = ""
 
 
 def section(view: View) -> Section:
-    """A group of bars for each system whose steps all have a ratio."""
+    """Return a group of bars for each system whose steps all have a ratio."""
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
-    systems = dict.fromkeys(comparison.system for comparison in compared)
-    ways = {system: _steps([one for one in compared if one.system == system]) for system in systems}
-    levels = {system: _levels(steps, view) for system, steps in ways.items() if steps}
-    speeds = [
-        levels[system][step[0].denominator].speed * factor
-        for system, steps in ways.items() for step in steps for factor in (1.0, _mean(step))
-    ]  # fmt: skip
-    scale = Strip(low=0.0, high=1.05 * max([*speeds, 1.0]), lines=((1.0, "unity"),))
-    groups = [
-        Group(head=view.settings.head(system), lines=tuple(_lines(steps, levels[system], scale, view)))
-        for system, steps in ways.items()
-        if steps
-    ]
-    return Section(key="waterfall", title=message("Step by step"), tables=(_table(groups, scale),))
-
-
-def _table(groups: Sequence[Group], scale: Strip) -> Table:
+    systems: dict[str, list[Comparison]] = {}
+    for one in compared:
+        systems.setdefault(one.system, []).append(one)
+    ways = {system: _steps(some, view) for system, some in systems.items()}
+    groups = [(view.settings.head(system), _bars(steps)) for system, steps in ways.items() if steps]
+    most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
+    scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
     ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
-    return Table(
-        name=message("Step by step"),
-        columns=(
-            Column(head=message("Step")),
-            Column(head=message("Speed"), is_strip=True, strip=replace(scale, ticks=ticks)),
-            Column(head=message("Ratio"), is_number=True),
-            Column(head=message("Speed"), is_number=True),
+    cols: list[Col[Bar]] = [
+        col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
+        Col(
+            Column(head=SPEED, is_strip=True, strip=replace(scale, ticks=ticks)),
+            lambda bar: Datum(strip=_strip(bar, scale), cells=bar.cells),
         ),
-        groups=tuple(groups),
-        kind="waterfall",
-        key="waterfalls",
-        caption=message(
-            "How speed gets from the first runtime to the last, step by step: each bar begins at the speed of the "
-            "runtime that the step starts from. 1 is the speed under the first runtime; the last bar is the whole way "
-            "as it was measured. A system of several settings shows their geometric mean."
-        ),
+        col(message("Ratio"), lambda bar: bar.factor or words(NOTHING), times, lambda bar: bar.cells, "mean_ratio"),
+        col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
+    ]
+    caption = message(
+        "How speed gets from the first runtime to the last, step by step: each bar begins at the speed of the "
+        "runtime that the step starts from. 1 is the speed under the first runtime; the last bar is the whole way "
+        "as it was measured. A system of several settings shows their geometric mean."
     )
+    shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
+    return Section(key="waterfall", title=TITLE, tables=(shown,))
 
 
-def _steps(mine: Sequence[Comparison]) -> list[Step]:
-    """The steps in order, the whole way last where it was compared; empty if one of them lacks a ratio everywhere.
+def _steps(mine: Sequence[Comparison], view: View) -> list[Step]:
+    """Return the steps in order, the whole way last if it was compared; none if a step lacks a ratio everywhere.
 
-    Settings in which a step lacks its ratio are left out, so that every bar is the mean over the same ones.
+    Settings in which a step lacks its ratio are left out, so that every bar is the mean over the same settings.
     """
-    compared = [comparison for comparison in mine if comparison.step != "aa"]
-    broken = [comparison.params for comparison in compared if not comparison.ratio]
-    kept = [comparison for comparison in compared if comparison.params not in broken]
-    steps = [tuple(one for one in kept if _name(one) == name) for name in dict.fromkeys(map(_name, compared))]
-    steps.sort(key=lambda step: bool(step) and step[0].step == "whole")
-    return steps if all(steps) else []
-
-
-def _mean(step: Step) -> float:
-    return exp(fmean(log(comparison.ratio) for comparison in step if comparison.ratio))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Level:
-    """The speed under an arm, that of the first being 1, and the cells that it comes from."""
-
-    speed: float
-    cells: str = ""
-
-    def times(self, factor: float, cells: str) -> "Level":
-        """Where a step leads from here."""
-        return Level(speed=self.speed * factor, cells=together([self.cells, cells]))
-
-
-def _levels(steps: Sequence[Step], view: View) -> dict[str, Level]:
-    """Of each arm, by the first steps that lead there."""
-    whole = [step[0].denominator for step in steps if _is_whole(step)]
-    levels = {[*whole, steps[0][0].denominator][0]: Level(speed=1.0)}
-    single = [step for step in steps if not _is_whole(step)]
-    for step in single * len(single):  # some lead to where others begin, or from there
-        before, after, cells = step[0].denominator, step[0].numerator, together(map(view.traces.of, step))
-        if before in levels:
-            levels.setdefault(after, levels[before].times(_mean(step), cells))
-        elif after in levels:
-            levels[before] = levels[after].times(1 / _mean(step), cells)
-    return levels
+    compared = [one for one in mine if one.step != "aa"]
+    broken = [one.params for one in compared if not one.ratio]
+    ways: dict[tuple[str, str, str], list[Comparison]] = {}
+    for one in compared:
+        way = ways.setdefault((one.step, one.denominator, one.numerator), [])
+        way += [one] * (one.params not in broken)
+    if not all(ways.values()):
+        return []
+    steps = [
+        Step(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(map(view.traces.of, way)))
+        for way in ways.values()
+    ]
+    return sorted(steps, key=_is_whole)
 
 
 def _is_whole(step: Step) -> bool:
-    return step[0].step == "whole"
+    return step.one.step == "whole"
 
 
-def _lines(steps: Sequence[Step], levels: Mapping[str, Level], scale: Strip, view: View) -> list[Line]:
-    first = Datum(strip=_bar(0.0, 1.0, "total", scale))
-    lines: list[Line] = [(words(verbatim(next(iter(levels)))), first, words(NOTHING), number(1.0, ratio))]
-    for step in steps:
-        cells, before = together(map(view.traces.of, step)), levels[step[0].denominator]
-        after = before.times(_mean(step), cells)
-        kind = "total" if _is_whole(step) else "gain" if after.speed >= before.speed else "loss"
-        begin = 0.0 if _is_whole(step) else before.speed
-        lines.append(
-            (
-                words(step[0].label, cells=cells, leads=True),
-                Datum(strip=_bar(begin, after.speed, kind, scale), cells=cells),
-                number(_mean(step), times, cells, "mean_ratio"),
-                number(after.speed, ratio, after.cells, "speed"),
-            )
-        )
-    return lines
+def _bars(steps: Sequence[Step]) -> list[Bar]:
+    """Return a bar for the first runtime, and one for each step."""
+    single = [step for step in steps if not _is_whole(step)]
+    first = [*(step for step in steps if _is_whole(step)), *steps][0].one.denominator
+    levels = {first: (1.0, "")}  # the speed under each arm, by the first steps that lead there, and its cells
+    for one, factor, cells in single * len(single):  # some lead to where others begin, or from there
+        if one.denominator in levels:
+            levels.setdefault(one.numerator, _beyond(levels[one.denominator], factor, cells))
+        elif one.numerator in levels:
+            levels[one.denominator] = _beyond(levels[one.numerator], 1 / factor, cells)
+    bars = [Bar(verbatim(first), "total", 0.0, 1.0)]
+    for one, factor, cells in steps:
+        start, _ = before = levels[one.denominator]
+        end, end_cells = _beyond(before, factor, cells)
+        kind = "gain" if end >= start else "loss"
+        if one.step == "whole":
+            kind, start = "total", 0.0
+        bars.append(Bar(one.label, kind, start, end, factor, cells, end_cells))
+    return bars
 
 
-def _bar(before: float, after: float, kind: str, scale: Strip) -> Strip:
-    ends = tuple((end, "level") for end in (before, after) if end)
+def _beyond(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
+    """Return where a step leads from a level."""
+    speed, before = level
+    return speed * factor, together([before, cells])
+
+
+def _strip(bar: Bar, scale: Strip) -> Strip:
+    ends = tuple((end, "level") for end in (bar.start, bar.end) if end)
     return replace(
-        scale, bars=((before, after, f"fall {kind}"),), lines=(*scale.lines, *ends), tip=f"{before:.2f} - {after:.2f}"
+        scale,
+        bars=((bar.start, bar.end, f"fall {bar.kind}"),),
+        lines=(*scale.lines, *ends),
+        tip=f"{bar.start:.2f} - {bar.end:.2f}",
     )

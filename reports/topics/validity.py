@@ -1,39 +1,50 @@
-"""What the verdicts rest on: checks that the run passed or did not; and what was not measured, with the commands."""
+"""What the verdicts rest on: checks that the run passed or did not; blocks, order, noise and clients in words."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from statistics import median
+from collections.abc import Callable, Iterator, Sequence
 
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
+from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
+from core.method import SAME
+from core.placement import FEWEST_TO_PIN, placement
 from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
-from reports.document.model import Line, Section, Table, plain_table, words
-from reports.facts.cells import Row
-from reports.facts.comparisons import confounds_of
-from reports.facts.costs import saturation
+from reports.document.model import Datum, Section, plain_table, traced, words
+from reports.document.values import percent
+from reports.facts.cells import Row, runtimes
+from reports.facts.commands import command_line
+from reports.facts.comparisons import Comparison, confounds_of, is_anytime
 from reports.facts.gates import (
     MOST_DISTURBED,
     MOST_IN_USE,
     MOST_SATURATION,
     blocks_to_time,
     cores_in_use,
+    median_saturation,
     not_quiet,
     otherwise_disturbed,
 )
 from reports.facts.hosts import cores_of
-from reports.facts.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
+from reports.facts.inside import (
+    MOST_IDLE,
+    design_of,
+    design_words,
+    idle_share,
+    known_starts,
+    typical_noise,
+    uneven_starts,
+)
 from reports.facts.settings import about
+from reports.facts.steps import not_separated, steps
 from reports.facts.traces import of_cells, of_rows, together
 from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independence_is_known
 from reports.topics.gaps import elsewhere, missing
-from reports.topics.rests_on import floors, range_of, rests_on
 from reports.view import View
 
 PLACE = 20
+TITLE = message("Validity")
 PASSED, LOOK, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
-STATES: Mapping[str, Message] = {
+STATES = {
     PASSED: message("✓ passed"),
     LOOK: message("! look"),
     FAILED: message("× failed"),
@@ -43,130 +54,100 @@ NOBODY_SAYS = message("no cell says")
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
+WORTH_FINDING = 0.05
 
-
-@dataclass(frozen=True, kw_only=True)
-class Check:
-    """What came of a check. state: passed, look, failed, or unknown where there was nothing to check.
-
-    cells: the groups of cells that it was seen in
-    """
-
-    state: str
-    seen: Message
-    cells: str = ""
+Check = tuple[Datum, Datum]  # its state, and what was seen
+Used = list[tuple[float, Row]]  # rows with the share of the cores that they used
 
 
 def section(view: View) -> Section:
-    """The checks, what the verdicts rest on in words, and the gaps. A terminal shows the noise and what is mixed."""
-    return Section(
-        key="validity",
-        title=message("Validity"),
-        tables=(_checks(view),),
-        parts=(
-            Section(key="rests-on", title=message("What the verdicts rest on"), sentences=tuple(rests_on(view))),
-            missing(view),
-            elsewhere(view),
-        ),
-    )
-
-
-def _checks(view: View) -> Table:
-    lines = [_line(what, check(view)) for what, check in CHECKS]
-    return plain_table(message("Validity"), (message("Check"), NOTHING, message("Seen")), tuple(lines), kind="checks")
-
-
-def _line(what: Message, check: Check) -> Line:
-    state = words(STATES[check.state], state=f"state {check.state}")
-    return words(what), state, words(check.seen, cells=check.cells, leads=bool(check.cells))
+    """Return the checks, what the verdicts rest on in words, and the gaps."""
+    heads = (message("Check"), NOTHING, message("Seen"))
+    checks = plain_table(TITLE, heads, [(name, *check(view)) for name, check in CHECKS.items()], kind="checks")
+    cells = of_cells(view.run.cells)
+    sentences = tuple(traced(sentence, cells) for sentence in rests_on(view))
+    rest = Section(key="rests-on", title=message("What the verdicts rest on"), sentences=sentences)
+    return Section(key="validity", title=TITLE, tables=(checks,), parts=(rest, missing(view), elsewhere(view)))
 
 
 # ---- checks --------------------------------------------------------------------------------------------------------
 
 
+def _check(state: str, seen: Message, cells: str = "") -> Check:
+    """Return what came of a check. cells: the groups of cells that it was seen in"""
+    return words(STATES[state], state=f"state {state}"), words(seen, cells=cells, leads=bool(cells))
+
+
+def _unless(bad: str, known: str, seen: Message, worst: str = LOOK) -> Check:
+    """Return that a check is passed, unless there are *bad* cells. known: all cells that it could be seen in"""
+    return _check(worst if bad else PASSED if known else UNKNOWN, seen, bad or known)
+
+
 def _measured(view: View) -> Check:
     cells, bad = view.run.cells, view.run.failed_cells
-    state = FAILED if bad else PASSED if cells else UNKNOWN
     seen = message("{ok} of {all} ok", ok=len(cells) - len(bad), all=len(cells))
-    not_tried = sum(cell.reason.code == NOT_TRIED for cell in bad)
-    if not_tried:
+    if not_tried := sum(cell.reason.code == NOT_TRIED for cell in bad):
         seen = listed([seen, plural("{count} was not tried", "{count} were not tried", count=not_tried)])
-    return Check(state=state, seen=seen, cells=of_cells(bad or cells))
+    return _unless(of_cells(bad), of_cells(cells), seen, FAILED)
 
 
 def _states(view: View) -> Check:
-    """Whether all cells were measured with the same code, and each system's under a runtime in one environment."""
-    run, cells = view.run, [cell for cell in view.run.cells if cell.code]
+    """Check that all cells were measured with the same code, and each system's under a runtime in one environment."""
+    cells = [cell for cell in view.run.cells if cell.code]  # the others were not tried
     if not cells:
-        return Check(state=UNKNOWN, seen=NOBODY_SAYS)
-    unknown = [cell for cell in run.cells if not cell.code and cell.wall_ns]
-    first = {(cell.system, cell.runtime): cell for cell in reversed(cells)}
-    others = [cell for cell in cells if _state(cell) != (cells[0].code, first[cell.system, cell.runtime].environment)]
-    if not others and not unknown:
-        return Check(state=PASSED, seen=message("all cells: code {state}", state=cells[0].code), cells=of_cells(cells))
-    changes = dict.fromkeys(
-        change for cell in others for change in _changes(run, cells[0], first[cell.system, cell.runtime], cell)
-    )
+        return _check(UNKNOWN, NOBODY_SAYS)
+    start, first = cells[0], {(cell.system, cell.runtime): cell for cell in reversed(cells)}
+    pairs = [(first[cell.system, cell.runtime], cell) for cell in cells]
+    others = [(base, cell) for base, cell in pairs if (cell.code, cell.environment) != (start.code, base.environment)]
+    if not others:
+        return _check(PASSED, message("all cells: code {state}", state=start.code), of_cells(cells))
+    code, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
+    changes: dict[Message, None] = {}
+    for base, cell in others:
+        before, after = (environments.get(one.environment, {}) for one in (base, cell))
+        changes |= dict.fromkeys(code_changes(code.get(start.code, {}), code.get(cell.code, {})))
+        changes |= dict.fromkeys(environment_changes(before, after, cell.runtime))
     seen = message(
         "{count} of {all} cells with other code, packages or programs: {changes}",
-        count=len(others) + len(unknown),
-        all=len(run.cells),
+        count=len(others),
+        all=len(view.run.cells),
         changes=listed(changes or [NOBODY_SAYS], SEMICOLON),
     )
-    return Check(state=LOOK, seen=seen, cells=of_cells([*others, *unknown]))
-
-
-def _state(cell: CellResult) -> tuple[str, str]:
-    return cell.code, cell.environment
-
-
-def _changes(run: Run, start: CellResult, first: CellResult, cell: CellResult) -> list[Message]:
-    """What *cell* was measured with that the run's *start*, and the *first* of its system and runtime, were not."""
-    code, environments = run.fingerprints.get(CODE, {}), run.fingerprints.get(ENVIRONMENTS, {})
-    return [
-        *code_changes(code.get(start.code, {}), code.get(cell.code, {})),
-        *environment_changes(
-            environments.get(first.environment, {}), environments.get(cell.environment, {}), cell.runtime
-        ),
-    ]
+    return _check(LOOK, seen, of_cells(cell for _, cell in others))
 
 
 def _answers(view: View) -> Check:
-    ok = view.ok_cells
+    ok, wrong = view.ok_cells, sum(cell.wrong for cell in view.run.cells)
     sent, answered = sum(cell.requests for cell in ok), sum(cell.answered for cell in ok)
-    wrong = sum(cell.wrong for cell in view.run.cells)
     seen = message("{answered:,} of {sent:,} answered, {wrong:,} wrong", answered=answered, sent=sent, wrong=wrong)
-    state = FAILED if wrong or answered < sent else PASSED if sent else UNKNOWN
     bad = [cell for cell in view.run.cells if cell.wrong or (cell.status == "ok" and cell.answered < cell.requests)]
-    return Check(state=state, seen=seen, cells=of_cells(bad or ok))
+    return _unless(of_cells(bad), of_cells(ok if sent else []), seen, FAILED)
 
 
 def _gil(view: View) -> Check:
     interpreted = [cell for cell in view.run.cells if cell.runtime != NATIVE]
     invalid = [cell for cell in interpreted if cell.status == "invalid"]
-    reporting = [cell for cell in interpreted if _reports_gil(cell)]
+    reporting = [
+        cell
+        for cell in interpreted
+        if any(process.get("gil_enabled_end") is not None for process in (*cell.services, *cell.clients))
+    ]
     seen = message(
         "{count} of {all} cells report it, {invalid} invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
-    state = FAILED if invalid else PASSED if reporting else UNKNOWN
-    return Check(state=state, seen=seen, cells=of_cells(invalid or reporting))
-
-
-def _reports_gil(cell: CellResult) -> bool:
-    return any(process.get("gil_enabled_end") is not None for process in (*cell.services, *cell.clients))
+    return _unless(of_cells(invalid), of_cells(reporting), seen, FAILED)
 
 
 def _window(view: View) -> Check:
     timed = [row for row in _compared_rows(view) if any(cell.clients for cell in row.good)]
     short = [row for row in timed if blocks_to_time(row.good)]
-    state = FAILED if short else PASSED if timed else UNKNOWN
     seen = message("{short} of {all} rows are shorter", short=len(short), all=len(timed))
-    return Check(state=state, seen=seen, cells=of_rows(short or timed))
+    return _unless(of_rows(short), of_rows(timed), seen, FAILED)
 
 
 def _compared_rows(view: View) -> list[Row]:
-    """Those of arms that are compared; all, where nothing is."""
+    """Return the rows of arms that are compared; all rows if nothing is compared."""
     arms = {arm for comparison in view.comparisons for arm in (comparison.denominator, comparison.numerator)}
     return [row for row in view.rows if not arms or row.runtime in arms]
 
@@ -174,44 +155,45 @@ def _compared_rows(view: View) -> list[Row]:
 def _builds(view: View) -> Check:
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if confounds := confounds_of(compared):
-        return Check(state=LOOK, seen=listed(confounds, SEMICOLON))
+        return _check(LOOK, listed(confounds, SEMICOLON))
     facts = [view.run.runtimes.get(arm, {}) for one in compared for arm in (one.denominator, one.numerator)]
     if not facts:
-        return Check(state=UNKNOWN, seen=message("nothing is compared"))
+        return _check(UNKNOWN, message("nothing is compared"))
     if not all(known.get("compiler") and known.get("flags") for known in facts):
-        return Check(state=UNKNOWN, seen=message("the run does not say how all of them were built"))
-    return Check(state=PASSED, seen=message("compilers, flags and versions are the same"))
+        return _check(UNKNOWN, message("the run does not say how all of them were built"))
+    return _check(PASSED, message("compilers, flags and versions are the same"))
+
+
+def _used(view: View, share_of: Callable[[Sequence[CellResult], Run], float | None]) -> Used:
+    return [(share, row) for row in _compared_rows(view) if (share := share_of(row.good, view.run)) is not None]
+
+
+def _by_the_most(used: Used, above: Sequence[Row], most: float, seen: Message) -> Check:
+    """Return a check of the rows *above* a limit, or else of those that used most."""
+    return _unless(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 
 def _clients(view: View) -> Check:
-    """By the row whose clients were busiest."""
-    cores = cores_of(view.run, CLIENT)
-    used = [(row, [saturation(cell, cores) for cell in row.good]) for row in _compared_rows(view)]
-    shares = [(median(known), row) for row, some in used if (known := [share for share in some if share is not None])]
-    if not shares:
-        return Check(state=UNKNOWN, seen=NOBODY_SAYS)
-    most = max(share for share, _ in shares)
-    above = [row for share, row in shares if share > MOST_SATURATION]
+    used = _used(view, median_saturation)
+    if not used:
+        return _check(UNKNOWN, NOBODY_SAYS)
+    most, above = max(share for share, _ in used), [row for share, row in used if share > MOST_SATURATION]
     seen = message(
         "at most {most:.0%} of the cores they could have had; above {limit:.0%} in {count} of {all} rows",
-        most=most, limit=MOST_SATURATION, count=len(above), all=len(shares),
+        most=most, limit=MOST_SATURATION, count=len(above), all=len(used),
     )  # fmt: skip
-    cells = of_rows(above or [row for share, row in shares if share == most])
-    return Check(state=LOOK if above else PASSED, seen=seen, cells=cells)
+    return _by_the_most(used, above, most, seen)
 
 
 def _spare(view: View) -> Check:
-    """By the row that left the fewest cores idle."""
-    used = [(share, row) for row in _compared_rows(view) if (share := cores_in_use(row.good, view.run)) is not None]
+    used = _used(view, cores_in_use)
     if not used:
-        return Check(state=UNKNOWN, seen=NOBODY_SAYS)
-    most = max(share for share, _ in used)
-    above = [row for share, row in used if share >= MOST_IN_USE]
+        return _check(UNKNOWN, NOBODY_SAYS)
+    most, above = max(share for share, _ in used), [row for share, row in used if share >= MOST_IN_USE]
     seen = message("services and clients together used at most {most:.0%} of them", most=most)
     if above:
         seen = message("{seen}: ratios are those of the pair, not of the service alone", seen=seen)
-    cells = of_rows(above or [row for share, row in used if share == most])
-    return Check(state=LOOK if above else PASSED, seen=seen, cells=cells)
+    return _by_the_most(used, above, most, seen)
 
 
 def _quiet(view: View) -> Check:
@@ -220,18 +202,22 @@ def _quiet(view: View) -> Check:
     if disturbed or seen:
         shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
         state = LOOK if (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy) else PASSED
-        words = [*([seen.blocks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
-        return Check(state=state, seen=listed(words, SEMICOLON), cells=of_cells(disturbed or cells))
-    if view.machine.quiet is None or not cells:  # in files from before it was looked at
-        return Check(state=UNKNOWN, seen=NOBODY_SAYS)
-    return Check(state=PASSED, seen=message("no cell was disturbed"), cells=of_cells(cells))
+        others = seen.blocks if seen else NOTHING
+        return _check(
+            state,
+            chained([others, not_quiet(cells, disturbed) if disturbed else NOTHING]),
+            of_cells(disturbed or cells),
+        )
+    if view.machine.quiet is None or not cells:
+        return _check(UNKNOWN, NOBODY_SAYS)
+    return _check(PASSED, message("no cell was disturbed"), of_cells(cells))
 
 
 def _independent(view: View) -> Check:
-    """By the comparisons with blocks enough; where there are many, a few look dependent by chance."""
+    """Check the comparisons with blocks enough; of many, a few look dependent by chance."""
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     if not known:
-        return Check(state=UNKNOWN, seen=message("too few blocks"))
+        return _check(UNKNOWN, message("too few blocks"))
     dependent = [one for one in known if depends(one.dependence)]
     cells = together(map(view.traces.of, dependent or known))
     if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
@@ -240,69 +226,123 @@ def _independent(view: View) -> Check:
             "block; then intervals are too narrow. What the machine does to both arms is balanced.",
             blocks=ENOUGH,
         )
-        return Check(state=UNKNOWN, seen=seen, cells=cells)
+        return _check(UNKNOWN, seen, cells)
     seen = message("{count} of {all} comparisons look as if they were not", count=len(dependent), all=len(known))
     state = LOOK if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
-    return Check(state=state, seen=listed([seen, *([DEPENDENT] if dependent else [])], SEMICOLON), cells=cells)
+    return _check(state, chained([seen, DEPENDENT if dependent else NOTHING]), cells)
 
 
 def _steady(view: View) -> Check:
-    """By the row whose uneven start cost most."""
     known, uneven = known_starts(view.rows), uneven_starts(view.rows)
     if not known:
-        return Check(state=UNKNOWN, seen=message("too few blocks, or too short cells"))
+        return _check(UNKNOWN, message("too few blocks, or too short cells"))
     if not uneven:
-        return Check(state=PASSED, seen=message("cells begin as they go on"), cells=of_rows(known))
+        return _check(PASSED, message("cells begin as they go on"), of_rows(known))
     most = max(uneven, key=lambda start: abs(start.loss))
     seen = message(
         "the first {seconds:.2f} s cost {loss:.1%} of a cell's answers, in {count} of {all} rows: a longer --warmup",
         seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
     )  # fmt: skip
-    return Check(state=LOOK, seen=seen, cells=of_rows([start.row for start in uneven]))
+    return _check(LOOK, seen, of_rows(start.row for start in uneven))
 
 
 def _awake(view: View) -> Check:
-    """Of rows with few requests under way; cores that are held awake are not asked."""
+    """Check the rows with few requests under way whose cores are not held awake."""
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
-        return Check(state=PASSED, seen=message("cores were held awake"))
-    known = [(row, share) for row in asleep if cores and (share := idle_share(row, cores)) is not None]
+        return _check(PASSED, message("cores were held awake"))
+    known = [(share, row) for row in asleep if cores and (share := idle_share(row, cores)) is not None]
     if not known:
-        return Check(state=UNKNOWN, seen=message("no row has as few requests under way as there are cores"))
-    slept = [row for row, share in known if share > MOST_IDLE]
-    most = max(share for _, share in known)
-    seen = message("idle for at most {most:.0%} of what the requests could have used", most=max(0.0, most))
+        return _check(UNKNOWN, message("no row has as few requests under way as there are cores"))
+    slept = [row for share, row in known if share > MOST_IDLE]
+    most = max(0.0, *(share for share, _ in known))
+    seen = message("idle for at most {most:.0%} of what the requests could have used", most=most)
     if slept:
         names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
         seen = message("{seen}; waking up counts in {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON))
-    return Check(state=LOOK if slept else PASSED, seen=seen, cells=of_rows(slept or [row for row, _ in known]))
+    return _unless(of_rows(slept), of_rows(row for _, row in known), seen)
 
 
 def _noise(view: View) -> Check:
-    known = floors(view)
+    known = _floors(view)
     if not known:
-        return Check(state=UNKNOWN, seen=message("not measured"))
-    same = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
-    differs = [one for one in same if one.verdict in ("faster", "slower")]
-    cells = together(map(view.traces.of, differs or same))
+        return _check(UNKNOWN, message("not measured"))
+    differs = [one for _, one in known if one.verdict in ("faster", "slower")]
+    cells = together(map(view.traces.of, differs or [one for _, one in known]))
     if differs:
-        return Check(state=FAILED, seen=message("{arm} differs from itself", arm=differs[0].denominator), cells=cells)
-    return Check(state=PASSED if max(known) <= MOST_NOISE else LOOK, seen=range_of(known), cells=cells)
+        return _check(FAILED, message("{arm} differs from itself", arm=differs[0].denominator), cells)
+    most = max(floor for floor, _ in known)
+    return _check(PASSED if most <= MOST_NOISE else LOOK, _range(known), cells)
 
 
-CHECKS: tuple[tuple[Message, Callable[[View], Check]], ...] = (
-    (message("Cells measured"), _measured),
-    (message("Code and packages are the same"), _states),
-    (message("Answers"), _answers),
-    (message("GIL as the runtime's name says"), _gil),
-    (message("Timed for at least 2 s in all blocks"), _window),
-    (message("Builds differ only in the step"), _builds),
-    (message("Clients are not the bottleneck"), _clients),
-    (message("Cores to spare"), _spare),
-    (message("Cores awake while a request was under way"), _awake),
-    (message("The machine was quiet"), _quiet),
-    (message("The warm-up was long enough"), _steady),
-    (message("Blocks are independent"), _independent),
-    (message("Noise floor (A/A)"), _noise),
-)
+def _floors(view: View) -> list[tuple[float, Comparison]]:
+    """Return the A/A comparisons that have a noise floor, with it."""
+    same = (one for one in view.comparisons if one.step == "aa")
+    return [(one.noise_floor, one) for one in same if one.noise_floor is not None]
+
+
+def _range(known: Sequence[tuple[float, Comparison]]) -> Message:
+    floors = [floor for floor, _ in known]
+    least, most = percent(min(floors)), percent(max(floors))
+    return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
+
+
+CHECKS = {
+    message("Cells measured"): _measured,
+    message("Code and packages are the same"): _states,
+    message("Answers"): _answers,
+    message("GIL as the runtime's name says"): _gil,
+    message("Timed for at least 2 s in all blocks"): _window,
+    message("Builds differ only in the step"): _builds,
+    message("Clients are not the bottleneck"): _clients,
+    message("Cores to spare"): _spare,
+    message("Cores awake while a request was under way"): _awake,
+    message("The machine was quiet"): _quiet,
+    message("The warm-up was long enough"): _steady,
+    message("Blocks are independent"): _independent,
+    message("Noise floor (A/A)"): _noise,
+}
+
+
+# ---- in words ------------------------------------------------------------------------------------------------------
+
+
+def rests_on(view: View) -> Iterator[Message]:
+    """Yield blocks and order, the noise floor, the clients, and what cannot be told apart."""
+    run, plan, cores = view.run, view.plan, view.machine.available_cores
+    blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
+    yield message("{blocks}, cells in balanced random order (seed {seed}).", blocks=blocks, seed=run.seed)
+    if is_anytime(run):
+        yield message(
+            "The number of blocks depends on what the first ones showed. Verdicts allow for that, as for a look after "
+            "every block; intervals do not, and are a little too narrow."
+        )
+    if known := _floors(view):
+        yield message("Noise floor (the same runtime twice): {floor}.", floor=_range(known))
+    elif not any(one.step == "aa" for one in view.comparisons):
+        yield message("No A/A arm was measured, so the noise floor is not known: add --aa.")
+    yield from scatter(view)
+    if (client := plan.method.client_runtime) == SAME:
+        yield message("Clients run under the service's runtime, so both sides change: --client-runtime holds them.")
+    else:
+        yield message("Clients run under {runtime} in every cell: only the service changes.", runtime=client)
+    is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
+    if cores >= FEWEST_TO_PIN and not is_pinned:
+        yield message("Nothing was pinned on {cores} cores: {advice}.", cores=cores, advice=placement(cores))
+    yield from not_separated(steps(runtimes(run), {}, run.runtimes))
+
+
+def scatter(view: View) -> Iterator[Message]:
+    """Yield where the noise of a typical ratio comes from, and what would find 5 % in spite of it, if it is known."""
+    noise, design = typical_noise(view.comparisons), design_of(view.run, view.comparisons, WORTH_FINDING)
+    if noise is None:
+        return
+    yield message(
+        "A ratio scatters by {sd} from block to block (sd): by {between} between processes, which only more blocks "
+        "average out, and by {within} within cells of {seconds:.1f} s, which longer ones do too.",
+        sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
+    )  # fmt: skip
+    if design and not view.plan.view:
+        command = f"{command_line(view.run, '--duration', '--blocks')} {design.flags}"
+        yield design_words(design, WORTH_FINDING, command)

@@ -1,10 +1,13 @@
 """The verdict of a run in a few sentences, how far its settings are apart, and why something is still open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import prod
 from operator import itemgetter
 
-from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, verbatim
-from reports.document.model import Section, bounds, interval, traced
+from core.languages import ENGLISH
+from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, chained, listed, message, verbatim
+from reports.document.model import Section, bounds, traced
 from reports.document.values import ratio, whole_percent
 from reports.facts.cells import setting_key
 from reports.facts.commands import more_blocks_command
@@ -12,14 +15,15 @@ from reports.facts.comparisons import Comparison, answering
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import together
 from reports.statistics.verdict import amount
-from reports.topics.answer import answer, gains
+from reports.topics.answer import ONLY_ONE, answer, gains
+from reports.topics.comparisons import more_blocks, ratio_datum
 from reports.view import View
 
 PLACE = 10
 STEPS = ("lock", "jit", "patch", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
 
-CAUSES: Mapping[str, Message] = {
+CAUSES = {
     "lock": message("Removing the GIL"),
     "build": message("The free-threaded build"),
     "jit": message("The JIT"),
@@ -29,7 +33,7 @@ CAUSES: Mapping[str, Message] = {
     "services": message("Service {numerator}, compared with {denominator},"),
     "whole": message("The whole way, {denominator} to {numerator},"),
 }
-CLAUSES: Mapping[str, Message] = {  # by step and verdict, or by verdict alone
+CLAUSES = {  # by step and verdict, or by verdict alone
     "build slower": message("{cause} costs {share}{share_bounds}."),
     "build faster": message("{cause} gives {share}{share_bounds}."),
     "version slower": message("{cause} costs {share}{share_bounds}."),
@@ -46,58 +50,55 @@ CLAUSES: Mapping[str, Message] = {  # by step and verdict, or by verdict alone
     "invalid": message("{cause} has no verdict ({why})."),
     "unmeasured": message("{cause} was not measured ({why})."),
 }
+FACTORS = {  # what there is more of, as much, or less
+    "cpu_per_request": (
+        message("{times} x less CPU per request"),
+        message("the same CPU per request"),
+        message("{times} x more CPU per request"),
+    ),
+    "cores_used": (message("{times} x more cores"), message("as many cores"), message("{times} x fewer cores")),
+}
 
 
 def section(view: View) -> Section:
-    """The answer first; a terminal shows it in a form of its own."""
-    first = tuple(listed((_traced(one, view) for one in some), SENTENCES) for some in answered(view.compared))
+    """Return the answer first; a terminal shows it in a form of its own."""
+    first = tuple(listed((_said(one, view) for one in some), SENTENCES) for some in answered(view.compared))
     first = first or tuple(gains(view))
     if not (first or view.plan.view):
-        first = (message("Only one runtime was measured, so there is nothing to compare."),)
+        first = (ONLY_ONE,)
     sentences = tuple(filter(None, [_span(view), *_why_open(view)]))
     brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
     return Section(key="verdict", title=message("Verdict"), answer=first, sentences=sentences, terminal=brief)
 
 
-def _traced(comparison: Comparison, view: View) -> Message:
-    words = listed(filter(None, [clause(comparison, view.compared), _made_of(comparison)]), SENTENCES)
-    return traced(words, view.traces.of(comparison), "verdict")
+def _said(comparison: Comparison, view: View) -> Message:
+    """Return a sentence on a comparison, and what its ratio is made of, with the cells that both come from."""
+    both = chained([clause(comparison, view.compared), _made_of(comparison)], SENTENCES)
+    return traced(both, view.traces.of(comparison), "verdict")
 
 
 def _made_of(comparison: Comparison) -> Message:
-    """The two factors of a difference that is there; nothing where the cells do not report their CPU time."""
+    """Return the two factors of a difference that is there; nothing if the cells do not report their CPU time."""
     if comparison.verdict not in ("faster", "slower") or not comparison.factors:
         return NOTHING
-    cpu, cores = (comparison.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
-    return message(
-        "That is {ratio} x: {cpu}, {cores}.",
-        ratio=ratio(cpu * cores),
-        cpu=_factor(
-            cpu,
-            message("{times} x less CPU per request", times=ratio(cpu)),
-            message("the same CPU per request"),
-            message("{times} x more CPU per request", times=ratio(1 / cpu)),
-        ),
-        cores=_factor(
-            cores,
-            message("{times} x more cores", times=ratio(cores)),
-            message("as many cores"),
-            message("{times} x fewer cores", times=ratio(1 / cores)),
-        ),
-    )
+    values = {name: comparison.factors[name]["ratio"] for name in FACTORS}
+    cpu, cores = (_factor(name, value) for name, value in values.items())
+    return message("That is {ratio} x: {cpu}, {cores}.", ratio=ratio(prod(values.values())), cpu=cpu, cores=cores)
 
 
-def _factor(value: float, above: Message, alike: Message, below: Message) -> Message:
-    """The words for a factor: one that reads 1.00 says that nothing changed."""
+def _factor(name: str, value: float) -> Message:
+    """Return the words for a factor: one that reads 1.00 says that nothing changed."""
+    above, alike, below = FACTORS[name]
     if ratio(value) == ratio(1.0):
         return alike
-    return above if value > 1 else below
+    return replace(above if value > 1 else below, args={"times": ratio(max(value, 1 / value))})
 
 
 def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Those that the verdict is on: the steps, the lock first, then the whole way. Empty where nothing is compared.
+    """Return the comparisons that the verdict is on: the steps, the lock first, then the whole way.
 
-    Of several settings those over all. A step of which nothing was measured is left out, unless nothing was.
+    Of several settings these are over all. Empty if nothing is compared. A step of which nothing was measured is left
+    out, unless nothing was.
     """
     about = answering(compared)
     measured = [one for one in about if one.ratio is not None or one.verdict == "invalid"] or about
@@ -109,17 +110,18 @@ def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
 
 
 def clause(comparison: Comparison, compared: Sequence[Comparison]) -> Message:
-    """A sentence on one comparison. compared: all of the run, for the settings that it speaks of."""
+    """Return a sentence on one comparison. compared: all of the run, for the settings that it speaks of."""
     step = "services" if comparison.between_services else comparison.step
     is_measured = comparison.ratio is not None or comparison.verdict == "invalid"
     verdict = comparison.verdict if is_measured else "unmeasured"
     template = CLAUSES.get(f"{step} {verdict}") or CLAUSES[verdict]
     arms = {"denominator": comparison.denominator, "numerator": comparison.numerator}
-    cause = Message(msgid=CAUSES[step].msgid, args=arms)
-    if "{" not in cause.msgid and _is_repeated(comparison, compared):
+    cause = replace(CAUSES[step], args=arms)
+    same_step = {(one.denominator, one.numerator) for one in compared if one.step == comparison.step}
+    if "{" not in cause.msgid and len(same_step) > 1:  # as if two versions have a free-threaded build
         cause = message("{cause} ({denominator} → {numerator})", cause=cause, **arms)
-    words = {"cause": cause, "where": _where(comparison, compared), "why": comparison.why}
-    said = Message(msgid=template.msgid, args={**arms, **_sizes(comparison), **words})
+    more = {"cause": cause, "where": _where(comparison, compared), "why": comparison.why}
+    said = replace(template, args={**arms, **_sizes(comparison), **more})
     if not comparison.is_beside_others or comparison.others is None:
         return said
     return message(
@@ -129,13 +131,8 @@ def clause(comparison: Comparison, compared: Sequence[Comparison]) -> Message:
     )
 
 
-def _is_repeated(comparison: Comparison, compared: Sequence[Comparison]) -> bool:
-    """Whether other arms are compared by a step of the same cause, as where two versions have a free-threaded build."""
-    return len({(one.denominator, one.numerator) for one in compared if one.step == comparison.step}) > 1
-
-
 def _where(comparison: Comparison, compared: Sequence[Comparison]) -> Message:
-    """A system, or so many settings together, those that the step has a ratio of."""
+    """Return a system, or how many settings together: those that the step has a ratio of."""
     arms = (comparison.numerator, comparison.denominator)
     step = [one for one in compared if (one.numerator, one.denominator) == arms and one.ratio is not None]
     settings = {setting_key(one.system, one.params) for one in step if one.system != OVER_ALL}
@@ -149,26 +146,25 @@ def _where(comparison: Comparison, compared: Sequence[Comparison]) -> Message:
 
 
 def _sizes(comparison: Comparison) -> dict[str, str]:
-    """How much, with intervals: as times, as a share of time, and the ratio itself. Of what is slower, what is lost."""
+    """Return how much, with intervals: as times, as a share of time, and the ratio itself.
+
+    Of what is slower it is what is lost.
+    """
     value, low, high = comparison.ratio, comparison.low, comparison.high
     if value is None:
         return {}
-    times = 1 / value if value < 1 else value
-    sizes = {"times": ratio(times), "share": whole_percent(times - 1), "ratio": ratio(value)}
-    if low is None or high is None:
-        return {**sizes, "bounds": "", "share_bounds": ""}
-    least, most = (1 / high, 1 / low) if value < 1 else (low, high)
-    is_range = comparison.is_range
-    return {
-        **sizes,
-        "ratio": interval(value, low, high, ratio, is_range=is_range),
-        "bounds": f" {bounds(least, most, ratio, is_range=is_range)}",
-        "share_bounds": f" {bounds(least - 1, most - 1, whole_percent, is_range=is_range)}",
-    }
+    times, text = max(value, 1 / value), ratio_datum(comparison).text(ENGLISH)
+    within = share_within = ""
+    if low is not None and high is not None:
+        least, most = (1 / high, 1 / low) if value < 1 else (low, high)
+        within = f" {bounds(least, most, ratio, is_range=comparison.is_range)}"
+        share_within = f" {bounds(least - 1, most - 1, whole_percent, is_range=comparison.is_range)}"
+    sizes = {"times": ratio(times), "share": whole_percent(times - 1), "ratio": text}
+    return {**sizes, "bounds": within, "share_bounds": share_within}
 
 
 def _span(view: View) -> Message:
-    """How far the settings are apart in what removing the lock does; nothing for fewer than two."""
+    """Return how far the settings are apart in what removing the lock does; nothing for fewer than two."""
     known = [(one.ratio, one) for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
     if len(known) < 2:
         return NOTHING
@@ -182,31 +178,29 @@ def _span(view: View) -> Message:
     )
 
 
-def _why_open(view: View) -> list[Message]:
-    """Each obstacle of the steps that the verdict is on once, and how many more blocks they take."""
+def _why_open(view: View) -> Iterator[Message]:
+    """Yield each obstacle of the steps that the verdict is on once, and how many more blocks they take."""
     undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
-    for comparison in undecided:
-        if comparison.verdict == "invalid" and comparison.obstacle == comparison.why:  # its clause has said it
-            continue
-        is_hopeless = comparison.verdict == "inconclusive" and comparison.blocks_needed is None
-        whys.setdefault(comparison.why if is_hopeless else comparison.obstacle, []).append(comparison)
-    reasons = [traced(why, together(map(view.traces.of, about))) for why, about in whys.items()]
-    needed = [one for one in undecided if one.blocks_needed is not None]
-    return [
-        *([message("Why no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))] if reasons else []),
-        *([_more_blocks(needed, view)] if needed else []),
-    ]
+    for one in undecided:
+        is_hopeless = one.verdict == "inconclusive" and one.blocks_needed is None
+        if one.verdict != "invalid" or one.obstacle != one.why:  # else its clause has said it
+            whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
+    if whys:
+        reasons = (traced(why, together(map(view.traces.of, about))) for why, about in whys.items())
+        yield message("Why no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
+    if needed := [one for one in undecided if one.blocks_needed]:
+        yield _more_blocks(needed, view)
 
 
 def _more_blocks(needed: Sequence[Comparison], view: View) -> Message:
-    more = [(one.blocks_needed or 0) - one.blocks for one in needed]
+    more = more_blocks(needed)
     first, last = amount(min(more)), amount(max(more))
-    cells = together(map(view.traces.of, needed))
+    most = traced(last, together(map(view.traces.of, needed)))
     command = more_blocks_command(view.run, max(more))
     if first == last:
-        return message("It takes {amount} more blocks: {command}", amount=traced(last, cells), command=command)
+        return message("It takes {amount} more blocks: {command}", amount=most, command=command)
     return message(
         "It takes {last} more blocks for all verdicts, {first} for the first: {command}",
-        last=traced(last, cells), first=first, command=command,
+        last=most, first=first, command=command,
     )  # fmt: skip

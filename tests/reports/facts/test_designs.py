@@ -12,8 +12,7 @@ from core.cell import Value
 from core.result import Run, RunFile
 from reports.facts.comparisons import compare
 from reports.facts.inside import design_of, typical_noise
-from reports.topics.rests_on import scatter
-from reports.topics.validity import section
+from reports.topics.validity import scatter, section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 

@@ -1,4 +1,4 @@
-"""All comparisons: the plot's lines and scale, the reasons, and the compact table of a terminal."""
+"""How wide the widest interval of the comparisons is, and whether all of them are decided."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,12 +14,6 @@ from tests.reports.sample import MS, run_of
 def two_arms(ms: float = 2000, other_ms: float = 1000, blocks: int = 8) -> Run:
     cells = steady("3.14t+gil", ms, blocks=blocks) + steady("3.14t", other_ms, blocks=blocks)
     return run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
-
-
-# ---- the plot and the reasons --------------------------------------------------------------------------------------
-
-
-# ---- how wide the widest interval is -------------------------------------------------------------------------------
 
 
 def wobbling(arm: str, ratios: Sequence[float]) -> list[CellResult]:

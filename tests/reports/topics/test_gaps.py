@@ -1,10 +1,8 @@
-"""What was not measured: each thing with the command that would; topics that the run has nothing on, by themselves."""
+"""What each topic must have, so that a report can say how to measure it."""
 
 from types import ModuleType
 
 from reports import topics
-
-# ---- topics ---------------------------------------------------------------------------------------------------------
 
 
 def test_every_topic_has_what_the_protocol_asks() -> None:
