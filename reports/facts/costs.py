@@ -1,114 +1,93 @@
-"""Where the time of a request goes, on both sides, as the operating system and the handler counted it. Pure."""
+"""What a request costs on both sides, as the operating system and the handler counted it. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-from core.messages import AND, Message, listed, message
+from core.messages import NOTHING, Message, message
 from core.result import CellResult
+from reports.document.model import Form
+from reports.document.values import megabytes, tenths
+from reports.facts.figures import cpu_ns
+
+Costs = Mapping[str, float | None]  # by the name of a Cost; None if the cells do not say
 
 
-@dataclass(frozen=True, kw_only=True)
-class Costs:
-    """Of one cell, or medians over its blocks. us per request, but for switches (per request) and memory (bytes).
+@dataclass(frozen=True)
+class Cost:
+    """A figure of what requests cost: us or switches for each request, or bytes of all processes of a side.
 
-    calc: the calc loop, as the handlers timed it; waiting: from sending a request until its handler began
-    run_queue: ready to run, but without a core; user and system: CPU time
-    rss: peak resident memory of all processes of a side together; pss: their proportional share at the end
-    None where the cell does not say.
+    name, head: what the page names it by, and its column
+    time:       what a sentence calls it, if it is a part of the time of a request
+    side, key:  of a sum over processes: the field of CellResult that has them, and the key that is summed
     """
 
-    calc: float | None
-    waiting: float | None
-    service_user: float | None
-    service_system: float | None
-    service_run_queue: float | None
-    service_voluntary: float | None
-    service_involuntary: float | None
-    service_rss: float | None
-    service_pss: float | None
-    client_user: float | None
-    client_system: float | None
-    client_run_queue: float | None
-    client_voluntary: float | None
-    client_involuntary: float | None
-    client_rss: float | None
-    client_pss: float | None
+    name: str
+    head: Message
+    time: Message = NOTHING
+    side: str = ""
+    key: str = ""
+    form: Form = tenths
 
 
-TIMES: Mapping[str, Message] = {
-    "calc": message("the calc loop"),
-    "waiting": message("waiting for a worker"),
-    "service_user": message("the service's user time"),
-    "service_system": message("the service's kernel time"),
-    "service_run_queue": message("the service's wait for a core"),
-    "client_user": message("the clients' user time"),
-    "client_system": message("the clients' kernel time"),
-    "client_run_queue": message("the clients' wait for a core"),
-}
-LEAST_US = 0.5
+_WAIT = "run_queue_ns"
+TIMES = (
+    Cost("calc", message("calc"), message("the calc loop")),
+    Cost("service_user", message("user"), message("the service's user time"), "services", "cpu_user_ns"),
+    Cost("service_system", message("kernel"), message("the service's kernel time"), "services", "cpu_system_ns"),
+    Cost("waiting", message("waiting"), message("waiting for a worker")),
+    Cost("client_user", message("client user"), message("the clients' user time"), "clients", "cpu_user_ns"),
+    Cost("client_system", message("client kernel"), message("the clients' kernel time"), "clients", "cpu_system_ns"),
+)
+MORE = (
+    Cost("service_run_queue", message("core wait"), message("the service's wait for a core"), "services", _WAIT),
+    Cost("client_run_queue", message("client core wait"), message("the clients' wait for a core"), "clients", _WAIT),
+    Cost("service_voluntary", message("vol. sw."), side="services", key="voluntary_switches"),
+    Cost("service_involuntary", message("invol. sw."), side="services", key="involuntary_switches"),
+    Cost("service_rss", message("service peak MB"), side="services", key="max_rss_bytes", form=megabytes),
+    Cost("service_pss", message("service PSS MB"), side="services", key="pss_bytes", form=megabytes),
+    Cost("client_rss", message("client peak MB"), side="clients", key="max_rss_bytes", form=megabytes),
+)
 
 
 def costs_of(cell: CellResult) -> Costs:
-    """The costs of one cell that is ok."""
-    found: dict[str, float | None] = {
+    """Return the costs of one cell that is ok.
+
+    calc: the calc loop, as the handlers timed it; waiting: from sending a request until its handler began
+    """
+    waiting_ns = cell.waiting.get("mean_ns")
+    return {
         "calc": cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None,
-        "waiting": cell.waiting["mean_ns"] / 1e3 if cell.waiting else None,
+        "waiting": None if waiting_ns is None else waiting_ns / 1e3,
+        **{cost.name: _sum(cost, cell) for cost in (*TIMES, *MORE) if cost.side},
     }
-    for side, processes in (("service", cell.services), ("client", cell.clients)):
-        found |= {
-            f"{side}_user": _each(processes, "cpu_user_ns", cell.answered * 1e3),
-            f"{side}_system": _each(processes, "cpu_system_ns", cell.answered * 1e3),
-            f"{side}_run_queue": _each(processes, "run_queue_ns", cell.answered * 1e3),
-            f"{side}_voluntary": _each(processes, "voluntary_switches", cell.answered),
-            f"{side}_involuntary": _each(processes, "involuntary_switches", cell.answered),
-            f"{side}_rss": _each(processes, "max_rss_bytes", 1),
-            f"{side}_pss": _each(processes, "pss_bytes", 1),
-        }
-    return Costs(**found)
 
 
-def _each(processes: Sequence[Mapping[str, Any]], key: str, divisor: float) -> float | None:
-    if not processes or not divisor or any(key not in one for one in processes):
-        return None
-    total = sum(int(one[key]) for one in processes)
-    return total / divisor
+def _sum(cost: Cost, cell: CellResult) -> float | None:
+    """Return the sum over the processes of a side, by its unit in us, for each request, or as it is."""
+    counts = [process.get(cost.key) for process in getattr(cell, cost.side)]
+    divisor = {"ns": cell.answered * 1e3, "switches": cell.answered, "bytes": 1}[cost.key.rpartition("_")[2]]
+    return None if not counts or None in counts or not divisor else sum(counts) / divisor
 
 
-def median_costs(cells: Iterable[CellResult]) -> Costs | None:
-    """Medians over the cells that are ok; None if there is none."""
-    every = [costs_of(cell) for cell in cells if cell.status == "ok"]
-    if not every:
-        return None
-    values = {
-        one.name: [value for costs in every if (value := getattr(costs, one.name)) is not None] for one in fields(Costs)
-    }
-    return Costs(**{name: median(known) if known else None for name, known in values.items()})
-
-
-def what_moved(before: Costs, after: Costs) -> Message:
-    """Which two times of a request changed most from *before* to *after*; nothing if none did."""
-    known = {name: (getattr(before, name), getattr(after, name)) for name in TIMES}
-    changes = {name: (old, new) for name, (old, new) in known.items() if old is not None and new is not None}
-    most = sorted(changes, key=lambda name: -abs(changes[name][1] - changes[name][0]))[:2]
-    moved = [
-        message("{time} {before:.1f} → {after:.1f} us", time=TIMES[name], before=old, after=new)
-        for name in most
-        for old, new in [changes[name]]
-        if abs(new - old) >= LEAST_US
-    ]
-    return listed(moved, last=AND)
+def median_costs(cells: Iterable[CellResult]) -> Costs:
+    """Return the medians over the cells that are ok; nothing if none is."""
+    known: dict[str, list[float]] = {}
+    for cell in cells:
+        for name, value in costs_of(cell).items() if cell.status == "ok" else ():
+            known.setdefault(name, []).extend([] if value is None else [value])
+    return {name: median(values) if values else None for name, values in known.items()}
 
 
 def saturation(cell: CellResult, cores: int) -> float | None:
-    """CPU time of the clients over that of the cores they could use; None where the cell does not say, or of no cores.
+    """Return the CPU time of the clients over that of the cores that they could use.
 
-    They could use all *cores*, but under a GIL one a process.
+    They could use all *cores*, but under a GIL one core for each process.
+    Returns None if the cell does not say, or has no cores.
     """
-    if cell.status != "ok" or not cell.wall_ns or not cores or not cell.clients:
+    spent_ns = cpu_ns(cell.clients)
+    if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:
         return None
     with_gil = any(client.get("gil_enabled_end", True) for client in cell.clients)
     usable = min(cores, len(cell.clients)) if with_gil else cores
-    spent_ns = sum(int(client.get("cpu_user_ns", 0) + client.get("cpu_system_ns", 0)) for client in cell.clients)
-    return float(spent_ns / (cell.wall_ns * usable))
+    return spent_ns / (cell.wall_ns * usable)

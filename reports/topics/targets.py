@@ -78,8 +78,7 @@ def _columns() -> list[shared.Of[Standing]]:
 
 
 def _memory_bytes(row: Row) -> float | None:
-    costs = median_costs(row.good)
-    return costs.service_pss if costs else None
+    return median_costs(row.good).get("service_pss")
 
 
 def _blocks(standing: Standing) -> Datum:
