@@ -12,7 +12,7 @@ from reports.facts.figures import requests_per_s
 from reports.facts.standings import Contest, Standing
 from reports.facts.traces import of_cells, of_rows
 from reports.render.strips import round_values
-from reports.topics.axes import places_of, swept_axis
+from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View
 
 ANSWERED = message("answered requests/s")
