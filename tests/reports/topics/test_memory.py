@@ -9,9 +9,8 @@ import pytest
 from core.result import Run
 from reports.document.model import Section
 from reports.document.values import KIB, MIB
-from reports.facts.growth import growths
 from reports.statistics.scaling import line_fit
-from reports.topics.memory import section
+from reports.topics.memory import growths, section
 from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
