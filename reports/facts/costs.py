@@ -1,6 +1,6 @@
 """What a request costs on both sides, as the operating system and the handler counted it. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -10,7 +10,7 @@ from reports.document.model import Form
 from reports.document.values import megabytes, tenths
 from reports.facts.figures import cpu_ns
 
-Costs = Mapping[str, float | None]  # by the name of a Cost; None if the cells do not say
+Reader = Callable[[CellResult], float | None]
 
 
 @dataclass(frozen=True)
@@ -18,65 +18,73 @@ class Cost:
     """A figure of what requests cost: us or switches for each request, or bytes of all processes of a side.
 
     name, head: what the page names it by, and its column
+    read:       its value in a cell; None if the cell does not say
     time:       what a sentence calls it, if it is a part of the time of a request
-    side, key:  of a sum over processes: the field of CellResult that has them, and the key that is summed
     """
 
     name: str
     head: Message
+    read: Reader
     time: Message = NOTHING
-    side: str = ""
-    key: str = ""
     form: Form = tenths
 
-
-_WAIT = "run_queue_ns"
-TIMES = (
-    Cost("calc", message("calc"), message("the calc loop")),
-    Cost("service_user", message("user"), message("the service's user time"), "services", "cpu_user_ns"),
-    Cost("service_system", message("kernel"), message("the service's kernel time"), "services", "cpu_system_ns"),
-    Cost("waiting", message("waiting"), message("waiting for a worker")),
-    Cost("client_user", message("client user"), message("the clients' user time"), "clients", "cpu_user_ns"),
-    Cost("client_system", message("client kernel"), message("the clients' kernel time"), "clients", "cpu_system_ns"),
-)
-MORE = (
-    Cost("service_run_queue", message("core wait"), message("the service's wait for a core"), "services", _WAIT),
-    Cost("client_run_queue", message("client core wait"), message("the clients' wait for a core"), "clients", _WAIT),
-    Cost("service_voluntary", message("vol. sw."), side="services", key="voluntary_switches"),
-    Cost("service_involuntary", message("invol. sw."), side="services", key="involuntary_switches"),
-    Cost("service_rss", message("service peak MB"), side="services", key="max_rss_bytes", form=megabytes),
-    Cost("service_pss", message("service PSS MB"), side="services", key="pss_bytes", form=megabytes),
-    Cost("client_rss", message("client peak MB"), side="clients", key="max_rss_bytes", form=megabytes),
-)
+    def of(self, cells: Sequence[CellResult]) -> float | None:
+        """Return the median over the cells that say it."""
+        known = [value for cell in cells if (value := self.read(cell)) is not None]
+        return median(known) if known else None
 
 
-def costs_of(cell: CellResult) -> Costs:
-    """Return the costs of one cell that is ok.
+def _counted(side: str, key: str) -> Reader:
+    """Return the reader of what all processes of a side counted: ns as us and switches for each request, or bytes.
 
-    calc: the calc loop, as the handlers timed it; waiting: from sending a request until its handler began
+    side: the field of CellResult that has the processes; key: what is summed, which ends with its unit
     """
-    waiting_ns = cell.waiting.get("mean_ns")
-    return {
-        "calc": cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None,
-        "waiting": None if waiting_ns is None else waiting_ns / 1e3,
-        **{cost.name: _sum(cost, cell) for cost in (*TIMES, *MORE) if cost.side},
-    }
+
+    def read(cell: CellResult) -> float | None:
+        counts = [process.get(key) for process in getattr(cell, side)]
+        divisor = {"ns": cell.answered * 1e3, "switches": cell.answered, "bytes": 1}[key.rpartition("_")[2]]
+        return None if not counts or None in counts or not divisor else sum(counts) / divisor
+
+    return read
 
 
-def _sum(cost: Cost, cell: CellResult) -> float | None:
-    """Return the sum over the processes of a side, by its unit in us, for each request, or as it is."""
-    counts = [process.get(cost.key) for process in getattr(cell, cost.side)]
-    divisor = {"ns": cell.answered * 1e3, "switches": cell.answered, "bytes": 1}[cost.key.rpartition("_")[2]]
-    return None if not counts or None in counts or not divisor else sum(counts) / divisor
+def _calc_us(cell: CellResult) -> float | None:
+    """Return the time of the calc loop for each request, as the handlers measured it."""
+    return cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None
 
 
-def median_costs(cells: Iterable[CellResult]) -> Costs:
-    """Return the medians over the cells that are ok; nothing if none is."""
-    known: dict[str, list[float]] = {}
-    for cell in cells:
-        for name, value in costs_of(cell).items() if cell.status == "ok" else ():
-            known.setdefault(name, []).extend([] if value is None else [value])
-    return {name: median(values) if values else None for name, values in known.items()}
+def _waiting_us(cell: CellResult) -> float | None:
+    """Return the mean time from sending a request until its handler began."""
+    return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
+
+
+CALC = Cost("calc", message("calc"), _calc_us, message("the calc loop"))
+USER = Cost("service_user", message("user"), _counted("services", "cpu_user_ns"), message("the service's user time"))
+KERNEL = Cost(
+    "service_system", message("kernel"), _counted("services", "cpu_system_ns"), message("the service's kernel time")
+)
+WAITING = Cost("waiting", message("waiting"), _waiting_us, message("waiting for a worker"))
+TIMES = (
+    CALC,
+    USER,
+    KERNEL,
+    WAITING,
+    Cost("client_user", message("client user"), _counted("clients", "cpu_user_ns"), message("the clients' user time")),
+    Cost("client_system", message("client kernel"), _counted("clients", "cpu_system_ns"),
+         message("the clients' kernel time")),
+)  # fmt: skip
+SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services", "pss_bytes"), form=megabytes)
+MORE = (
+    Cost("service_run_queue", message("core wait"), _counted("services", "run_queue_ns"),
+         message("the service's wait for a core")),
+    Cost("client_run_queue", message("client core wait"), _counted("clients", "run_queue_ns"),
+         message("the clients' wait for a core")),
+    Cost("service_voluntary", message("vol. sw."), _counted("services", "voluntary_switches")),
+    Cost("service_involuntary", message("invol. sw."), _counted("services", "involuntary_switches")),
+    Cost("service_rss", message("service peak MB"), _counted("services", "max_rss_bytes"), form=megabytes),
+    SERVICE_PSS,
+    Cost("client_rss", message("client peak MB"), _counted("clients", "max_rss_bytes"), form=megabytes),
+)  # fmt: skip
 
 
 def saturation(cell: CellResult, cores: int) -> float | None:

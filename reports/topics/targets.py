@@ -9,7 +9,7 @@ from reports.document.model import ABSENT, Column, Datum, Section, bounds, estim
 from reports.document.values import hundredths, mib
 from reports.facts.arms import addresses
 from reports.facts.comparisons import Comparison
-from reports.facts.costs import median_costs
+from reports.facts.costs import SERVICE_PSS
 from reports.facts.pairs import OVER_ALL
 from reports.facts.series import about
 from reports.facts.standings import Contest, Standing, contests
@@ -78,7 +78,7 @@ def _columns() -> list[shared.Of[Standing]]:
 
 
 def _memory_bytes(row: Row) -> float | None:
-    return median_costs(row.good).get("service_pss")
+    return SERVICE_PSS.of(row.good)
 
 
 def _blocks(standing: Standing) -> Datum:
