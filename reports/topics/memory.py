@@ -1,11 +1,12 @@
 """Memory: of every setting and arm, against the number of clients if that was swept, and what it is made of."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise, product
+from functools import cached_property
+from itertools import chain, groupby, pairwise, product
 from operator import attrgetter, itemgetter, methodcaller
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +14,12 @@ from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, p
 from core.program import PROGRAM
 from core.result import CellResult, Run
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Datum, Figure, Section, Strip, Table, estimate, traced
+from reports.document.model import Datum, Figure, Form, Section, Strip, Table, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
 from reports.facts.series import about, is_proportional, labels, memory_bytes, number, series
 from reports.facts.summary import Row
-from reports.facts.traces import of_cells, of_row
-from reports.statistics.scaling import line_fit
+from reports.facts.traces import of_cells, of_row, together
 from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
@@ -53,7 +53,8 @@ MOMENTS: Mapping[str, Message] = {
     "after": message("after the load"),
     "idle": message("2 s later"),
 }
-Profile = Mapping[str, Any]  # of the first service of a cell: its moments are a part of MOMENTS, bytes by kind
+Sizes = Counter[str]  # of the first service of a cell, at one moment: bytes by part, and what else is counted
+Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
 
 
 def is_measured(view: View) -> bool:
@@ -64,11 +65,11 @@ def is_measured(view: View) -> bool:
 def section(view: View) -> Section:
     """Return the sizes of every row, the slope of each sweep of clients, and what a profile says of memory."""
     swept, profiled = growths(view.run), _profiled(view)
-    by_arm = [list(sides) for _, sides in groupby(swept, attrgetter("label", "arm"))]
+    by_arm = groupby(swept, attrgetter("label", "arm"))
     sentences = (
-        *map(_growth_words, by_arm),
-        *(words for setting, profiles in profiled.items() for words in _differences(setting, profiles)),
-        *(words for setting, profiles in profiled.items() for words in _connections(setting, profiles)),
+        *(_growth_words(label, arm, [*sides]) for (label, arm), sides in by_arm),
+        *_differences(profiled),
+        *_connections(profiled),
     )
     return Section(
         key="memory",
@@ -84,19 +85,19 @@ def section(view: View) -> Section:
 # ---- every row -----------------------------------------------------------------------------------------------------
 
 
-def _taken(row: Row, side: str) -> float | None:
-    """Return the memory of all processes of a side, the median over the blocks."""
-    sizes = [size_bytes for cell in row.good if (size_bytes := memory_bytes(getattr(cell, side)))]
-    return median(sizes) if sizes else None
+def _taken(row: Row, side: str) -> float:
+    """Return the memory of all processes of a side, the median over the blocks that say it; 0 if none does."""
+    sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
+    return median([*filter(None, sizes)] or [0])
 
 
 def _sizes(view: View) -> Table:
     """Return the memory of all services and of all clients of every row, with a bar for the services."""
     groups = [(head, [row for row in rows if _taken(row, "services")]) for head, rows in view.named_groups]
-    longest = {id(row): max(_taken(each, "services") or 0 for each in rows) for _, rows in groups for row in rows}
+    longest = {id(row): max(_taken(each, "services") for each in rows) for _, rows in groups for row in rows}
 
     def bar(row: Row) -> Datum:
-        length, look = _taken(row, "services") or 0.0, view.looks[row.runtime]
+        length, look = _taken(row, "services"), view.looks[row.runtime]
         drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
         return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=of_row(row))
 
@@ -104,7 +105,7 @@ def _sizes(view: View) -> Table:
         arm_col(RUNTIME, attrgetter("runtime"), view.looks, of_row),
         col(NOTHING, bar, is_strip=True),
         col(message("Services [MiB]"), lambda row: _taken(row, "services"), mib, of_row, "memory services"),
-        col(message("Clients [MiB]"), lambda row: _taken(row, "clients"), mib, of_row, "memory clients"),
+        col(message("Clients [MiB]"), lambda row: _taken(row, "clients") or None, mib, of_row, "memory clients"),
     ]
     return table(
         message("Memory"),
@@ -119,92 +120,84 @@ def _sizes(view: View) -> Table:
 # ---- against the number of clients ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Growth:
-    """Memory of one side of a cell, all its processes together, under one arm.
-
-    points: (clients, bytes), one per cell. services: how many there are
-    slope: bytes for each further client, pages that processes share counted once
-    fixed, shared: the rest of the fit: bytes = fixed + slope * clients + shared / (clients + services)
-    """
+    """Memory of one side, all its processes together, under one arm. cells: by number of clients"""
 
     label: Message
     arm: str
     side: str
-    services: int
-    points: Sequence[tuple[int, int]]
-    slope: Estimate
-    fixed: float
-    shared: float
-    cells: Sequence[CellResult]
+    cells: Mapping[int, Sequence[CellResult]]
+
+    @cached_property
+    def points(self) -> list[tuple[int, int]]:
+        """(clients, bytes) of each cell that says it."""
+        known = [(count, memory_bytes(getattr(cell, self.side))) for count, mine in self.cells.items() for cell in mine]
+        return sorted((count, size_bytes) for count, size_bytes in known if size_bytes is not None)
+
+    @cached_property
+    def services(self) -> int:
+        """How many services a cell has."""
+        return number(self.cells[self.ends[0]][0], "NUM_API_SERVICES")
+
+    @cached_property
+    def fit(self) -> list[Estimate]:
+        """Constant, slope, and the coefficient of 1 / (clients + services), by least squares with t intervals.
+
+        A proportional set size counts a page that n processes share as 1/n of it, so a service seems to shrink as
+        clients come: a plain line would take that for what clients cost. Memory that is not proportional has a
+        plain line.
+        """
+        clients, sizes = np.array(self.points, dtype=np.float64).T
+        has_shares = all(is_proportional(getattr(cell, self.side)) for mine in self.cells.values() for cell in mine)
+        shares = [1 / (clients + self.services)] if has_shares else []
+        return least_squares([np.ones_like(clients), clients, *shares], sizes)
+
+    @property
+    def slope(self) -> Estimate:
+        """Bytes for each further client, with pages that processes share counted once."""
+        return self.fit[1]
 
     def at(self, clients: float) -> float:
         """Return what the fit says, in bytes."""
-        return self.fixed + self.slope.value * clients + self.shared / (clients + self.services)
-
-    def measured(self, clients: int) -> float:
-        """Return the median over the blocks, in bytes."""
-        return median(size_bytes for count, size_bytes in self.points if count == clients)
-
-    def traces(self, clients: int) -> str:
-        """Return the cells with so many clients."""
-        return of_cells(cell for cell in self.cells if cell.params[CLIENTS] == clients)
+        terms = (1.0, clients, 1 / (clients + self.services))
+        return sum(one.value * term for one, term in zip(self.fit, terms, strict=False))
 
     @property
     def ends(self) -> tuple[int, int]:
         """The fewest clients and the most."""
         return self.points[0][0], self.points[-1][0]
 
+    def measured(self, end: int) -> float:
+        """Return the median over the blocks at one of the ends, in bytes."""
+        return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
+
+    def traces(self, end: int) -> str:
+        """Return the groups of the cells at one of the ends."""
+        return of_cells(self.cells[self.ends[end]])
+
 
 def growths(run: Run) -> list[Growth]:
     """Return both sides of every series with three numbers of clients or more, arm by arm."""
     every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
-    made = []
-    for swept, label in zip(every, labels(every), strict=True):
-        for arm, side in product(swept.arms, SIDES):
-            sizes = [(cell, memory_bytes(getattr(cell, side))) for cell in swept.cells if cell.arm == arm]
-            points = sorted((number(cell, CLIENTS), size_bytes) for cell, size_bytes in sizes if size_bytes is not None)
-            if len({count for count, _ in points}) < FEWEST_COUNTS or len(points) < FEWEST_POINTS:
-                continue
-            services = number(swept.cells[0], "NUM_API_SERVICES")
-            has_shares = all(is_proportional(getattr(cell, side)) for cell, _ in sizes)
-            slope, fixed, shared = _fit(points, services if has_shares else None)
-            made.append(
-                Growth(
-                    label=label,
-                    arm=arm,
-                    side=side,
-                    services=services,
-                    points=points,
-                    slope=slope,
-                    fixed=fixed,
-                    shared=shared,
-                    cells=[cell for cell, size_bytes in sizes if size_bytes is not None],
-                )
-            )
-    return made
+    made = (
+        Growth(label, arm, side, swept.by_value(CLIENTS, arm))
+        for swept, label in zip(every, labels(every), strict=True)
+        for arm, side in product(swept.arms, SIDES)
+    )
+    return [
+        growth for growth in made if len(dict(growth.points)) >= FEWEST_COUNTS and len(growth.points) >= FEWEST_POINTS
+    ]
 
 
-def _fit(points: Sequence[tuple[int, int]], services: int | None) -> tuple[Estimate, float, float]:
-    """Return slope, constant, and the coefficient of 1 / (clients + services), by least squares with t intervals.
-
-    points: (clients, bytes); services: how many share the interpreter's pages with the clients, or None if the
-    memory is not proportional. A proportional set size counts a page that n processes share as 1/n of it, so
-    a service seems to shrink as clients come: a plain line would take that for what clients cost.
-    """
-    if services is None:
-        line = line_fit(points)
-        return line.slope, line.intercept.value, 0.0
-    clients, sizes = np.array(points, dtype=np.float64).T
-    fixed, slope, shared = least_squares([np.ones_like(clients), clients, 1 / (clients + services)], sizes)
-    return slope, fixed.value, shared.value
-
-
-def _growth_words(sides: Sequence[Growth]) -> Message:
+def _growth_words(label: Message, arm: str, sides: Sequence[Growth]) -> Message:
     """Return what each further client costs the services of an arm, and what a client takes."""
     sentence = message("{sizes}.", sizes=listed(map(_size_words, sides), SEMICOLON))
-    cells = of_cells(cell for growth in sides for cell in growth.cells)
-    return traced(about(sentence, sides[0].label, sides[0].arm), cells)
+    return traced(about(sentence, label, arm), together(map(_cells, sides)))
+
+
+def _cells(growth: Growth) -> str:
+    return of_cells(chain.from_iterable(growth.cells.values()))
 
 
 def _size_words(growth: Growth) -> Message:
@@ -215,9 +208,9 @@ def _size_words(growth: Growth) -> Message:
     taken = message(
         "{who} {least} at {few} and {most} at {many}",
         who=plural("the service takes", "the {count} services together take", count=growth.services),
-        least=size(growth.measured(few)),
+        least=size(growth.measured(0)),
         few=plural("{count} client", "{count} clients", count=few),
-        most=size(growth.measured(many)),
+        most=size(growth.measured(1)),
         many=plural("{count} client", "{count} clients", count=many),
     )
     if growth.slope.low <= 0 <= growth.slope.high:
@@ -229,18 +222,18 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
     """Return the figure of one side, a panel for each setting whose clients were swept."""
     mine = [growth for growth in swept if growth.side == side]
     most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
-    counts = [end for growth in mine for end in growth.ends] or [0, 1]
+    counts = [count for growth in mine for count in growth.ends] or [0, 1]
     room = 0.04 * (max(counts) - min(counts))
-    figure = f"memory {side} at one count"
+    heads = (message("at fewest clients [MiB]"), message("at most clients [MiB]"))
     cols: list[Col[Growth]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(message("Setting"), attrgetter("label")),
-        col(message("at fewest clients [MiB]"), lambda one: one.measured(one.ends[0]), mib,
-            lambda one: one.traces(one.ends[0]), figure),
-        col(message("at most clients [MiB]"), lambda one: one.measured(one.ends[1]), mib,
-            lambda one: one.traces(one.ends[1]), figure),
+        *(
+            col(head, methodcaller("measured", end), mib, methodcaller("traces", end), f"memory {side} at one count")
+            for end, head in enumerate(heads)
+        ),
         col(message("KiB / client [95 %]"), attrgetter("slope"), kib, _cells, "memory slope"),
-    ]  # fmt: skip
+    ]
     return Figure(
         key=f"memory-{side}",
         title=message("Memory of all {side} against the number of clients", side=SIDES[side]),
@@ -258,111 +251,107 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
     )
 
 
-def _cells(growth: Growth) -> str:
-    return of_cells(growth.cells)
-
-
 def _curve(growth: Growth, view: View) -> Curve:
     """Return the line of the fit, and a mark for each cell."""
-    low, high = growth.ends
-    counts = [low + (high - low) * step / CURVE_POINTS for step in range(CURVE_POINTS + 1)]
     marks = (
-        Mark(x=count, y=size_bytes / MIB, tip=tip(growth.arm, f"{mib(size_bytes)} MiB"), cells=growth.traces(count))
+        Mark(
+            x=count,
+            y=size_bytes / MIB,
+            tip=tip(growth.arm, f"{mib(size_bytes)} MiB"),
+            cells=of_cells(growth.cells[count]),
+        )
         for count, size_bytes in growth.points
     )
-    line = tuple((count, growth.at(count) / MIB) for count in counts)
-    return Curve(name=growth.arm, look=view.looks[growth.arm], line=line, marks=tuple(marks))
+    fitted = ((float(count), growth.at(count) / MIB) for count in np.linspace(*growth.ends, CURVE_POINTS + 1))
+    return Curve(name=growth.arm, look=view.looks[growth.arm], line=tuple(fitted), marks=tuple(marks))
 
 
 # ---- what it is made of --------------------------------------------------------------------------------------------
 
 
-def _profiled(view: View) -> dict[Message, list[Profile]]:
-    """Return the memory profiles of each setting, in the plan's order of runtimes."""
-    by_setting: dict[Message, list[Profile]] = {}
+def _profiled(view: View) -> Profiled:
+    """Return what memory profiles saw of each setting: runtimes in the plan's order, and sizes at each moment."""
+    found: Profiled = {}
     for profile in view.run.profiles:
         if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
             setting = view.settings.name(profile["system"], profile["params"])
-            by_setting.setdefault(setting, []).append(profile)
-    return by_setting
+            moments = {moment: Counter(profile["moments"].get(moment)) for moment in MOMENTS}
+            found.setdefault(setting, []).append((profile["runtime"], moments))
+    return found
 
 
-def _total(sizes: Mapping[str, int]) -> int:
-    return sum(sizes.get(part, 0) for part in PARTS)
+def _total(sizes: Sizes) -> int:
+    return sum(sizes[part] for part in PARTS)
 
 
-def _differences(setting: Message, profiles: Sequence[Profile]) -> Iterator[Message]:
+def _differences(profiled: Profiled) -> Iterator[Message]:
     """Return what a runtime takes after the load, the one before it, and what the difference is made of if large."""
-    for one, other in pairwise(profiles):
-        before, after = one["moments"]["after"], other["moments"]["after"]
-        if abs(_total(after) - _total(before)) < max(LEAST_BYTES, LEAST_SHARE * _total(before)):
-            continue
-        changes = {part: after.get(part, 0) - before.get(part, 0) for part in PARTS}
-        large = sorted(PARTS, key=lambda part: -abs(changes[part]))
-        parts = [
-            message("{part} {size}", part=PARTS[part], size=f"{'+' if changes[part] > 0 else ''}{size(changes[part])}")
-            for part in large
-            if abs(changes[part]) >= LEAST_PART_BYTES
-        ]
-        yield message(
-            "{setting}: after the load its first service takes {size} under {runtime} and {other_size} under {other}: "
-            "{parts}.",
-            setting=setting,
-            size=size(_total(after)),
-            runtime=other["runtime"],
-            other_size=size(_total(before)),
-            other=one["runtime"],
-            parts=listed(parts, COMMA),
-        )
+    for setting, profiles in profiled.items():
+        for (one, few), (other, many) in pairwise(profiles):
+            before, after = few["after"], many["after"]
+            if abs(_total(after) - _total(before)) < max(LEAST_BYTES, LEAST_SHARE * _total(before)):
+                continue
+            changes = sorted(((after[part] - before[part], part) for part in PARTS), key=lambda change: -abs(change[0]))
+            parts = [
+                message("{part} {size}", part=PARTS[part], size=f"{'+' if change > 0 else ''}{size(change)}")
+                for change, part in changes
+                if abs(change) >= LEAST_PART_BYTES
+            ]
+            yield message(
+                "{setting}: after the load its first service takes {size} under {runtime} and {other_size} under "
+                "{other}: {parts}.",
+                setting=setting,
+                size=size(_total(after)),
+                runtime=other,
+                other_size=size(_total(before)),
+                other=one,
+                parts=listed(parts, COMMA),
+            )
 
 
-def _connections(setting: Message, profiles: Sequence[Profile]) -> Iterator[Message]:
+def _connections(profiled: Profiled) -> Iterator[Message]:
     """Return what connections take, divided among them, if there are enough."""
-    for profile in profiles:
-        moments = profile["moments"]
-        listening, before = (moments.get(moment, {}).get("sockets", 0) for moment in ("listening", "before"))
-        count = before - listening
-        if not listening or count < FEWEST_CONNECTIONS:
-            continue
-        beyond = {
-            moment: size((_total(moments[moment]) - _total(moments["listening"])) / count)
-            for moment in ("before", "after", "idle")
-        }
-        yield message(
-            "{setting}, {runtime}: for each of its {count:,} connections the first service takes {open} when they are "
-            "open and idle, {after} after the load and {idle} 2 s later, beyond what it took before any client.",
-            setting=setting,
-            runtime=profile["runtime"],
-            count=count,
-            open=beyond["before"],
-            after=beyond["after"],
-            idle=beyond["idle"],
-        )
+    for setting, runtime, moments in ((head, *profile) for head, profiles in profiled.items() for profile in profiles):
+        listening = moments["listening"]
+        count = moments["before"]["sockets"] - listening["sockets"]
+        if listening["sockets"] and count >= FEWEST_CONNECTIONS:
+            beyond = {moment: size((_total(sizes) - _total(listening)) / count) for moment, sizes in moments.items()}
+            yield message(
+                "{setting}, {runtime}: for each of its {count:,} connections the first service takes {open} when they "
+                "are open and idle, {after} after the load and {idle} 2 s later, beyond what it took before any "
+                "client.",
+                setting=setting,
+                runtime=runtime,
+                count=count,
+                open=beyond["before"],
+                after=beyond["after"],
+                idle=beyond["idle"],
+            )
 
 
-def _parts(profiled: Mapping[Message, Sequence[Profile]], view: View) -> Table:
+def _parts(profiled: Profiled, view: View) -> Table:
     """Return the parts of each profile at each moment."""
-    sizes = {"together": message("together [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
+    sizes = {**PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
-    cols: list[Col[Mapping[str, Any]]] = [
-        arm_col(RUNTIME, itemgetter("runtime"), view.looks),
-        col(message("Moment"), itemgetter("moment")),
-        *(col(head, methodcaller("get", key), mib) for key, head in sizes.items()),
-        *(col(head, methodcaller("get", key), whole) for key, head in counts.items()),
+    cols: list[Col[tuple[str, Message, Sizes]]] = [
+        arm_col(RUNTIME, itemgetter(0), view.looks),
+        col(message("Moment"), itemgetter(1)),
+        col(message("together [MiB]"), lambda line: _total(line[2]), mib),
+        *(_part_col(head, key, mib) for key, head in sizes.items()),
+        *(_part_col(head, key, whole) for key, head in counts.items()),
     ]
-    groups = [
+    groups = (
         (
             setting,
             [
-                {"runtime": one["runtime"], "moment": words, "together": _total(one["moments"][moment])}
-                | one["moments"][moment]
-                for one in profiles
+                (runtime, words, moments[moment])
+                for runtime, moments in profiles
                 for moment, words in MOMENTS.items()
-                if moment in one["moments"]
+                if moments[moment]
             ],
         )
         for setting, profiles in profiled.items()
-    ]
+    )
     return table(
         message("What the memory of the first service is made of"),
         cols,
@@ -373,3 +362,7 @@ def _parts(profiled: Mapping[Message, Sequence[Profile]], view: View) -> Table:
             "what that says of itself; under a free-threaded build it says nothing."
         ),
     )
+
+
+def _part_col(head: Message, key: str, form: Form) -> Col[tuple[str, Message, Sizes]]:
+    return col(head, lambda line: line[2].get(key), form)
