@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from statistics import median
 
 from core.messages import Message
@@ -54,6 +54,11 @@ class Topology:
     series: Series
     places: Mapping[int, Sequence[Place]]
 
+    @property
+    def all_places(self) -> list[Place]:
+        """Those of all loads."""
+        return [*chain.from_iterable(self.places.values())]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
@@ -94,9 +99,11 @@ class Claim:
 
 def topologies(run: Run) -> list[Topology]:
     """Return all that the run has, in the plan's order. A user's service reads no load: its load is NO_LOAD."""
-    loaded = series(run, (SERVICES, WORKERS, LOAD))
-    without_load = [each for each in series(run, (SERVICES, WORKERS)) if LOAD not in each.params]
-    kept = [each for each in (*loaded, *without_load) if min(len(each.values(SERVICES)), len(each.values(WORKERS))) > 1]
+    kept = [
+        each
+        for each in (*series(run, (SERVICES, WORKERS, LOAD)), *series(run, (SERVICES, WORKERS)))
+        if LOAD not in each.params and min(len(each.values(SERVICES)), len(each.values(WORKERS))) > 1
+    ]
     return [Topology(label, each, _places(each)) for label, each in zip(labels(kept), kept, strict=True)]
 
 
@@ -142,7 +149,7 @@ def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator
     Wanted are as many threads as cores, else MANY_THREADS, else the most; and a process of one thread for each
     core, else the most processes, of the fewest threads.
     """
-    there = [place for places in topology.places.values() for place in places]
+    there = topology.all_places
     threads = max(
         (place.threads for place in there if (place.arm, place.processes) == (free, 1) and place.threads > 1),
         key=lambda count: (count == cores, count == MANY_THREADS, count),

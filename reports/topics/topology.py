@@ -1,7 +1,8 @@
 """Processes against threads: throughput of every shape, and where one process overtakes the many."""
 
-from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from math import inf
 from operator import attrgetter, methodcaller
 from typing import Any
 
@@ -36,9 +37,9 @@ def section(view: View) -> Section:
     claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
     lines = (
-        *([] if claimed else _not_compared(every)),
+        *([_not_compared(every)] if every and not claimed else []),
         *(traced(_claim_words(claim), of_cells(claim.cells)) for claim in claimed),
-        *(traced(_crossing_words(swept), _cells_of(swept)) for swept in crossed),
+        *(traced(about(_crossing_words(swept), swept[0].label), _cells_of(swept)) for swept in crossed),
         *_lower_bound(claimed, view.machine.available_cores),
         *_ran_otherwise(every),
     )
@@ -102,15 +103,15 @@ def _place_words(place: Place) -> Message:
     )
 
 
-def _not_compared(every: Sequence[Topology]) -> list[Message]:
-    """Return what a comparison would take; nothing if there is no topology."""
+def _not_compared(every: Sequence[Topology]) -> Message:
+    """Return what a comparison would take."""
     arms = dict.fromkeys(arm for topology in every for arm in topology.series.arms)
     sentence = message(
         "Processes and threads are not compared: that takes a free-threaded runtime and one of the default build, such "
         "as 3.14t and 3.14; measured are {arms}.",
         arms=", ".join(arms),
     )
-    return [traced(sentence, of_cells(cell for topology in every for cell in topology.series.cells))] if every else []
+    return traced(sentence, of_cells(cell for topology in every for cell in topology.series.cells))
 
 
 def _claim_words(claim: Claim) -> Message:
@@ -144,14 +145,13 @@ def _claim_clause(claim: Claim) -> Message:
     return clause
 
 
+def _sides(claim: Claim) -> dict[str, Any]:
+    return {"threaded": _place_words(claim.threaded), "many": _place_words(claim.many)}
+
+
 def _crossing_words(swept: Sequence[Claim]) -> Message:
     """Return from which load on the one process serves more than the many."""
-    first = swept[0]
-    sides = {"threaded": _place_words(first.threaded), "many": _place_words(first.many)}
-    return about(_crossing_clause(swept, sides), first.label)
-
-
-def _crossing_clause(swept: Sequence[Claim], sides: Mapping[str, Any]) -> Message:
+    sides = _sides(swept[0])
     loads = [claim.load for claim in swept]
     ahead = [claim.load for claim in swept if claim.leader is claim.threaded]
     ratios = [(claim.over_many, claim.load) for claim in swept if claim.over_many]
@@ -206,7 +206,7 @@ def _lower_bound(claimed: Sequence[Claim], cores: int) -> list[Message]:
 
 def _ran_otherwise(every: Sequence[Topology]) -> list[Message]:
     """Return what ran of each place that did not run as it was told, and the shares of uneven event loops."""
-    places = [place for topology in every for of_load in topology.places.values() for place in of_load]
+    places = [place for topology in every for place in topology.all_places]
     uneven = [
         (place, message("{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
                         arm=place.arm, shape=place.shape, count=count, share=share))
@@ -238,8 +238,7 @@ def _cells(place: Place) -> str:
 
 def _figure(key: str, topology: Topology, view: View) -> Figure:
     """Return throughput by shape, a panel for each load."""
-    every = [place for places in topology.places.values() for place in places]
-    ordered = sorted(every, key=lambda place: (-place.processes, place.threads))
+    ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
     def curve(arm: str, places: Sequence[Place]) -> Curve:
@@ -283,7 +282,7 @@ def _table(topology: Topology, view: View) -> Table:
         col(MEMORY, methodcaller("middle", lambda cell: memory_bytes(cell.services)), mib, _cells, "memory services"),
         col(message("blocks"), lambda place: len(place.cells), whole),
     ]
-    if not any(_ran_as(place) for places in topology.places.values() for place in places):
+    if not any(map(_ran_as, topology.all_places)):
         cols = [one for one in cols if one.column.head not in (RUNS_AS, P99, CPU)]
     groups = ((verbatim(_load_text(load)), places) for load, places in topology.places.items())
     return table(message("Topologies"), cols, groups)
@@ -298,9 +297,8 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     """Return the ratio of throughputs by load, a curve for each free-threaded arm."""
     title = message("Crossover over CALC_TARGET")
     loads = sorted({claim.load for swept in crossed for claim in swept})
-    curves = [(swept[0].label, _ratio_curve(swept, loads, view)) for swept in crossed]
-    values = [y for _, curve in curves for mark in curve.marks for y in (mark.y, mark.low, mark.high) if y]
-    across = _across(verbatim(LOAD), [f"{load:,}" for load in loads])
+    ratios = [claim.over_many for swept in crossed for claim in swept if claim.over_many]
+    values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
     up = Axis(label=message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
     cols: list[Col[Claim]] = [
         arm_col(RUNTIME, attrgetter("threaded.arm"), view.looks, _both),
@@ -309,7 +307,8 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
         _rate_col(message("of processes [requests/s]"), attrgetter("many")),
         col(message("Ratio [95 %]"), attrgetter("over_many"), hundredths, _both, "throughput_ratio"),
         col(message("serves more"), lambda claim: claim.leader.shape if claim.leader else message("neither")),
-    ]  # fmt: skip
+    ]
+    heads = [about(message("{threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(
         key="crossover",
         title=title,
@@ -317,14 +316,14 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
         panels=tuple(
             Panel(
                 title=label,
-                across=across,
+                across=_across(verbatim(LOAD), [f"{load:,}" for load in loads]),
                 up=up,
-                curves=tuple(curve for name, curve in curves if name == label),
+                curves=tuple(_ratio_curve(swept, loads, view) for swept in same),
                 level=1.0,
             )
-            for label in dict.fromkeys(name for name, _ in curves)
+            for label, same in groupby(crossed, lambda swept: swept[0].label)
         ),
-        table=table(title, cols, [(_pair(swept[0]), swept) for swept in crossed]),
+        table=table(title, cols, zip(heads, crossed, strict=True)),
     )
 
 
@@ -338,28 +337,17 @@ def _rate_col(head: Message, side: Callable[[Claim], Place]) -> Col[Claim]:
     )
 
 
-def _pair(claim: Claim) -> Message:
-    sides = message("{threaded} / {many}", threaded=_place_words(claim.threaded), many=_place_words(claim.many))
-    return about(sides, claim.label)
-
-
 def _both(claim: Claim) -> str:
     return of_cells([*claim.many.cells, *claim.threaded.cells])
 
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
     """Return the ratios of one arm, with their intervals if these have ends."""
-    marks = tuple(
-        Mark(
-            x=float(loads.index(claim.load)),
-            y=ratio.value,
-            tip=hundredths(ratio.value),
-            cells=_both(claim),
-            low=ratio.low if isfinite(ratio.high) else None,
-            high=ratio.high if isfinite(ratio.high) else None,
-        )
-        for claim in swept
-        if (ratio := claim.over_many)
-    )
+    marks = []
+    for claim in swept:
+        if ratio := claim.over_many:
+            low, high = (ratio.low, ratio.high) if ratio.high < inf else (None, None)
+            x, shown = float(loads.index(claim.load)), hundredths(ratio.value)
+            marks.append(Mark(x=x, y=ratio.value, tip=shown, cells=_both(claim), low=low, high=high))
     name = swept[0].threaded.arm
-    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=marks)
+    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=tuple(marks))
