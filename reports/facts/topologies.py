@@ -8,6 +8,7 @@ from statistics import median
 from core.messages import Message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
+from reports.facts.figures import requests_per_s
 from reports.facts.ran import Shape, differ, ran, shape_text
 from reports.facts.series import Series, labels, memory_bytes, number, series
 from reports.facts.summary import request_ns
@@ -41,6 +42,11 @@ class Place:
         """Return the median over the blocks that have what is read of a cell."""
         known = [value for cell in self.cells if (value := read(cell)) is not None]
         return median(known) if known else None
+
+    @property
+    def requests_per_s(self) -> float | None:
+        """The median over the blocks."""
+        return self.middle(requests_per_s)
 
 
 @dataclass(frozen=True)
@@ -136,11 +142,9 @@ def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
         for arm, name in known.items():
             if default and not name.gil_enabled:
                 made += _claims(topology, arm, name.version if name.version in default else default[-1], cores)
-    compared = [claim for claim in made if claim.over_many]
-    ratios = [log_ratios(request_ns(claim.many.cells), request_ns(claim.threaded.cells)) for claim in compared]
-    adjusted = holm([sign_flip_p([*blocks.values()]) for blocks in ratios])
-    by_claim = dict(zip(map(id, compared), adjusted, strict=True))
-    return [replace(claim, p=by_claim.get(id(claim), 1.0)) for claim in made]
+    compared = [log_ratios(request_ns(claim.many.cells), request_ns(claim.threaded.cells)) for claim in made]
+    adjusted = iter(holm([sign_flip_p([*blocks.values()]) for blocks in compared if blocks]))
+    return [replace(claim, p=next(adjusted)) if blocks else claim for claim, blocks in zip(made, compared, strict=True)]
 
 
 def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator[Claim]:
@@ -184,8 +188,7 @@ def _ratio(below: Mapping[int, float], above: Mapping[int, float]) -> Estimate |
 
 def _taken_bytes(place: Place) -> dict[int, int]:
     """Return the memory of all services, by block."""
-    sizes = {cell.block: memory_bytes(cell.services) for cell in place.cells}
-    return {block: size for block, size in sizes.items() if size}
+    return {cell.block: taken for cell in place.cells if (taken := memory_bytes(cell.services))}
 
 
 def crossings(claimed: Sequence[Claim]) -> list[list[Claim]]:

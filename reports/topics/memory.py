@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby, pairwise, product
+from itertools import chain, groupby, pairwise, product, starmap
 from operator import attrgetter, itemgetter, methodcaller
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, p
 from core.program import PROGRAM
 from core.result import CellResult, Run
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Datum, Figure, Form, Section, Strip, Table, estimate, traced
+from reports.document.model import Datum, Figure, Section, Strip, Table, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
 from reports.facts.series import about, is_proportional, labels, memory_bytes, number, series
@@ -311,10 +312,12 @@ def _differences(profiled: Profiled) -> Iterator[Message]:
 
 def _connections(profiled: Profiled) -> Iterator[Message]:
     """Return what connections take, divided among them, if there are enough."""
-    for setting, runtime, moments in ((head, *profile) for head, profiles in profiled.items() for profile in profiles):
-        listening = moments["listening"]
-        count = moments["before"]["sockets"] - listening["sockets"]
-        if listening["sockets"] and count >= FEWEST_CONNECTIONS:
+    for setting, profiles in profiled.items():
+        for runtime, moments in profiles:
+            listening = moments["listening"]
+            count = moments["before"]["sockets"] - listening["sockets"]
+            if not listening["sockets"] or count < FEWEST_CONNECTIONS:
+                continue
             beyond = {moment: size((_total(sizes) - _total(listening)) / count) for moment, sizes in moments.items()}
             yield message(
                 "{setting}, {runtime}: for each of its {count:,} connections the first service takes {open} when they "
@@ -331,27 +334,21 @@ def _connections(profiled: Profiled) -> Iterator[Message]:
 
 def _parts(profiled: Profiled, view: View) -> Table:
     """Return the parts of each profile at each moment."""
-    sizes = {**PARTS, "in_use": message("in use"), "free": message("free")}
+    sizes = {"together": message("together [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
-    cols: list[Col[tuple[str, Message, Sizes]]] = [
-        arm_col(RUNTIME, itemgetter(0), view.looks),
-        col(message("Moment"), itemgetter(1)),
-        col(message("together [MiB]"), lambda line: _total(line[2]), mib),
-        *(_part_col(head, key, mib) for key, head in sizes.items()),
-        *(_part_col(head, key, whole) for key, head in counts.items()),
+    cols: list[Col[Mapping[str, Any]]] = [
+        arm_col(RUNTIME, itemgetter("runtime"), view.looks),
+        col(message("Moment"), itemgetter("moment")),
+        *(col(head, methodcaller("get", key), mib) for key, head in sizes.items()),
+        *(col(head, methodcaller("get", key), whole) for key, head in counts.items()),
     ]
-    groups = (
-        (
-            setting,
-            [
-                (runtime, words, moments[moment])
-                for runtime, moments in profiles
-                for moment, words in MOMENTS.items()
-                if moments[moment]
-            ],
-        )
-        for setting, profiles in profiled.items()
-    )
+
+    def lines(runtime: str, moments: Mapping[str, Sizes]) -> Iterator[Mapping[str, Any]]:
+        for moment, known in moments.items():
+            if known:
+                yield {"runtime": runtime, "moment": MOMENTS[moment], "together": _total(known), **known}
+
+    groups = ((setting, chain.from_iterable(starmap(lines, profiles))) for setting, profiles in profiled.items())
     return table(
         message("What the memory of the first service is made of"),
         cols,
@@ -362,7 +359,3 @@ def _parts(profiled: Profiled, view: View) -> Table:
             "what that says of itself; under a free-threaded build it says nothing."
         ),
     )
-
-
-def _part_col(head: Message, key: str, form: Form) -> Col[tuple[str, Message, Sizes]]:
-    return col(head, lambda line: line[2].get(key), form)

@@ -1,6 +1,6 @@
 """Processes against threads: throughput of every shape, and where one process overtakes the many."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from math import inf
 from operator import attrgetter, methodcaller
@@ -276,7 +276,7 @@ def _table(topology: Topology, view: View) -> Table:
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
         col(RUNS_AS, _ran_as, whole),
-        col(RATE, methodcaller("middle", requests_per_s), whole, _cells, "requests_per_s"),
+        col(RATE, attrgetter("requests_per_s"), whole, _cells, "requests_per_s"),
         col(P99, methodcaller("middle", lambda cell: cell.latency.get("p99_ns")), microseconds, _cells),
         col(CPU, methodcaller("middle", lambda cell: per_request(cpu_ns(cell.services), cell)), microseconds, _cells),
         col(MEMORY, methodcaller("middle", lambda cell: memory_bytes(cell.services)), mib, _cells, "memory services"),
@@ -303,11 +303,13 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     cols: list[Col[Claim]] = [
         arm_col(RUNTIME, attrgetter("threaded.arm"), view.looks, _both),
         col(verbatim(LOAD), attrgetter("load"), whole),
-        _rate_col(message("of threads [requests/s]"), attrgetter("threaded")),
-        _rate_col(message("of processes [requests/s]"), attrgetter("many")),
+        col(message("of threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
+            lambda claim: _cells(claim.threaded), "requests_per_s"),
+        col(message("of processes [requests/s]"), attrgetter("many.requests_per_s"), whole,
+            lambda claim: _cells(claim.many), "requests_per_s"),
         col(message("Ratio [95 %]"), attrgetter("over_many"), hundredths, _both, "throughput_ratio"),
         col(message("serves more"), lambda claim: claim.leader.shape if claim.leader else message("neither")),
-    ]
+    ]  # fmt: skip
     heads = [about(message("{threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(
         key="crossover",
@@ -324,16 +326,6 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
             for label, same in groupby(crossed, lambda swept: swept[0].label)
         ),
         table=table(title, cols, zip(heads, crossed, strict=True)),
-    )
-
-
-def _rate_col(head: Message, side: Callable[[Claim], Place]) -> Col[Claim]:
-    return col(
-        head,
-        lambda claim: side(claim).middle(requests_per_s),
-        whole,
-        lambda claim: _cells(side(claim)),
-        "requests_per_s",
     )
 
 
