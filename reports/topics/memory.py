@@ -66,9 +66,8 @@ def is_measured(view: View) -> bool:
 def section(view: View) -> Section:
     """Return the sizes of every row, the slope of each sweep of clients, and what a profile says of memory."""
     swept, profiled = growths(view.run), _profiled(view)
-    by_arm = groupby(swept, attrgetter("label", "arm"))
     sentences = (
-        *(_growth_words(label, arm, [*sides]) for (label, arm), sides in by_arm),
+        *(_growth_words(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
         *_differences(profiled),
         *_connections(profiled),
     )
@@ -255,13 +254,8 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
 def _curve(growth: Growth, view: View) -> Curve:
     """Return the line of the fit, and a mark for each cell."""
     marks = (
-        Mark(
-            x=count,
-            y=size_bytes / MIB,
-            tip=tip(growth.arm, f"{mib(size_bytes)} MiB"),
-            cells=of_cells(growth.cells[count]),
-        )
-        for count, size_bytes in growth.points
+        Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
+        for count, taken in growth.points
     )
     fitted = ((float(count), growth.at(count) / MIB) for count in np.linspace(*growth.ends, CURVE_POINTS + 1))
     return Curve(name=growth.arm, look=view.looks[growth.arm], line=tuple(fitted), marks=tuple(marks))
