@@ -6,7 +6,6 @@ RUN_STAMP := $(VENV)/.run-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
 RUNTIMES_STAMP := $(VENV)/.runtimes-stamp
 LIMIT_STAMP := $(VENV)/.limit-stamp
-CATALOGS := $(patsubst %.po,%.mo,$(wildcard core/locale/*.po))
 NATIVE_STAMP := $(VENV)/.native-stamp
 
 # Who may carry .venv, first choice first: `make setup BASE_PYTHON=/opt/python/bin/python3.12` names another.
@@ -18,30 +17,30 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser pins clean look-again
+.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
 	@echo "ARGS is passed on:  make run ARGS='--blocks 1'   make test ARGS='-k wire'"
 
-setup: $(RUN_STAMP) $(RUNTIMES_STAMP) $(CATALOGS) ## Make .venv, look for runtimes, make an environment for each
+setup: $(RUN_STAMP) $(RUNTIMES_STAMP) ## Make .venv, look for runtimes, make an environment for each
 
-run: $(RUNTIMES_STAMP) $(CATALOGS) ## Run the quick experiment
+run: $(RUNTIMES_STAMP) ## Run the quick experiment
 	@$(PYTHON) runner.py --experiment quick $(ARGS)
 
-record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) $(CATALOGS) ## Run the seed's whole set of cells: 20 x 20 x 1000, takes long
+record: $(RUNTIMES_STAMP) $(LIMIT_STAMP) ## Run the seed's whole set of cells: 20 x 20 x 1000, takes long
 	@$(PYTHON) runner.py --experiment record $(ARGS)
 
-test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Build the native programs and run the tests
+test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Build the native programs and run the tests
 	@all=0 alone=0; \
 	$(PYTHON) -m pytest -n 4 --dist worksteal -m 'not alone' --junitxml=$(VENV)/durations.xml $(ARGS) || all=$$?; \
 	$(PYTHON) -m pytest -m alone --junitxml=$(VENV)/durations-alone.xml $(ARGS) || alone=$$?; \
 	case $$all,$$alone in 0,0 | 0,5 | 5,0) ;; *) exit 1 ;; esac  # 5: no test was selected
 
-golden: $(DEV_STAMP) $(CATALOGS) ## Keep what page, Markdown, terminal and exports are now, for tests/golden to compare with
-	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden $(ARGS)
+golden: $(DEV_STAMP) ## Keep what page, Markdown, terminal and exports are now for tests/golden; make the tables of docs/result.md
+	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden tests/docs/test_result_page.py $(ARGS)
 
-coverage: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Run the tests under branch coverage, a context for each: docs/reliability.md
+coverage: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Run the tests under branch coverage, a context for each: docs/reliability.md
 	@rm -rf $(STRENGTH) && mkdir -p $(STRENGTH)
 	@$(strength) COVERAGE_PROCESS_START=$(CURDIR)/$(strength_file) $(PYTHON) -m pytest -p tests.strength.contexts -n 2 \
 		--dist worksteal --junitxml=$(STRENGTH)/tests.xml $(ARGS) || echo 'coverage: going on, although tests failed'
@@ -55,7 +54,7 @@ STRENGTH := $(CURDIR)/$(VENV)/strength
 strength = STRENGTH_DATA=$(STRENGTH) STRENGTH_ROOT=$(CURDIR)
 strength_file := tests/strength/coverage.ini
 
-campaign: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) $(CATALOGS) ## Try to break it: docs/reliability.md; CAMPAIGN_SEED=N again
+campaign: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Try to break it: docs/reliability.md; CAMPAIGN_SEED=N again
 	@seed=$${CAMPAIGN_SEED:-$$(date +%s)}; echo "CAMPAIGN_SEED=$$seed"; \
 	CAMPAIGN=1 CAMPAIGN_SEED=$$seed $(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -o faulthandler_timeout=2400 \
 		$(attacks) $(ARGS)
@@ -76,7 +75,7 @@ bench: $(RUNTIMES_STAMP) ## Measure the speed of our own parts
 report: $(RUN_STAMP) ## Write a saved run's report again: make report RUN=reports/out/...
 	@$(PYTHON) runner.py report $(RUN) $(ARGS)
 
-messages: $(RUN_STAMP) ## Collect messages from the code into core/locale/*.po, for translators
+messages: $(DEV_STAMP) ## Collect messages from the code into core/locale/*.po, for translators
 	@$(babel) extract -F pyproject.toml $(keywords) --no-location --omit-header -w 120 -o $(VENV)/messages.pot $(speaking)
 	@for catalog in core/locale/*.po; do $(babel) update -i $(VENV)/messages.pot -o $$catalog -w 120 \
 		-l $$(basename $$catalog .po) --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date; done
@@ -97,13 +96,16 @@ native-libraries: ## Install what the C and C++ programs need from the system's 
 browser: ## Install the Chromium that the tests of report.html need
 	@sh tests/browser/install.sh
 
+ssh-server: ## Install the OpenSSH server that the tests of several hosts need
+	@[ -x /usr/sbin/sshd ] && command -v ip >/dev/null || \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y openssh-server iproute2; } >/dev/null
+
 pins: $(RUN_STAMP) ## Write requirements*.txt and requirements/*.txt from pyproject.toml and *.in; newer versions: make pins ARGS=--upgrade
 	@$(compile) pyproject.toml -o requirements.txt
 	@for one in requirements/*.in; do $(compile) --no-annotate --emit-build-options $$one -o $${one%.in}.txt; done
 	@$(compile) requirements-dev.in -o requirements-dev.txt
 
 clean: ## Remove .venv, .runtimes, native programs and caches; saved runs in reports/out stay
-	@rm -f core/locale/*.mo
 	@rm -rf native/bin native/build native/target native/wheels native/*/target native/echo/*/target
 	@rm -rf $(VENV) .runtimes .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -path ./.git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
@@ -149,9 +151,6 @@ babel := $(PYTHON) -m babel.messages.frontend -q
 keywords := -k message -k plural:1,2 $(addprefix -k ,GilscopeError BadInput ChildFailed CommandFailed PortLost ProgramMissing \
 	EnvironmentFailed LinkLost LocksFailed NotProfiled ProfileFailed WheelMissing)
 speaking := core systems services clients config lab reports commands runner.py
-
-%.mo: %.po $(RUN_STAMP)
-	@$(babel) compile -i $< -o $@ 2>/dev/null
 
 # Begins a recipe: stop at the first failure, and one set-up at a time, also when two makes start together
 # (not where flock is missing, as on macOS). The lock goes when the recipe's processes end, however they end.

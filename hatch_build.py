@@ -1,9 +1,8 @@
-"""What the wheel holds besides the sources: compiled catalogs, and two small native programs where cargo is.
+"""What the wheel holds besides the sources: two small native programs where cargo is.
 
 With the programs it is a wheel for this platform, without them for any. GILSCOPE_PURE=1 leaves them out.
 """
 
-import io
 import os
 import shutil
 import subprocess
@@ -11,8 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
@@ -25,8 +22,6 @@ class Hook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make them, and say where they go."""
         root = Path(self.root)
-        for catalog in root.glob("core/locale/*.po"):
-            compile_catalog(catalog)
         programs = [] if os.environ.get("GILSCOPE_PURE") else built_programs(root / "native")
         for program in programs:
             build_data["force_include"][str(program)] = f"native/bin/{program.name}"
@@ -39,16 +34,6 @@ def platform() -> str:
     """Where the programs run: this system, with its C library or a newer one."""
     tags = list(platform_tags())
     return next((tag for tag in tags if tag.startswith("manylinux")), tags[0])
-
-
-def compile_catalog(catalog: Path) -> None:
-    """Write the .mo file beside it, unless that is as it should be: others may be reading it."""
-    with catalog.open("rb") as source, io.BytesIO() as compiled:
-        write_mo(compiled, read_po(source, locale=catalog.stem))
-        content = compiled.getvalue()
-    file = catalog.with_suffix(".mo")
-    if not file.exists() or file.read_bytes() != content:
-        file.write_bytes(content)
 
 
 def built_programs(native: Path) -> list[Path]:

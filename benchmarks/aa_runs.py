@@ -19,7 +19,7 @@ from core.cell import Cell, Value
 from core.method import Method, Warmup
 from lab.run.measure import Bench
 from lab.run.sandbox import Sandbox
-from reports.facts.summary import request_ns
+from reports.facts.cells import request_ns
 from reports.statistics.stats import log_ratios, totals
 from reports.statistics.verdict import Verdict, judge_family
 

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from reports.document.model import estimate
 from reports.document.values import percent
-from reports.facts.advice import LockWait
-from reports.facts.bounds import most
-from reports.facts.evidence import facts
+from reports.facts.causes import LockWait, most
 from reports.statistics.stats import unpaired_effect
+from reports.topics.advice import facts
 from reports.view import View
 from tests.why.planted import PLANTED, first, named, profiled
 
@@ -67,7 +66,7 @@ def _remove(name: str, runtime: str, blocks: int, duration_s: float) -> None:
         with tempfile.TemporaryDirectory() as folder:
             run = profiled(name, Path(folder), [runtime], duration_s, "python,locks", blocks=blocks, removed=removed)
         rates.append([cell.answered / cell.wall_ns for cell in run.cells])
-        waits = (fact for fact in facts(run, View(run).groups) if isinstance(fact, LockWait))
+        waits = (fact for fact in facts(View(run)) if isinstance(fact, LockWait))
         bounds += [fact.bound.throughput for fact in waits if fact.bound and fact.bound.throughput]
     gained = unpaired_effect(*([1 / rate for rate in of_one] for of_one in rates)).ratio
     bound = estimate(max(bounds, key=most), percent) if bounds else "not known"

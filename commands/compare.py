@@ -14,7 +14,6 @@ from core.messages import message
 from lab.run.runs import titles
 
 if TYPE_CHECKING:
-    from reports.compare.checks import Check
     from reports.compare.runs import Compared
 
 SUMMARY = message("Compare two saved runs, or pyperf files: is B faster or slower than A?")
@@ -31,22 +30,21 @@ GITHUB = Option("--github", message("print annotations for GitHub, and add the t
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0; with --fail-if-slower 3 where B is slower by that much, 1 where nothing can be said."""
-    from reports.compare import runs as comparing
-    from reports.compare.checks import checks
-    from reports.compare.junit import write_junit
+    from reports.compare.ci import junit
+    from reports.compare.members import members
     from reports.compare.pyperf_import import saved_at
+    from reports.compare.runs import compare_runs
+    from reports.exports.writing import written
+    from reports.view import View
 
     output = output_for(arguments)
     flags = _flags(arguments, output)
-    share = value_of(SLOWER, flags)
-    a, b = flags["run"]
-    both = saved_at(Path(a)), saved_at(Path(b))
-    compared = comparing.compare_runs(*both, (a, b), anyway=flags["anyway"], share=share)
-    checked = checks(compared.comparisons, share)
-    _show(compared, checked, {**titles(), **both[0].titles, **both[1].titles}, flags, output)
+    views = [View(run, titles(run)) for run in map(saved_at, map(Path, flags["run"]))]
+    compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
+    _show(compared, flags, output)
     if flags["junit"]:
-        write_junit(compared, checked, Path(flags["junit"]), output.language)
-    return _exit_status(checked, output)
+        written({Path(flags["junit"]): junit(compared, output.language)})
+    return _exit_status(compared, output)
 
 
 def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
@@ -58,41 +56,37 @@ def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
     return parser.parse(arguments)
 
 
-def _show(
-    compared: "Compared",
-    checked: Sequence["Check"],
-    titles: Mapping[str, str],
-    flags: Mapping[str, Any],
-    output: Output,
-) -> None:
-    from reports.compare.github import add_summary, annotations
-    from reports.compare.section import document
+def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> None:
+    from reports.compare.ci import add_summary, annotations
+    from reports.compare.runs import document
+    from reports.exports.writing import written
     from reports.render.console import terminal
     from reports.render.html import page
     from reports.render.markdown import markdown
     from reports.render.terminal import print_section
-    from reports.write import write_text
 
-    made = document(compared, titles)
+    made = document(compared)
     if flags["out"]:
-        write_text(Path(flags["out"]), page(made, output.language))
+        written({Path(flags["out"]): page(made, output.language)})
     if flags["json"]:
-        print(json.dumps([comparison.to_json() for comparison in compared.comparisons], indent=2))
+        print(json.dumps([one.to_json() for one in compared.cells], indent=2))
         return
     for section in made.sections:
         print_section(section, terminal(), output.language)
     if flags["out"]:
         output.line(message("Page: {path}", path=str(short(Path(flags["out"])))))
     if flags["github"]:
-        print(*annotations(checked, output.language), sep="\n", flush=True)
+        print(*annotations(compared.cells, output.language), sep="\n", flush=True)
         add_summary(markdown(made, output.language), os.environ)
 
 
-def _exit_status(checked: Sequence["Check"], output: Output) -> int:
+def _exit_status(compared: "Compared", output: Output) -> int:
     """What --fail-if-slower decides, with a note for each cell without a verdict."""
-    unclear = [check for check in checked if check.outcome == "open"]
-    for check in unclear:
-        output.note(message("Not passed: {name}: {reason}", name=check.name, reason=check.sentence))
-    if any(check.outcome == "slower" for check in checked):
+    from reports.compare.ci import sentence
+
+    unclear = [one for one in compared.cells if one.outcome == "open"]
+    for one in unclear:
+        output.note(message("Not passed: {name}: {reason}", name=one.name, reason=sentence(one)))
+    if any(one.outcome == "slower" for one in compared.cells):
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear else 0

@@ -11,8 +11,7 @@ from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.messages import Arg, Message, listed, message
 from lab.python import interpreters
 from lab.run.runtimes import AnyRuntime, Runtime
-from reports.facts.builds import build_flags
-from reports.facts.differences import packages
+from reports.facts.builds import build_flags, packages
 
 SUMMARY = message("Show the interpreters that are installed, and how they were built.")
 

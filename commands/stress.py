@@ -175,6 +175,6 @@ def written(stress: Stress, folder: Path, output: Output) -> str:
 
 def exit_status(stress: Stress) -> int:
     """1 if something was found, else 0."""
-    from reports.facts.stress import findings
+    from reports.terminal.stress import findings
 
     return 1 if findings(stress) else 0

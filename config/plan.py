@@ -263,13 +263,13 @@ def _runtimes_again(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:
 def _systems_again(saved: SavedPlan) -> dict[str, System]:
     """The systems of a saved plan. Raises BadInput where a file declares another one now."""
     systems = {system.key: system for system in service.systems(saved.user_service)} if saved.user_service else {}
-    for outside in saved.outside:
+    for name, outside in saved.outside.items():
         if outside.file:
-            systems[outside.name] = system = find_system(outside.file)
-            if system.key != outside.name:
+            systems[name] = system = find_system(outside.file)
+            if system.key != name:
                 raise BadInput(
                     "The run measured system {name}; {file} declares {key} now.",
-                    name=outside.name,
+                    name=name,
                     file=outside.file,
                     key=system.key,
                 )

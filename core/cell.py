@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from typing import Any
 
 from core.errors import BadInput
@@ -60,9 +61,7 @@ class Parameter:
 
     def parse(self, given: Any) -> Value:
         """The value that *given* (a YAML value or a flag's text) stands for. Raises BadInput."""
-        if self.optional and (given is None or given == NONE):
-            return None
-        if self.same_as and given is None:
+        if (given is None and self.same_as) or (given in (None, NONE) and self.optional):
             return None
         value = _from_text(given) if isinstance(given, str) and not self.choices else given
         if not self.accepts(value):
@@ -88,18 +87,11 @@ def _from_text(text: str) -> Value:
     return int(word) if re.fullmatch(r"[+-]?[0-9]{1,18}", word) else text
 
 
-def _whole(default: int | None, meaning: Message, *, low: int, high: int, unit: str = "", **more: Any) -> Any:
-    return field(
-        default=default, metadata={"kind": int, "help": meaning, "low": low, "high": high, "unit": unit, **more}
-    )
+def _declared(kind: type, default: Value, meaning: Message, *choices: str, **more: Any) -> Any:
+    return field(default=default, metadata={"kind": kind, "help": meaning, "choices": choices, **more})
 
 
-def _claim(default: bool, meaning: Message) -> Any:
-    return field(default=default, metadata={"kind": bool, "help": meaning})
-
-
-def _choice(default: str, meaning: Message, *choices: str) -> Any:
-    return field(default=default, metadata={"kind": str, "help": meaning, "choices": choices})
+_whole, _claim, _choice = (partial(_declared, kind) for kind in (int, bool, str))
 
 
 @dataclass(frozen=True, kw_only=True)

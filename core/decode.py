@@ -8,10 +8,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from core.cell import PARAMETERS
 from core.messages import Message
 
 Kind = TypeVar("Kind")
 SHOWN_CHARACTERS = 60
+MOST = 1e100
+CONTAINERS = (dict, list, tuple)
+DEEPEST = 110  # lists in each other: the stacks of a profile
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<place>\d+)\]|(?P<any>\[\.\.\.\])")
 
 
@@ -20,24 +24,24 @@ class Misfit(Exception):
 
     def __init__(self, place: str, value: Any, wanted: str) -> None:
         super().__init__(f"{place} is {shown(value)}: {wanted}")
-        self.place = place
+        self.place = place.removeprefix(".")
         self.value = shown(value)
         self.wanted = wanted
 
 
-def decoded(value: Any, kind: type[Kind], *, all_known: bool = True) -> Kind:
+def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = True) -> Kind:
     """Return *value*, which is plain JSON, as *kind*. Raises Misfit, also for a message that cannot be put into words.
 
-    all_known: whether a key that *kind* does not declare is an error
+    place: where the value stands; all_known: whether a key that *kind* does not declare is an error
     """
     try:
         made = msgspec.convert(value, kind)
+        if isinstance(value, CONTAINERS):
+            _check(value, made, place, all_known)
     except msgspec.ValidationError as error:
-        raise _misfit(value, str(error)) from None
+        raise _misfit(value, str(error), place) from None
     except RecursionError:
-        raise Misfit("", value, "nested too deep") from None
-    if (unknown := _unknown(value, made)) and all_known:
-        raise Misfit(unknown.removeprefix("."), _at(value, unknown)[1], "a key that is not known")
+        raise Misfit(place, value, "nested too deep") from None
     return made
 
 
@@ -46,17 +50,27 @@ def sentence(value: Any) -> Message:
     return decoded(value, Message)
 
 
-def _misfit(value: Any, said: str) -> Misfit:
+def expect_words(made: Message, place: str) -> None:
+    """Raises Misfit for a message that cannot be put into words."""
+    try:
+        str(made)
+    except (KeyError, ValueError, IndexError, TypeError, RecursionError):
+        raise Misfit(f"{place}.msgid", made.msgid, "a message whose arguments fit it") from None
+
+
+def expect_parameters(values: Mapping[str, Any], place: str) -> None:
+    """Raises Misfit for a value that a parameter does not take."""
+    for name, value in values.items():
+        known = PARAMETERS.get(name)
+        may_be_absent = known is None or (value is None and (known.optional or known.same_as))
+        if known and not may_be_absent and not known.accepts(value):
+            raise Misfit(f"{place}.{name}", value, str(known.accepted))
+
+
+def _misfit(value: Any, said: str, place: str) -> Misfit:
     """msgspec says "Expected `int` >= 1 - at `$.cells[2].completion_ns`"; where keys are names it says `[...]`."""
-    wanted, _, place = said.partition(" - at ")
-    key, found = _at(value, place.strip("`").partition("$")[2])
-    return Misfit(key, found, wanted)
-
-
-def _at(value: Any, place: str) -> tuple[str, Any]:
-    """How far *place* leads in *value*, and what is there."""
-    went = ""
-    for step in _STEP.finditer(place):
+    wanted, _, steps = said.partition(" - at ")
+    for step in _STEP.finditer(steps.strip("`").partition("$")[2]):
         if step["any"]:
             break
         key: Any = step["key"] if step["key"] else int(step["place"])
@@ -64,45 +78,36 @@ def _at(value: Any, place: str) -> tuple[str, Any]:
             value = value[key]
         except (KeyError, IndexError, TypeError):
             break
-        went += step[0]
-    return went.removeprefix("."), value
+        place += step[0]
+    return Misfit(place, value, wanted)
 
 
-def _unknown(given: Any, made: Any) -> str:
-    """Where *given* has a key that *made* did not take; empty if nowhere."""
+def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
+    """Raises Misfit for a key of *given* that *made* did not take, and for what types do not say."""
+    if place.count("[") > DEEPEST:
+        raise Misfit(place[:SHOWN_CHARACTERS], given, "nested too deep")
     if isinstance(made, Message):
-        _expect_words(made)
-    if is_dataclass(made):
-        made = vars(made)
-    if isinstance(made, Mapping):
-        for key, value in given.items():
-            if key not in made:
-                return f".{shown_key(key)}"
-            if deeper := _unknown(value, made[key]):
-                return f".{shown_key(key)}{deeper}"
-    elif isinstance(made, list | tuple):
-        for number, (value, taken) in enumerate(zip(given, made, strict=True)):
-            if deeper := _unknown(value, taken):
-                return f"[{number}]{deeper}"
-    return ""
+        expect_words(made, place)
+    if place.endswith(".params"):
+        expect_parameters(given, place)
+    taken: Any = vars(made) if is_dataclass(made) else made
+    is_object = isinstance(given, dict)
+    for key, value in given.items() if is_object else enumerate(given):
+        if is_object and key not in taken:
+            if all_known:
+                raise Misfit(place + _step(key), value, "a key that is not known")
+        elif isinstance(value, CONTAINERS):
+            _check(value, taken[key], place + _step(key), all_known)
+        elif isinstance(value, int | float) and abs(value) > MOST:
+            raise Misfit(place + _step(key), value, "a number that is not so large")
 
 
-def _expect_words(made: Message) -> None:
-    try:
-        str(made)
-    except (KeyError, ValueError, IndexError, TypeError, RecursionError):
-        raise Misfit("msgid", made.msgid, "a message whose arguments fit it") from None
+def _step(key: str | int) -> str:
+    return f"[{key}]" if isinstance(key, int) else f".{shown_key(key)}"
 
 
-class _Short(Repr):
-    """repr() that is short and safe for values of any size and depth."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = self.maxlong = SHOWN_CHARACTERS
-
-
-_SHORT = _Short()
+_SHORT = Repr()  # safe for values of any size and depth
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = SHOWN_CHARACTERS
 
 
 def shown(value: Any) -> str:

@@ -18,7 +18,7 @@ NONE_INSTALLED = message("not installed")
 
 def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Message]:
     """Of two states of the code, the files that are not the same: the first of them by name."""
-    changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    changed = _changed(before, now)
     changes = [_file_change(name, before, now) for name in changed[:MOST_NAMED]]
     more = len(changed) - MOST_NAMED
     return [*changes, plural("{count} more file", "{count} more files", count=more)] if more > 0 else changes
@@ -58,7 +58,6 @@ def _interpreter_changes(old: Mapping[str, Any], new: Mapping[str, Any], runtime
 
 
 def _package_changes(old: Mapping[str, str], new: Mapping[str, str], runtime: str) -> list[Message]:
-    changed = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
     return [
         message(
             "{package} was {before} and is {now} (packages for {runtime})",
@@ -67,5 +66,9 @@ def _package_changes(old: Mapping[str, str], new: Mapping[str, str], runtime: st
             now=verbatim(new.get(name, "")) or NONE_INSTALLED,
             runtime=runtime,
         )
-        for name in changed
+        for name in _changed(old, new)
     ]
+
+
+def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))

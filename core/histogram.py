@@ -8,7 +8,6 @@ Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
 
 from collections.abc import Iterable, Mapping
 from math import ceil
-from reprlib import Repr
 from sys import intern
 from typing import Any
 
@@ -17,7 +16,6 @@ RELATIVE_ERROR = 1 / 2 ** (SUB_BITS + 1)
 _EXACT_BELOW = 1 << (SUB_BITS + 1)
 _VALUE_BITS = 42
 _BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
-_SHOWN = Repr()
 _SHARES = {"p50_ns": (0.50, 1), "p90_ns": (0.90, 10), "p99_ns": (0.99, 100), "p999_ns": (0.999, 10_000)}
 
 
@@ -111,17 +109,10 @@ class Histogram:
     def to_json(self) -> Any:
         """Exact count, min, mean and max, the percentiles that the count allows, and all buckets."""
         count = self.count
-        if not count:
-            return {"count": 0, "histogram": {"sub_bits": SUB_BITS, "total_ns": 0, "counts": {}}}
-        summary: dict[str, Any] = {
-            "count": count,
-            "min_ns": self.min_ns,
-            "mean_ns": self.total_ns // count,
-            "max_ns": self.max_ns,
-        }
-        for name, (share, needed) in _SHARES.items():
-            if count >= needed:
-                summary[name] = self.quantile(share)
+        summary: dict[str, Any] = {"count": count}
+        if count:
+            summary |= {"min_ns": self.min_ns, "mean_ns": self.total_ns // count, "max_ns": self.max_ns}
+        summary |= {name: self.quantile(share) for name, (share, needed) in _SHARES.items() if count >= needed}
         counts = {intern(str(bucket)): number for bucket, number in self.filled()}  # a run keeps many histograms
         summary["histogram"] = {"sub_bits": SUB_BITS, "total_ns": self.total_ns, "counts": counts}
         return summary
@@ -140,54 +131,29 @@ class Histogram:
         return histogram
 
     @staticmethod
-    def check(summary: Any) -> None:
-        """Raises ValueError, with key and value, unless what from_json reads of *summary* is as to_json writes it."""
-        stored = _object(_object(summary, "the summary").get("histogram"), "histogram")
-        counts = _object(stored.get("counts"), "counts")
+    def check(summary: Mapping[str, Any]) -> None:
+        """Raises ValueError, with key and value, unless the numbers of a summary of core.record fit together."""
+        stored = summary.get("histogram", {})
+        counts = stored.get("counts", {})
         if stored.get("sub_bits") != SUB_BITS:
-            raise ValueError(
-                f"the histogram has sub_bits {_short(stored.get('sub_bits'))}; this version reads {SUB_BITS}"
-            )
-        buckets = [_bucket(key) for key in counts]
-        held = sum(_whole(number, "a count") for number in counts.values())
-        if _whole(summary.get("count"), "count") != held:
-            raise ValueError(f"count is {summary['count']}; its buckets hold {held}")
+            raise ValueError(f"the histogram has sub_bits {stored.get('sub_bits')}; this version reads {SUB_BITS}")
+        for key in counts:
+            if not (key.isdecimal() and len(key) <= 4 and str(int(key)) == key and int(key) < _BUCKETS):
+                raise ValueError(f"a bucket is {key[:40]!r}; buckets are numbers from 0 to {_BUCKETS - 1}")
+        held = sum(counts.values())
+        if summary.get("count") != held:
+            raise ValueError(f"count is {summary.get('count')}; its buckets hold {held}")
         if held:
-            _check_range(summary, stored, [bucket for bucket in buckets if counts[str(bucket)]], counts)
+            _check_range(summary, [(*bounds_ns(int(key)), number) for key, number in counts.items() if number])
 
 
-def _check_range(
-    summary: Mapping[str, Any], stored: Mapping[str, Any], filled: list[int], counts: Mapping[str, int]
-) -> None:
+def _check_range(summary: Mapping[str, Any], filled: list[tuple[int, int, int]]) -> None:
     """Minimum and maximum lie in the outermost buckets, and the sum is one that the buckets can have."""
-    total_ns = _whole(stored.get("total_ns"), "total_ns")
-    for name, outermost in (("min_ns", min(filled)), ("max_ns", max(filled))):
-        low, high = bounds_ns(outermost)
-        if not low <= _whole(summary.get(name), name) < high:
-            raise ValueError(f"{name} is {summary[name]}; its bucket is from {low} to {high - 1}")
-    bounds = [(*bounds_ns(bucket), counts[str(bucket)]) for bucket in filled]
-    least_ns, most_ns = (sum((low, high - 1)[end] * held for low, high, held in bounds) for end in (0, 1))
+    for name, (low, high, _) in (("min_ns", min(filled)), ("max_ns", max(filled))):
+        if not low <= summary.get(name, -1) < high:
+            raise ValueError(f"{name} is {summary.get(name)}; its bucket is from {low} to {high - 1}")
+    total_ns = summary["histogram"].get("total_ns", -1)
+    least_ns = sum(low * held for low, _, held in filled)
+    most_ns = sum((high - 1) * held for _, high, held in filled)
     if not least_ns <= total_ns <= most_ns:
         raise ValueError(f"total_ns is {total_ns}; its buckets sum up to {least_ns} at least, {most_ns} at most")
-
-
-def _object(value: Any, name: str) -> Mapping[str, Any]:
-    if type(value) is not dict:
-        raise ValueError(f"{name} is {_short(value)}; it must be an object")
-    return value
-
-
-def _whole(value: Any, name: str) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError(f"{name} is {_short(value)}; it must be a whole number from 0 to 2**63 - 1")
-    return value
-
-
-def _bucket(key: str) -> int:
-    if not (key.isascii() and key.isdecimal() and len(key) <= 4 and str(int(key)) == key and int(key) < _BUCKETS):
-        raise ValueError(f"a bucket is {_short(key)}; buckets are numbers from 0 to {_BUCKETS - 1}")
-    return int(key)
-
-
-def _short(value: Any) -> str:
-    return _SHOWN.repr(value)

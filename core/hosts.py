@@ -51,12 +51,3 @@ class Layout:
     def to_json(self) -> dict[str, Any]:
         """As result.json has it."""
         return asdict(self)
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Layout":
-        """What to_json wrote. Raises KeyError, TypeError or AttributeError where it is not that."""
-        hosts = {
-            name: Host(**{**host, "cpus": tuple(host["cpus"]), "python": tuple(host["python"])})
-            for name, host in stored["hosts"].items()
-        }
-        return cls(hosts=hosts, services_on=stored["services_on"], clients_on=tuple(stored["clients_on"]))

@@ -1,11 +1,14 @@
 """Languages that messages can be put into: English, which msgids are, and every catalog in core/locale.
 
-Catalogs are gettext's: `make messages` updates core/locale/*.po from the code, set-up compiles them to *.mo.
+Catalogs are gettext's: `make messages` updates core/locale/*.po from the code, and polib reads them.
 """
 
 import gettext
 from functools import cache
+from io import BytesIO
 from pathlib import Path
+
+import polib  # type: ignore[import-untyped]
 
 from core.errors import BadInput
 from core.messages import Arg, Message, formatted
@@ -54,16 +57,16 @@ ENGLISH = Language("en", gettext.NullTranslations())
 
 @cache
 def language(name: str) -> Language:
-    """The language called *name*. Raises BadInput if there is no such catalog, or it is not compiled."""
+    """Return the language called *name*. Raises BadInput if there is no such catalog, or it cannot be read."""
     if name == ENGLISH.name:
         return ENGLISH
     if name not in LANGUAGES:
         raise BadInput("{name!r} is not a language; accepted are {names}.", name=name, names=", ".join(LANGUAGES))
-    path = CATALOGS / f"{name}.mo"
+    path = CATALOGS / f"{name}.po"
     try:
-        with path.open("rb") as file:
-            return Language(name, gettext.GNUTranslations(file))
+        compiled = polib.pofile(path.read_text("utf-8")).to_binary()
     except OSError as error:
         raise BadInput(
-            "{path} cannot be read: {error}. In a checkout it is made by: make setup", path=str(path), error=str(error)
+            "{path} cannot be read: {error}. Install gilscope again.", path=str(path), error=str(error)
         ) from error
+    return Language(name, gettext.GNUTranslations(BytesIO(compiled)))

@@ -47,23 +47,17 @@ class Message:
     def to_json(self) -> dict[str, Any]:
         """For a file: code, msgid, arguments, and the English text for whoever reads it without us."""
         parts = {"code": self.code, "msgid": self.msgid, "plural": self.plural}
-        args = {name: _arg_to_json(value) for name, value in self.args.items()}
+        args = {name: arg.to_json() if isinstance(arg, Message) else arg for name, arg in self.args.items()}
         return {**{name: value for name, value in parts.items() if value}, "args": args, "text": str(self)}
 
     @classmethod
-    def from_json(cls, stored: Any) -> "Message":
-        """Of to_json(), or of plain text, as older files have it."""
-        if not isinstance(stored, Mapping):
-            return verbatim(str(stored))
-        if not stored.get("msgid"):
-            return verbatim(str(stored.get("text", "")))
-        return cls(
-            msgid=str(stored["msgid"]),
-            args={str(name): _arg_from_json(value) for name, value in stored.get("args", {}).items()},
-            plural=str(stored.get("plural", "")),
-            code=str(stored.get("code", "")),
-            text=str(stored.get("text", "")),
-        )
+    def from_json(cls, stored: Mapping[str, Any]) -> "Message":
+        """Return the message that to_json wrote; NOTHING for an empty object."""
+        args = {
+            name: cls.from_json(arg) if isinstance(arg, Mapping) else arg
+            for name, arg in stored.get("args", {}).items()
+        }
+        return cls(**{**stored, "args": args})
 
 
 def message(msgid: str, /, *, code: str = "", **args: Arg) -> Message:
@@ -133,13 +127,3 @@ def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message
         return template
     texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
     return _FORMATTER.vformat(template, (), texts)
-
-
-def _arg_to_json(value: Arg) -> Any:
-    return value.to_json() if isinstance(value, Message) else value
-
-
-def _arg_from_json(stored: Any) -> Arg:
-    if isinstance(stored, Mapping):
-        return Message.from_json(stored)
-    return stored if isinstance(stored, int | float) or stored is None else str(stored)

@@ -26,8 +26,7 @@ class Warmup:
     def parse(cls, text: str) -> "Warmup":
         """From '10%', '0.5s' or '0'. Raises BadInput."""
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%|s)?", text.strip())
-        limit = LONGEST_S if match is not None and match[2] == "s" else 100 if match is not None and match[2] else 0
-        if match is None or float(match[1]) > limit:
+        if match is None or float(match[1]) > {"s": LONGEST_S, "%": 100, None: 0}[match[2]]:
             raise BadInput(
                 "warmup is {value}; it must be a share of the requests such as 10%, seconds such as 0.5s, or 0.",
                 value=text,
@@ -41,11 +40,14 @@ class Warmup:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """duration_s: how long a cell is timed; 0 if NUM_REQUESTS_PER_CLIENT ends it.
+    """How every cell of a run is measured.
 
-    client_runtime: the runtime of the clients, or 'same' as the service's; of a user's service, the orchestrator's.
-    pin_services, pin_clients: the CPUs that these may run on; empty where the kernel chooses.
-    neighbours: names of processes that belong to the service, such as its database
+    warmup: what clients asked before they counted: `share` (of their requests, 0 to 1; with a duration, of it) or
+        `seconds`; both 0 for none
+    duration_s: how long each cell was timed, in seconds; 0 where NUM_REQUESTS_PER_CLIENT said how much
+    client_runtime: the clients' runtime, or `same` as the services'
+    pin_services, pin_clients: numbers of the CPUs that these were held to; empty where the kernel chose
+    neighbours: names of processes that belong to the measured service, such as its database
     """
 
     warmup: Warmup = Warmup()
@@ -91,15 +93,11 @@ class Method:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Method":
-        """The method that to_json wrote."""
-        return cls(
-            warmup=Warmup(**stored["warmup"]),
-            duration_s=stored["duration_s"],
-            client_runtime=stored["client_runtime"],
-            pin_services=tuple(stored["pin_services"]),
-            pin_clients=tuple(stored["pin_clients"]),
-            neighbours=tuple(stored.get("neighbours", ())),
-        )
+        """Return the method that to_json wrote."""
+        known: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+        }
+        return cls(**{**known, "warmup": Warmup(**known["warmup"])})
 
 
 def parse_duration(text: str) -> float:

@@ -4,14 +4,14 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 from core.messages import Arg, Message
-from core.secret import HIDDEN
+from core.secret import HIDDEN, mapped
 
 SHORTEST = 4
 USERINFO = re.compile(r"(?<=//)[^\s/?#@\"'<>]+(?=@)")
@@ -49,12 +49,8 @@ class Redactor:
         return replace(clean, text=self.text(message.text))
 
     def json(self, value: Any) -> Any:
-        """A JSON value whose texts are without secrets."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, Mapping):
-            return {name: self.json(part) for name, part in value.items()}
-        return [self.json(part) for part in value] if isinstance(value, list | tuple) else value
+        """Return a JSON value whose texts are without secrets."""
+        return mapped(value, lambda part: self.text(part) if isinstance(part, str) else part)
 
     def _arg(self, arg: Arg) -> Arg:
         if isinstance(arg, Message):

@@ -136,21 +136,16 @@ def _wrong_json(expected: Any, body: bytes) -> Wrong | None:
 
 def _difference(where: str, expected: Any, actual: Any) -> Wrong | None:
     """The first place where *actual* is not *expected*; an object may have more keys than are expected of it."""
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        return _first(where, expected, actual)
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        return _first(where, dict(enumerate(expected)), dict(enumerate(actual)))
-    same = expected == actual and isinstance(expected, bool) == isinstance(actual, bool)  # 1 is not true
-    return None if same else Wrong(got=f"{where or 'it'} is {_text(actual)}", expected=_text(expected))
-
-
-def _first(where: str, expected: Mapping[Any, Any], actual: Mapping[Any, Any]) -> Wrong | None:
+        expected, actual = dict(enumerate(expected)), dict(enumerate(actual))
+    if not (isinstance(expected, dict) and isinstance(actual, dict)):
+        same = expected == actual and isinstance(expected, bool) == isinstance(actual, bool)  # 1 is not true
+        return None if same else Wrong(got=f"{where or 'it'} is {_text(actual)}", expected=_text(expected))
     for key, value in expected.items():
         place = f"{where}.{key}" if where else str(key)
         if key not in actual:
             return Wrong(got=f"{place} is not there", expected=_text(value))
-        difference = _difference(place, value, actual[key])
-        if difference is not None:
+        if difference := _difference(place, value, actual[key]):
             return difference
     return None
 

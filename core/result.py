@@ -1,33 +1,49 @@
 """result.json: the one file a run leaves, written anew after every cell by replace, so that a kill loses nothing.
 
 The file has one line for its head and one line for each cell. Each line has a checksum, so damage costs one cell and
-not the file. core.record declares the keys; docs/result.md lists them.
+not the file. Run and CellResult declare the keys, with core.record; docs/result.md is made from their docstrings.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from core import record
-from core.cell import PARAMETERS
-from core.decode import Misfit, decoded, shown
+from core.decode import Misfit, decoded, expect_parameters, expect_words, shown
 from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message, verbatim
-from core.saved import SavedPlan
+from core.record import (
+    CellHost,
+    Client,
+    Comparison,
+    Count,
+    Fingerprints,
+    Number,
+    Others,
+    OwnService,
+    Parameters,
+    Profile,
+    RuntimeFacts,
+    Service,
+    Slices,
+    Slow,
+    Summary,
+)
+from core.saved import HostFacts, Machine, SavedPlan
+from core.user_service import UserService
 
 FILE_NAME = "result.json"
 SCHEMA = 4
 CHECKSUM_BYTES = 8
-MOST_SEED = 2**64
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
 COMPARISONS = "comparisons.json"
 PROFILES = "profiles"  # a folder
@@ -51,74 +67,123 @@ Status = Literal["ok", "failed", "invalid"]
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """What one cell gave in one block. errors counts by code; latency, connect and waiting are Histogram.to_json().
+    """What one cell gave in one block.
 
-    waiting: from sending a request until its handler began, of one request in 64. calc_ns: sum over the requests.
-    slices: answers by time, {width_ns, start_ns, counts}: slices in turn; the first began start_ns after the release,
-    or before it. Empty where a client does not say. machine: quiet.between() of the timed window
-    others: what other processes used meanwhile, by host ("" where there are none): cores, window_ns, share (of these
-    cores), busiest and neighbours (shares by name).
-    slow: {percentile: its slower requests, and how many overlap a collection of their service}, where both are known
-    reason: why its status is not ok. disturbances: what on the machine disturbed it; each has a code.
-    client_runtime: the clients' runtime.
-
-    wall_ns: first release to last answer; 0 where the cell failed before. start_ns: spawn to all ready;
-    overhead_ns: the whole cell less wall_ns.
-    hosts: by name, of each that took part: its clock against ours, its release, what disturbed it; empty without hosts
-    code, environment: ids in Run.fingerprints of what it was measured with
+    cell_id: name of the cell: system, runtime and a digest of its parameters. The same in every run and on every
+        machine
+    system: the system's number, or its name where it has none
+    runtime: such as `3.14t+gil`; the services'
+    client_runtime: the clients'; the same unless `--client-runtime` names one
+    arm: under which name it takes part in comparisons: the runtime's, or `3.14t again` for the second arm of A/A
+    block: 1, 2, ...
+    params: every parameter that the system reads, with its value
+    status: `ok`; `failed` (a child ended early, an answer was wrong, missing or an error); `invalid` (the GIL was not
+        as the runtime's name says)
+    reason: why it is not ok, a message with the end of the child's stderr; `""` if it is. Code `not_ready`: a child did
+        not start; `not_tried`: a service that failed to start twice was left out, so there are no figures
+    wall_ns: from the release of the first client to the last answer; 0 if it failed before, and without clients
+    start_ns: from the start of the first process until all were ready, before any warm-up
+    overhead_ns: all of the cell's time but `wall_ns`: starting, connecting, warm-up, stopping
+    requests: how many were to be sent; with a duration, how many were sent
+    answered: answers that came, right or not
+    wrong: answers with code 200 and a wrong count
+    errors: how often each error came, by its code ([child-contract.md](child-contract.md) lists them)
+    latency: a histogram of all answers: from sending to the whole answer
+    connect: a histogram of the connects that were made while timed; empty if there were none
+    waiting: a histogram of one request in 64: from sending until its handler began
+        ([decision 012](decisions/012-sampled-waiting.md)); empty if the service does not say
+    slices: answers by time: `counts` of successive slices of `width_ns` (50 ms, or more where the cell is long), the
+        first of which began `start_ns` after the release, or before it; the first and the last are not whole. Empty
+        where a client does not say
+    machine: [a window](#a-window): the time in which clients were timed, and the few ms that it takes to look
+    others: what processes that are neither of the run nor of the measured service used in that window, by host (`""`
+        without hosts): `cores` that the run may use, `window_ns`, `share` of these cores' time, `busiest` and
+        `neighbours` (shares by name: the three that used most, and those of `--neighbour`, which `share` leaves out);
+        empty if the kernel does not say
+    slow: of the requests slower than `p99` and `p999`: how many overlap a garbage collection of their service, and what
+        their time was made of ([below](#slow-requests)); empty where clients keep no times
+    calc_ns: the sum of the counting times that the right answers told: wall time, with whatever interrupted the count
+    disturbances: what on the machine disturbed it, a message each; its code is `other_processes`, `steal`, `swapping`,
+        `throttling` or `quota` ([machine.md](machine.md))
+    clients: one element for each client process; none where NUM_CLIENTS is 0
+    services: one element for each service process
+    hosts: of a run across hosts, by name of each that took part: `offset_ns` (its clock less ours), `error_ns` (how
+        wrong that can be), `released_ns` (when its clients were to begin, on our clock), `late_ns` (how long after it
+        the last of them began), `disturbances`; else empty ([hosts.md](hosts.md#time))
+    code, environment: ids in `fingerprints` of what it was measured with; empty if it was not tried
+    checksum: of the cell
     """
 
     cell_id: str
     system: str
     runtime: str
     arm: str
-    block: record.Count
-    params: record.Parameters
+    block: Count
+    params: Parameters
     status: Status
     reason: Message = NOTHING
-    wall_ns: record.Count = 0
-    start_ns: record.Count = 0
-    overhead_ns: record.Count = 0
-    requests: record.Count = 0
-    answered: record.Count = 0
-    wrong: record.Count = 0
-    errors: dict[str, record.Count] = field(default_factory=dict)
-    latency: record.Summary = field(default_factory=record.Summary)
-    connect: record.Summary = field(default_factory=record.Summary)
-    waiting: record.Summary = field(default_factory=record.Summary)
-    slow: dict[str, record.Slow] = field(default_factory=dict)
-    slices: record.Slices = field(default_factory=record.Slices)
-    machine: dict[str, record.Number | None] = field(default_factory=dict)
-    others: dict[str, record.Others] = field(default_factory=dict)
-    calc_ns: record.Count = 0
+    wall_ns: Count = 0
+    start_ns: Count = 0
+    overhead_ns: Count = 0
+    requests: Count = 0
+    answered: Count = 0
+    wrong: Count = 0
+    errors: dict[str, Count] = field(default_factory=dict)
+    latency: Summary = field(default_factory=Summary)
+    connect: Summary = field(default_factory=Summary)
+    waiting: Summary = field(default_factory=Summary)
+    slow: dict[str, Slow] = field(default_factory=dict)
+    slices: Slices = field(default_factory=Slices)
+    machine: dict[str, Number | None] = field(default_factory=dict)
+    others: dict[str, Others] = field(default_factory=dict)
+    calc_ns: Count = 0
     client_runtime: str = ""
     disturbances: list[Message] = field(default_factory=list)
-    clients: list[record.Client] = field(default_factory=list)
-    services: list[record.Service] = field(default_factory=list)
-    hosts: dict[str, record.CellHost] = field(default_factory=dict)
+    clients: list[Client] = field(default_factory=list)
+    services: list[Service] = field(default_factory=list)
+    hosts: dict[str, CellHost] = field(default_factory=dict)
     code: str = ""
     environment: str = ""
 
 
 @dataclass(kw_only=True)
 class Run:
-    """One execution of a plan, as far as it has come. What is no dataclass is plain JSON values.
+    """One execution of a plan, as far as it has come. What is no dataclass is plain JSON values; _PARTS has its types.
 
-    missing: of each runtime that was asked for and is not here, what to do about it
-    fingerprints: what the cells were measured with (core.fingerprint)
-    damaged: what a file was found to have lost when it was read; not saved
+    schema: version of this format, 4
+    run_id: name of the run: that of its folder
+    started_at: when it began, UTC
+    finished_at: when its last cell ended, UTC; empty while it has not
+    seed: what the random order of the cells comes from
+    command: the command line that began it
+    plan: what was to be measured
+    machine: where
+    runtimes: under which interpreters, by runtime; that of the clients too, where it is another
+    missing: of each runtime that was asked for and not found, by name, a message that says how to install it
+    spent_ns: where the time of the run went: `cells` (measuring, with starting and stopping processes), `report`
+    cells: what came of each cell in each block, in the order in which they ran
+    comparisons: what was concluded of two arms, written when the run has ended or is reported; empty where there is one
+        arm
+    fingerprints: what the cells were measured with: `code`, of each state the digest of every file, and `environments`,
+        of services and clients each `interpreter`, `packages`, `installed` (a digest of the packages' files) and
+        `programs`, by the ids that cells name
+    profiles: what was seen in services with `--profile`; else empty
+    order: the checksum of the cells' checksums, in their order
+    checksum: of all of this but the cells
+
+    A file does not hold `damaged`: what it was found to have lost when it was read.
     """
 
     run_id: str
     started_at: str
-    seed: int
+    seed: Annotated[int, msgspec.Meta(ge=0)]
     command: list[str]
     plan: dict[str, Any]
     machine: dict[str, Any]
     runtimes: dict[str, dict[str, Any]]
     missing: dict[str, Message] = field(default_factory=dict)
     finished_at: str = ""
-    spent_ns: dict[str, int] = field(default_factory=dict)
+    spent_ns: dict[str, Count] = field(default_factory=dict)
     cells: list[CellResult] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     profiles: list[dict[str, Any]] = field(default_factory=list)
@@ -130,6 +195,16 @@ class Run:
     def failed_cells(self) -> list[CellResult]:
         """Cells that failed or are invalid, in the order in which they ran."""
         return [cell for cell in self.cells if cell.status != "ok"]
+
+
+_PARTS: dict[str, Any] = {
+    "plan": SavedPlan,
+    "machine": Machine,
+    "runtimes": dict[str, RuntimeFacts],
+    "comparisons": list[Comparison],
+    "profiles": list[Profile],
+    "fingerprints": Fingerprints,
+}
 
 
 class RunFile:
@@ -144,44 +219,32 @@ class RunFile:
 
     def save(self, run: Run) -> None:
         """Write *run* beside the file, flush it to disk, and put it in the file's place. Raises BadInput."""
-        self._cells += [_sealed(_encoded(_cell_to_json(cell))) for cell in run.cells[len(self._cells) :]]
-        _put(self.path, _text(_head_to_json(run), self._cells))
+        self._cells += map(_line, run.cells[len(self._cells) :])
+        _put(self.path, _text(run, self._cells))
 
 
 def to_json(run: Run) -> dict[str, Any]:
     """*run* as its file holds it."""
-    cells = [_sealed(_encoded(_cell_to_json(cell))) for cell in run.cells]
-    whole: dict[str, Any] = json.loads(_text(_head_to_json(run), cells))
+    whole: dict[str, Any] = json.loads(_text(run, [*map(_line, run.cells)]))
     return whole
 
 
-def _head_to_json(run: Run) -> dict[str, Any]:
-    head = {name: value for name, value in vars(run).items() if name not in ("cells", "damaged")}
-    return {**head, "missing": {name: remedy.to_json() for name, remedy in run.missing.items()}}
-
-
-def _cell_to_json(cell: CellResult) -> dict[str, Any]:
-    disturbances = [one.to_json() for one in cell.disturbances]
-    return {**vars(cell), "reason": cell.reason.to_json(), "disturbances": disturbances}
-
-
 # ---- text and checksums ----------------------------------------------------------------------------------------------
-
-
-def _encoded(value: Mapping[str, Any]) -> bytes:
-    """The one JSON text that *value* has in a file; null for a number that JSON does not have, such as NaN."""
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:  # a file name that is not UTF-8
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _checksum(*texts: bytes) -> bytes:
     return blake2b(b"\n".join(texts), digest_size=CHECKSUM_BYTES).hexdigest().encode()
 
 
-def _sealed(text: bytes) -> bytes:
-    """An object's text with its checksum as the last key."""
+def _sealed(value: Mapping[str, Any]) -> bytes:
+    """The one JSON text that *value* has in a file, with its checksum as the last key.
+
+    It has null for a number that JSON does not have, such as NaN.
+    """
+    try:
+        text = msgspec.json.encode(value)
+    except UnicodeEncodeError:  # a file name that is not UTF-8
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
     return text[:-1] + SEAL + _checksum(text) + b'"}'
 
 
@@ -191,22 +254,32 @@ def _opened(text: bytes) -> tuple[bytes, bytes]:
     return content + b"}", checksum[:-2]
 
 
-def _text(head: Mapping[str, Any], cells: Sequence[bytes]) -> bytes:
-    """The text of a file. The head has a checksum of the cells' own: none can be taken out, put in or moved."""
-    order = _checksum(*(_opened(cell)[1] for cell in cells)).decode()
-    sealed = _sealed(_encoded({**head, "order": order}))
-    return sealed[:-1] + CELLS + b",\n".join(cells) + END
+def _line(cell: CellResult) -> bytes:
+    disturbances = [one.to_json() for one in cell.disturbances]
+    return _sealed({**vars(cell), "reason": cell.reason.to_json(), "disturbances": disturbances})
 
 
-def _parts(data: bytes, path: Path) -> tuple[bytes, list[bytes]]:
+def _order(cells: Sequence[bytes]) -> str:
+    """The checksum of the cells' own: none can be taken out, put in or moved."""
+    return _checksum(*(_opened(cell)[1] for cell in cells)).decode()
+
+
+def _text(run: Run, cells: Sequence[bytes]) -> bytes:
+    """The text of a file."""
+    head = {name: value for name, value in vars(run).items() if name not in ("cells", "damaged")}
+    head["missing"] = {name: remedy.to_json() for name, remedy in run.missing.items()}
+    return b"".join((_sealed({**head, "order": _order(cells)})[:-1], CELLS, b",\n".join(cells), END))
+
+
+def _parts(data: bytes) -> tuple[bytes, list[bytes]]:
     """The sealed texts of the head and of each cell, also of a copy that some tool has laid out anew."""
-    head, found, cells = data.partition(CELLS)
-    if found and cells.endswith(END):
-        return head + b"}", [cell for cell in cells[: -len(END)].split(b",\n") if cell]
-    whole = _json(data, path)
-    rest = whole.pop("cells", [])
-    if not isinstance(rest, list):
-        raise _misfit(path, Misfit("cells", rest, "a list of cells"))
+    start = data.find(CELLS)
+    if start >= 0 and data.endswith(END):
+        cells = data[start + len(CELLS) : -len(END)].split(b",\n")
+        return data[:start] + b"}", [cell for cell in cells if cell]
+    whole = msgspec.json.decode(data)
+    has_cells = isinstance(whole, dict) and isinstance(whole.get("cells"), list)
+    rest = whole.pop("cells") if has_cells else []
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
 
@@ -219,19 +292,17 @@ def keep_comparisons(where: Path, run: Run) -> None:
     load() takes them where the file still has these cells. Raises BadInput.
     """
     kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
-    _put(_path(where).with_name(COMPARISONS), _sealed(_encoded(kept)))
+    _put(_path(where).with_name(COMPARISONS), _sealed(kept))
 
 
 def _with_kept_comparisons(run: Run, path: Path) -> Run:
     """*run* with what keep_comparisons() wrote, where that is of these cells; a damaged file is made again."""
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
         text, checksum = _opened(path.with_name(COMPARISONS).read_bytes())
         kept = msgspec.json.decode(text)
         if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
-            decoded(kept["comparisons"], list[record.Comparison])
+            decoded(kept["comparisons"], list[Comparison])
             run.comparisons = kept["comparisons"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
-        pass
     return run
 
 
@@ -256,21 +327,37 @@ def load(where: Path) -> Run:
     """
     path = _path(where)
     try:
-        data = path.read_bytes()
+        head, cells = _parts(path.read_bytes())
+        stored = msgspec.json.decode(head)
     except OSError as error:
         raise BadInput(
             "{path} cannot be read: {error}; name a run's folder (they are under reports/out).",
             path=str(path),
             error=error.strerror,
         ) from error
-    head, cells = _parts(data, path)
-    run, order = _head(head, path)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(
+            "{path} is not JSON ({error}); it must be a result.json that a run wrote.", path=str(path), error=str(error)
+        ) from error
+    schema = stored.get("schema") if isinstance(stored, dict) else None
+    if schema != SCHEMA:
+        raise BadInput(
+            "{path} has schema {schema}; this version reads schema {known}. Read it with the gilscope that wrote it.",
+            path=str(path),
+            schema=shown(schema),
+            known=SCHEMA,
+        )
+    order = stored.pop("order", "")
+    run = _head(stored, path)
+    content, checksum = _opened(head)
+    if checksum != _checksum(content):
+        raise _damaged(path, message("its head does not fit its checksum"))
     for number, text in enumerate(cells):
         try:
             run.cells.append(_cell(text, run.plan))
         except Misfit as misfit:
             run.damaged.append(_left_out(number, text, misfit))
-    if not run.damaged and order != _checksum(*(_opened(cell)[1] for cell in cells)).decode():
+    if not run.damaged and order != _order(cells):
         raise _damaged(path, message("cells were taken out, put in or moved"))
     return _with_kept_comparisons(run, path)
 
@@ -279,75 +366,34 @@ def _path(where: Path) -> Path:
     return where / FILE_NAME if where.is_dir() else where
 
 
-def _json(data: bytes, path: Path) -> dict[str, Any]:
-    """The object that *data* holds. Raises BadInput."""
-    try:
-        stored = msgspec.json.decode(data)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(
-            "{path} is not JSON ({error}); it must be a result.json that a run wrote.", path=str(path), error=str(error)
-        ) from error
-    return stored if isinstance(stored, dict) else {}
+def _damaged(path: Path, what: Message) -> BadInput:
+    return BadInput(
+        "{path} is not a whole result.json: {what}. Take the file from a copy, or measure again.",
+        path=str(path),
+        what=what,
+    )
 
 
-def _head(text: bytes, path: Path) -> tuple[Run, str]:
-    """The run without its cells, and the checksum of theirs. Raises BadInput."""
-    stored = _json(text, path)
-    if stored.get("schema") != SCHEMA:
-        raise BadInput(
-            "{path} has schema {schema}; this version reads schema {known}. Read it with the gilscope that wrote it.",
-            path=str(path),
-            schema=shown(stored.get("schema")),
-            known=SCHEMA,
-        )
-    content, checksum = _opened(text)
-    order = stored.pop("order", "")
+def _head(stored: dict[str, Any], path: Path) -> Run:
+    """The run without its cells. Raises BadInput."""
     stored.pop("checksum", None)
+    own: Any = OwnService | None
     try:
-        run = Run(**_head_values(decoded(stored, record.Head)))
-        _check_head(run)
+        run = decoded(stored, Run)
+        for name, kind in _PARTS.items():
+            decoded(getattr(run, name), kind, name)
+        decoded(run.machine.get("hosts", {}), dict[str, HostFacts], "machine.hosts")
+        decoded(run.plan.get("own"), own, "plan.own", all_known=False)
+        _check("plan.own", run.plan.get("own"), UserService.from_json, "a service")
+        for name in ("started_at", "finished_at"):
+            time = getattr(run, name)
+            _check(name, time, datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
     except Misfit as misfit:
-        raise _misfit(path, misfit) from misfit
-    if checksum != _checksum(content):
-        raise _damaged(path, message("its head does not fit its checksum"))
-    return run, str(order)
-
-
-def _head_values(head: record.Head) -> dict[str, Any]:
-    missing = {name: Message.from_json(remedy) for name, remedy in head.get("missing", {}).items()}
-    return {**head, "missing": missing}
-
-
-def _check_head(run: Run) -> None:
-    """Raises Misfit for what types do not say."""
-    for name in ("started_at", "finished_at"):
-        _check(name, getattr(run, name), datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
-    parts = {"own": record.UserService | None, "layout": record.Layout | None}
-    for name, kind in parts.items():
-        try:
-            decoded(run.plan.get(name), kind, all_known=False)  # type: ignore[arg-type]
-        except Misfit as misfit:
-            misfit.place = f"plan.{name}.{misfit.place}".strip(".")
-            raise
-    _check("plan", run.plan, SavedPlan.from_json, "a plan")
-    if run.seed > MOST_SEED:
-        raise Misfit("seed", run.seed, f"at most {MOST_SEED}")
-    for number, comparison in enumerate(run.comparisons):
-        for part in (comparison, *comparison.get("settings", ())):
-            _check_parameters(f"comparisons[{number}].params", part.get("params", {}))
-    for number, profile in enumerate(run.profiles):
-        _check_parameters(f"profiles[{number}].params", profile.get("params", {}))
-        _check_depth(f"profiles[{number}].tree", profile.get("tree"))
-    for number, row in enumerate(run.plan["rows"]):
-        _check_parameters(f"plan.rows[{number}].params", row["params"])
-
-
-def _check_depth(place: str, tree: Mapping[str, Any] | None) -> None:
-    level, depth = [tree] if tree else [], 0
-    while level:
-        level, depth = [child for node in level for child in node.get("children", ())], depth + 1
-        if depth > record.DEEPEST_STACK:
-            raise Misfit(place, tree, f"a tree of at most {record.DEEPEST_STACK} levels")
+        said = message(
+            "{key} is {value}; {wanted}", key=misfit.place or "it", value=misfit.value, wanted=verbatim(misfit.wanted)
+        )
+        raise _damaged(path, said) from misfit
+    return run
 
 
 def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
@@ -359,59 +405,43 @@ def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
         raise Misfit(place, value, f"{wanted} ({error})") from error
 
 
-def _cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
-    """Raises Misfit."""
-    content, checksum = _opened(text)
-    try:
-        if checksum != _checksum(content):
-            raise Misfit("checksum", checksum.decode(errors="replace"), _checksum(content).decode())
-        cell = _CELL.decode(content)
-    except (ValueError, RecursionError, Misfit) as error:
-        raise _why(content, error) from error
-    _check_cell(cell, plan)
-    return cell
-
-
 _CELL = msgspec.json.Decoder(CellResult)
 
 
-def _why(text: bytes, error: Exception) -> Misfit:
-    """What of a cell does not fit, by name if its JSON can still be read."""
-    try:
-        _check_cell(decoded(msgspec.json.decode(text), CellResult), {})
-    except Misfit as misfit:
-        return misfit
-    except (ValueError, RecursionError):
-        pass
-    return error if isinstance(error, Misfit) else Misfit("", text[:40], str(error))
+def _cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
+    """The cell that *text* holds. Raises Misfit."""
+    content, checksum = _opened(text)
+    right = _checksum(content)
+    with suppress(ValueError, RecursionError):
+        if checksum == right:
+            return _checked(_CELL.decode(content), plan)
+    try:  # the slow way, which names what does not fit
+        _checked(decoded(msgspec.json.decode(content), CellResult), plan)
+    except (ValueError, RecursionError) as error:
+        raise Misfit("", content[:40], str(error)) from error
+    raise Misfit("checksum", checksum.decode(errors="replace"), right.decode())
 
 
-def _check_cell(cell: CellResult, plan: Mapping[str, Any]) -> None:
-    """Raises Misfit for what types do not say."""
+def _checked(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
+    """*cell* itself. Raises Misfit for what types do not say."""
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)
         _check(name, summary, Histogram.check, "a histogram")
         if summary.get("count") and not {"mean_ns", "p50_ns"} <= summary.keys():
             raise Misfit(name, summary, "a histogram with mean_ns and p50_ns")
-    _check_parameters("params", cell.params)
-    try:
-        str(cell.reason), [str(one) for one in cell.disturbances]
-    except (KeyError, ValueError, IndexError, TypeError, RecursionError):
-        raise Misfit("reason", cell.reason.msgid, "a message whose arguments fit it") from None
+    expect_parameters(cell.params, "params")
+    for said in (cell.reason, *cell.disturbances):
+        expect_words(said, "reason")
     is_timed = plan.get("method", {}).get("duration_s") or (plan.get("own") or {}).get("targets")
     if is_timed and cell.status == "ok" and cell.clients:  # the time of 1000 requests is worked out from these
         if not cell.wall_ns:
             raise Misfit("wall_ns", cell.wall_ns, "at least 1")
         if not 1 <= cell.answered <= 1000 * cell.wall_ns:
             raise Misfit("answered", cell.answered, "from 1 to 1000 for each ns")
+    return cell
 
 
-def _check_parameters(place: str, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        known = PARAMETERS.get(name)
-        may_be_absent = known is None or (value is None and (known.optional or known.same_as))
-        if known and not may_be_absent and not known.accepts(value):
-            raise Misfit(f"{place}.{name}", value, str(known.accepted))
+_ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":([0-9]{1,9})')
 
 
 def _left_out(number: int, text: bytes, misfit: Misfit) -> Message:
@@ -427,24 +457,4 @@ def _left_out(number: int, text: bytes, misfit: Misfit) -> Message:
         key=misfit.place or "it",
         value=misfit.value,
         wanted=misfit.wanted,
-    )
-
-
-_ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":([0-9]{1,9})')
-
-
-def _misfit(path: Path, misfit: Misfit) -> BadInput:
-    return _damaged(
-        path,
-        message(
-            "{key} is {value}; {wanted}", key=misfit.place or "it", value=misfit.value, wanted=verbatim(misfit.wanted)
-        ),
-    )
-
-
-def _damaged(path: Path, what: Message) -> BadInput:
-    return BadInput(
-        "{path} is not a whole result.json: {what}. Take the file from a copy, or measure again.",
-        path=str(path),
-        what=what,
     )

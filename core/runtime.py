@@ -124,7 +124,7 @@ class RuntimeName:
     @property
     def series(self) -> str:
         """Return the feature release and build, such as 3.14t, without a patch release."""
-        return NATIVE if self.native else self.version + "t" * self.free_threaded
+        return replace(self, patch="").interpreter
 
     @property
     def release(self) -> tuple[int, str, int]:
@@ -153,8 +153,11 @@ class RuntimeName:
         """Environment variables that make a process of the interpreter what the name says."""
         if self.native:
             return {}
-        wanted = {switch.variable: "1" if name in self.suffixes else switch.unset for name, switch in SWITCHES.items()}
-        return {variable: value for variable, value in wanted.items() if value}
+        return {
+            switch.variable: value
+            for name, switch in SWITCHES.items()
+            if (value := "1" if name in self.suffixes else switch.unset)
+        }
 
     @property
     def promises(self) -> dict[str, bool]:

@@ -1,21 +1,21 @@
-"""What result.json keeps of a run's plan and machine, parsed once. What an older file lacks has its default."""
+"""What result.json keeps of a run's plan and machine, checked and parsed once. Only the orchestrator imports this."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.cell import Value
+from core.decode import decoded
 from core.hosts import Layout
 from core.messages import Message
 from core.method import Method
+from core.record import Count, Link, Number, RuntimeFacts, Share
 from core.user_service import UserService
-
-FRAMED = ("1", "2", "4")  # in files that do not say
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedRow:
-    """One combination of parameter values. runtimes: under which it has cells; None in files that do not say.
+    """One combination of parameter values. runtimes: under which it has cells; None in plans that do not say.
 
     framed: whether its clients speak our frames (System.framed)
     """
@@ -40,7 +40,6 @@ class Absent:
 class OutsideSystem:
     """A system that is not one of gilscope's. file: the path that declares it; "" for a user's service."""
 
-    name: str
     title: str
     file: str = ""
 
@@ -53,8 +52,8 @@ class Until:
     verdict: every comparison has a verdict. seconds: so many have passed; 0 where they do not count
     """
 
-    width: float = 0.0
-    seconds: float = 0.0
+    width: Number = 0.0
+    seconds: Number = 0.0
     verdict: bool = False
 
     @property
@@ -68,91 +67,125 @@ class Until:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedPlan:
-    """The plan of a saved run. view: the experiment's own report ("echo", "league", ...), or "".
+    """The plan of a saved run.
 
-    aa: whether an arm took part twice, to show the noise
-    margin: what counts as no difference, as a share. judged_steps: those that get a verdict; empty for all
-    fail_if_slower: how much more time, as a share, the last runtime must take for the run to fail; 0 to never fail
+    name: the plan's file name without `.yaml`
+    description: its one line
+    blocks: how often every cell was to be measured, at most
+    scale: what NUM_REQUESTS_PER_CLIENT was multiplied by; the rows have the product
+    runtimes: in the order of display; ratios in tables refer to the first that is present
+    aa: whether the last runtime took part twice
+    until: when fewer blocks were enough: `width` (of the widest interval, as a share of its ratio), `seconds`, 0 for
+        one that was not set, and `verdict`: whether all had to be decided
+    margin: what counts as no difference, as a share
+    judged_steps: the steps that get a verdict; empty for all
+    fail_if_slower: how much more time, as a share, the last runtime must take for the run to exit with 3; 0 for never
     extended: whether blocks were added when some had been seen
+    method: how every cell was measured
+    view: how the report tells it; empty for runtimes side by side
+    absent: what could not be measured here, such as a native program that is not built: `system`, `runtime` and
+        `reason`, a message
+    rows: each setting: `system`, `params`, the `runtimes` that it has cells under, its `title` if it has one, and
+        `framed` where its clients speak our frames, so that one such service may take another's place. A sweep is many
+        rows here
+    own: of a service of one's own ([own-service.md](own-service.md)): its command, its requests and how they are
+        checked; in place of a secret stand what is shown of it (`hidden`) and the flag that gave it (`name`)
+    layout: of a run across hosts: its `hosts` by name, and which of them served (`services_on`) and called
+        (`clients_on`)
+    outside: of each system that is no file of this repository its `title` and its `file`, which is empty for a service
+        of one's own
     """
 
     name: str
-    rows: tuple[SavedRow, ...]
-    runtimes: tuple[str, ...]
-    blocks: int
-    scale: float = 1.0
     description: str = ""
-    view: str = ""
+    blocks: Count
+    scale: Number = 1.0
+    runtimes: tuple[str, ...]
     aa: bool = False
     until: Until = Until()
-    margin: float = 0.03
+    margin: Share = 0.03
     judged_steps: tuple[str, ...] = ()
-    fail_if_slower: float = 0.0
+    fail_if_slower: Number = 0.0
     extended: bool = False
     method: Method = Method()  # noqa: RUF009 - frozen
-    user_service: UserService | None = None
+    view: str = ""
     absent: tuple[Absent, ...] = ()
-    outside: tuple[OutsideSystem, ...] = ()
+    rows: tuple[SavedRow, ...]
+    own: Mapping[str, Any] | None = None
     layout: Layout | None = None
+    outside: Mapping[str, OutsideSystem] = field(default_factory=dict)
 
     @property
     def framed(self) -> set[str]:
         """The systems whose clients speak our frames."""
         return {row.system for row in self.rows if row.framed}
 
+    @property
+    def user_service(self) -> UserService | None:
+        """The service of the user's own that it measures. Raises KeyError or TypeError where that is not one."""
+        return UserService.from_json(self.own) if self.own else None
+
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "SavedPlan":
-        """Of Run.plan. Raises KeyError, TypeError, ValueError or AttributeError where that is not a plan."""
-        method, service = stored.get("method"), stored.get("own")
-        return cls(
-            name=stored["name"],
-            rows=tuple(map(_row, stored["rows"])),
-            runtimes=tuple(stored["runtimes"]),
-            blocks=stored["blocks"],
-            scale=stored.get("scale", 1.0),
-            description=stored.get("description", ""),
-            view=stored.get("view", ""),
-            aa=stored.get("aa", False),
-            until=Until(**stored.get("until", {})),
-            margin=stored.get("margin", cls.margin),
-            judged_steps=tuple(stored.get("judged_steps", ())),
-            fail_if_slower=stored.get("fail_if_slower", 0.0),
-            extended=stored.get("extended", False),
-            method=Method.from_json(method) if method else Method(),
-            user_service=UserService.from_json(service) if service else None,
-            layout=Layout.from_json(stored["layout"]) if stored.get("layout") else None,
-            absent=tuple(map(_absent, stored.get("absent", ()))),
-            outside=tuple(OutsideSystem(name=key, **one) for key, one in stored.get("outside", {}).items()),
-        )
+        """Return the plan that Run.plan holds. Raises Misfit."""
+        return decoded(stored, cls)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Machine:
-    """Facts of the machine that measured; None for what could not be had there, or was not kept yet.
+class MachineFacts:
+    """Facts of a machine. A value is None if the machine does not report it.
 
-    cores: logical processors. cores_usable: those that gilscope could run on
-    cores_quota: processors' worth of time that the control group granted; None without a limit
-    load: processes that ran or waited, mean over 1, 5 and 15 minutes
-    limits: {"nofile_soft": 1024, ...}, numbers or "unlimited"
-    commit: of the checkout that measured; python: the orchestrator's version
-    quiet: lab.quiet.facts() before the first cell
-    hosts: the same facts of each host by name, with its runtimes and its link to the services, where there are several
+    cpu, architecture: the processor's name; `x86_64`, `aarch64`, ...
+    cores: logical processors
+    cores_usable: those that the run may use
+    cores_quota: processors' worth of time that the control group grants, if it limits it
+    governor: frequency governor
+    memory_bytes: memory
+    os, kernel: names and versions
+    load: load averages over 1, 5 and 15 minutes when the run began
+    limits: soft and hard limits on open files, processes and locked memory; a number or `unlimited`
+    python: the orchestrator's own Python
+    commit: the commit of gilscope's working tree, 12 digits, and `+changes` where tracked files differ from it
+    quiet: how quiet it was when the run began
     """
 
     cpu: str | None = None
     architecture: str | None = None
-    cores: int | None = None
-    cores_usable: int | None = None
-    cores_quota: float | None = None
+    cores: Count | None = None
+    cores_usable: Count | None = None
+    cores_quota: Number | None = None
     governor: str | None = None
-    memory_bytes: int | None = None
+    memory_bytes: Count | None = None
     os: str | None = None
     kernel: str | None = None
-    load: tuple[float, ...] | None = None
+    load: tuple[Number, ...] | None = None
     limits: Mapping[str, int | str] = field(default_factory=dict)
     python: str | None = None
     commit: str | None = None
     quiet: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostFacts(MachineFacts):
+    """A host of a run."""
+
+    runtimes: Mapping[str, str] = field(default_factory=dict)
+    builds: Mapping[str, RuntimeFacts] = field(default_factory=dict)
+    link: Link | None = None
+    with_runner: bool = False
+    uv: bool = False
+    clock_error_ns: Count = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine(MachineFacts):
+    """The machine that measured.
+
+    hosts: of a run across hosts: these facts of each host, with its `runtimes` (versions), their `builds` (as in
+        `runtimes` below, with packages by environment), its `link` to the services' host, whether it has `uv`, how
+        wrong its clock can be (`clock_error_ns`), and whether it is the runner's machine (`with_runner`)
+    """
+
     hosts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
@@ -162,21 +195,5 @@ class Machine:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Machine":
-        """Of Run.machine; keys of a later version are left out."""
-        known = {one.name: stored[one.name] for one in fields(cls) if stored.get(one.name) is not None}
-        return cls(**{**known, **({"load": tuple(known["load"])} if "load" in known else {})})
-
-
-def _row(stored: Mapping[str, Any]) -> SavedRow:
-    runtimes = stored.get("runtimes")
-    return SavedRow(
-        system=stored["system"],
-        params=stored["params"],
-        title=stored.get("title", ""),
-        framed=stored.get("framed", stored["system"] in FRAMED),
-        runtimes=None if runtimes is None else tuple(runtimes),
-    )
-
-
-def _absent(stored: Mapping[str, Any]) -> Absent:
-    return Absent(system=stored["system"], runtime=stored["runtime"], reason=Message.from_json(stored["reason"]))
+        """Return the machine that Run.machine holds. Raises Misfit."""
+        return decoded(stored, cls)

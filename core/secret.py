@@ -2,8 +2,8 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 HIDDEN = "..."
@@ -69,13 +69,17 @@ def line_for_child(line: Mapping[str, Any]) -> str:
     return json.dumps(line, default=revealed)
 
 
-def for_file(value: Any) -> Any:
-    """A JSON value whose secrets are hidden."""
-    if isinstance(value, Secret):
-        return value.to_json()
+def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a JSON value in which *change* has replaced every part, outer parts first."""
+    value = change(value)
     if isinstance(value, Mapping):
-        return {name: for_file(part) for name, part in value.items()}
-    return [for_file(part) for part in value] if isinstance(value, list | tuple) else value
+        return {name: mapped(part, change) for name, part in value.items()}
+    return [mapped(part, change) for part in value] if isinstance(value, list | tuple) else value
+
+
+def for_file(value: Any) -> Any:
+    """Return a JSON value whose secrets are hidden."""
+    return mapped(value, lambda part: part.to_json() if isinstance(part, Secret) else part)
 
 
 def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
@@ -86,29 +90,25 @@ def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
     values = defaultdict[tuple[str, str], list[Secret]](list)
     for secret in known:
         values[secret.key].append(secret)
-    return _with_secrets(value, values)
 
+    def with_secret(part: Any) -> Any:
+        if not isinstance(part, Mapping) or part.keys() != {"hidden", "name"}:
+            return part
+        stored = Secret(str(part["hidden"]), name=str(part["name"]))
+        same = values[stored.key] or [stored]
+        return same.pop(0) if len(same) > 1 else same[0]
 
-def _with_secrets(value: Any, known: Mapping[tuple[str, str], list[Secret]]) -> Any:
-    if isinstance(value, list):
-        return [_with_secrets(part, known) for part in value]
-    if not isinstance(value, Mapping):
-        return value
-    if value.keys() != {"hidden", "name"}:
-        return {name: _with_secrets(part, known) for name, part in value.items()}
-    stored = Secret(str(value["hidden"]), name=str(value["name"]))
-    same = known.get(stored.key) or [stored]
-    return same.pop(0) if len(same) > 1 else same[0]
+    return mapped(value, with_secret)
 
 
 def secrets_in(value: Any) -> Iterator[Secret]:
     """Every secret in a value, however deep."""
+    parts: Iterable[Any] = value if isinstance(value, list | tuple) else ()
     if isinstance(value, Secret):
         yield value
     elif isinstance(value, Mapping):
-        yield from secrets_in(tuple(value.values()))
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from secrets_in(part)
+        parts = value.values()
     elif is_dataclass(value):
-        yield from secrets_in(tuple(getattr(value, field.name) for field in fields(value)))
+        parts = vars(value).values()
+    for part in parts:
+        yield from secrets_in(part)

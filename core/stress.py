@@ -1,7 +1,7 @@
 """What `runner.py stress` saves: rounds of one service under each arm, as hard as it goes. Plain values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.messages import NOTHING, Message
@@ -41,13 +41,6 @@ class Round:
         """As stress.json has it."""
         return {**vars(self), "reason": self.reason.to_json() if self.reason else ""}
 
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Round":
-        """What to_json wrote; keys of a later version are left out."""
-        known = {one.name: stored[one.name] for one in fields(cls) if one.name in stored}
-        texts = {name: tuple(stored.get(name, ())) for name in ("crashes", "stacks", "notices")}
-        return cls(**{**known, **texts, "reason": Message.from_json(stored.get("reason", ""))})
-
 
 @dataclass(kw_only=True)
 class Stress:
@@ -69,9 +62,3 @@ class Stress:
     def to_json(self) -> dict[str, Any]:
         """As stress.json has it."""
         return {"schema": SCHEMA, **vars(self), "rounds": [one.to_json() for one in self.rounds]}
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Stress":
-        """What to_json wrote."""
-        known = {one.name: stored[one.name] for one in fields(cls) if one.name in stored}
-        return cls(**{**known, "rounds": [Round.from_json(one) for one in stored["rounds"]]})

@@ -6,6 +6,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from traceback import walk_tb
 from types import ModuleType
 
 from core.errors import BadInput
@@ -82,8 +83,5 @@ def _module(path: Path) -> ModuleType:
 
 def _line_of(error: BaseException, path: Path) -> int:
     """The last line of the file that the error came from; 0 for a syntax error, which says its line itself."""
-    step, line = error.__traceback__, 0
-    while step is not None:
-        line = step.tb_lineno if step.tb_frame.f_code.co_filename == str(path) else line
-        step = step.tb_next
-    return line
+    lines = [line for step, line in walk_tb(error.__traceback__) if step.f_code.co_filename == str(path)]
+    return lines[-1] if lines else 0

@@ -1,7 +1,7 @@
 """A user's service as a run's plan keeps it: a command that starts it, an application on a server, or its address."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from core.request_plan import RequestPlan
@@ -91,32 +91,21 @@ class UserService:
         return None if isinstance(self.start, tuple) else self.start
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json keeps it: the keys of its start beside its own, without secrets."""
-        start = {"targets": [asdict(target) for target in self.targets]} if self.targets else asdict(self._started)
+        """Return what result.json keeps: the keys of its start beside its own, without secrets."""
+        start = {"targets": [*map(asdict, self.start)]} if isinstance(self.start, tuple) else asdict(self.start)
         own = {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
         stored: dict[str, Any] = for_file(own)
         return stored
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "UserService":
-        """What to_json wrote, or an earlier version, whose services had an empty command beside their targets."""
-        stored = from_file(stored)
-        return cls(
-            name=stored["name"],
-            start=_start(stored),
-            protocol=stored.get("protocol", HTTP),
-            requests=RequestPlan.from_json(stored["requests"]),
-        )
-
-    @property
-    def _started(self) -> Command:
-        assert self.command is not None
-        return self.command
-
-
-def _start(stored: Mapping[str, Any]) -> Start:
-    if stored.get("targets"):
-        return tuple(Target(**target) for target in stored["targets"])
-    kind = App if "app" in stored else Command
-    known = {name: stored[name] for name in (one.name for one in fields(kind)) if name in stored}
-    return kind(**{**known, "packages": tuple(known.get("packages", ()))})
+        """Return the service that to_json wrote."""
+        known = from_file(stored)
+        own = {"name": known.pop("name"), "protocol": known.pop("protocol", HTTP)}
+        requests = RequestPlan.from_json(known.pop("requests"))
+        start: Start
+        if "targets" in known:
+            start = tuple(Target(**target) for target in known["targets"])
+        else:
+            start = (App if "app" in known else Command)(**{**known, "packages": tuple(known.get("packages", ()))})
+        return cls(**own, requests=requests, start=start)

@@ -144,7 +144,7 @@ class OutputReader:
             if self._stopped in ready:
                 return
             outputs = [output for output in ready if isinstance(output, Output)]
-            most_bytes = max(output.drain() for output in outputs)
+            most_bytes = max((output.drain() for output in outputs), default=0)  # none if select() was interrupted
             for output in outputs:
                 if output.has_ended:
                     self._selector.unregister(output)

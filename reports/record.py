@@ -6,8 +6,8 @@ from typing import Any
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import ABSENT, Document, Section, Table, plain_table
-from reports.facts.arrangement import value_text
-from reports.facts.summary import STATES, Row, runtimes
+from reports.facts.cells import STATES, Row, runtimes
+from reports.facts.settings import value_text
 from reports.seed import published
 from reports.seed.beside import covers_the_seed, ours, size_warning, times
 from reports.seed.published import INTERPRETERS, SeedRow, SeedSystem, SeedTable

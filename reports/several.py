@@ -1,89 +1,38 @@
 """Several runs in one document: what may be compared between them, the steps and times that they have in common."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from string import ascii_uppercase
-from typing import Any, TypeVar
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.program import PROGRAM
-from reports.compare.comparable import SURROUNDINGS, conditions
-from reports.document.model import (
-    Column,
-    Datum,
-    Document,
-    Group,
-    Line,
-    Section,
-    Strip,
-    Table,
-    Traced,
-    arm,
-    number,
-    plain_table,
-    words,
-)
-from reports.document.values import seconds, whole
+from reports.compare.members import DIFFERENT, MOST, NONE, Member, differences, members, obstacles, runs_section
+from reports.document.model import Datum, Document, Line, Section, Table, Traced, arm, groups
+from reports.document.shapes import Col, col, table
+from reports.facts.cells import Row, setting_key
 from reports.facts.comparisons import Comparison
-from reports.facts.differences import FACTS, UNKNOWN, packages, unlike
-from reports.facts.measures import Measure, measure
+from reports.facts.figures import ROW_COLUMNS, Shown
+from reports.facts.measures import measure
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import Row, setting_key
-from reports.facts.traces import of_rows
-from reports.topics import machine, sections
+from reports.facts.traces import of_row
+from reports.topics import sections
 from reports.topics.comparisons import caption, columns, figures, ratio_scale
 from reports.view import View
 
-LEAST, MOST = 2, len(ascii_uppercase)
+LEAST = 2
+SHOWN = ("completion_median_ns", "requests_per_s")
 FILE_NAME = "side-by-side.html"
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """One of the runs. letter: what the page calls it; look: its sign and colour everywhere on the page."""
-
-    letter: str
-    look: int
-    view: View
-
-    @property
-    def name(self) -> str:
-        """'A: 20260801T101500-quick-3f2a'."""
-        return f"{self.letter}: {self.view.run.run_id}"
-
-    @property
-    def day(self) -> str:
-        """When it began (UTC)."""
-        return self.view.run.started_at[:10]
-
-    @cached_property
-    def conditions(self) -> Mapping[Message, Message]:
-        """What runs must have in common to be compared."""
-        return conditions(self.view.run.machine, self.view.plan.method)
-
-    def cells(self, groups: str) -> str:
-        """*groups* of its cells, with its letter before each: 'A/3.14t-4-3.14t-1a2b3c4d'."""
-        return " ".join(f"{self.letter}/{group}" for group in groups.split())
-
-    def own(self, text: Message) -> Message:
-        """*text* with the cells that it comes from as those of this run."""
-        args = {name: self.own(value) if isinstance(value, Message) else value for name, value in text.args.items()}
-        made = replace(text, args=args)
-        return replace(made, cells=self.cells(made.cells)) if isinstance(made, Traced) else made
-
-    def setting(self, comparison: Comparison) -> tuple[str, str]:
-        """What a comparison is about. One over all settings is about these: others may have other settings."""
-        if comparison.system != OVER_ALL:
-            return setting_key(comparison.system, comparison.params)
-        return OVER_ALL, str(sorted(setting_key(one["system"], one["params"]) for one in comparison.settings))
+Entry = tuple[Member, Row]
 
 
 def side_by_side(views: Sequence[View]) -> Document:
-    """The document of several runs, in the order of *views*; the first is A. Raises BadInput for 1, or more than 26."""
+    """Return the document of several runs, in the order of *views*; the first is A.
+
+    Raises BadInput for 1, or more than 26.
+    """
     if not LEAST <= len(views) <= MOST:
         raise BadInput(
             "{count} runs were named for one page; it takes {least} to {most}.",
@@ -91,236 +40,157 @@ def side_by_side(views: Sequence[View]) -> Document:
             least=LEAST,
             most=MOST,
         )
-    members = [Member(ascii_uppercase[place], place, view) for place, view in enumerate(views)]
-    title = message("Runs side by side")
+    runs = members(views)
     return Document(
-        name=f"gilscope: {', '.join(member.name for member in members)}",
-        title=title,
+        name=f"gilscope: {', '.join(run.name for run in runs)}",
+        title=message("Runs side by side"),
         about=(),
-        sections=(_runs(members), _verdicts(members), _apart(members), _steps(members), _times(members)),
+        sections=(runs_section(runs), _verdicts(runs), _apart(runs), _steps(runs), _times(runs)),
         foot=message("Every figure here comes from the {file} of its run, which has its own page.", file="result.json"),
         has_cells=False,
     )
 
 
-def _runs(members: Sequence[Member]) -> Section:
-    heads = (
-        message("Run"), message("Time (UTC)"), message("Plan"), message("Blocks"), message("Cells ok"), message("CPU"),
-        message("Cores"), message("Kernel"), message("Commit"),
-    )  # fmt: skip
-    table = plain_table(message("Runs"), heads, map(_run, members), kind="facts")
-    parts = tuple(_runtimes(member) for member in members)
-    builds = Section(key="builds", title=message("Their runtimes, with versions and builds"), parts=parts, folded=True)
-    return Section(key="runs", title=message("Runs"), tables=(table,), parts=(builds,))
-
-
-def _run(member: Member) -> Line:
-    view, host = member.view, member.view.machine
-    blocks = len({cell.block for cell in view.run.cells})
-    facts = (host.cpu, host.available_cores or None, host.kernel, host.commit)
-    return (
-        arm(member.name, member.look, ""),
-        words(view.run.started_at[:16].replace("T", " ")),
-        words(view.plan.name),
-        words(str(blocks)),
-        words(f"{len(view.ok_cells)} / {len(view.run.cells)}"),
-        *(words("-" if fact in (None, "") else str(fact)) for fact in facts),
-    )
-
-
-def _runtimes(member: Member) -> Section:
-    table = machine.runtime_table(member.view.run.runtimes)
-    return Section(key=f"runtimes-{member.letter}", title=verbatim(member.name), tables=(table,))
-
-
-def _verdicts(members: Sequence[Member]) -> Section:
+def _verdicts(runs: Sequence[Member]) -> Section:
     parts = []
-    for member in members:
-        answers = [answer for section in sections(member.view) for answer in section.answer]
-        sentences = tuple(map(member.own, answers))
-        parts.append(Section(key=f"verdict-{member.letter}", title=verbatim(member.name), sentences=sentences))
+    for run in runs:
+        answers = (_own(answer, run) for section in sections(run.view) for answer in section.answer)
+        parts.append(Section(key=f"verdict-{run.letter}", title=verbatim(run.name), sentences=tuple(answers)))
     return Section(key="verdict", title=message("Verdict"), parts=tuple(parts))
 
 
-def _alike(members: Sequence[Member]) -> list[list[Member]]:
-    """Those that may be compared with each other, together."""
-    groups: list[list[Member]] = []
-    for member in members:
-        group = next((group for group in groups if group[0].conditions == member.conditions), None)
-        if group is None:
-            groups.append([member])
-        else:
-            group.append(member)
-    return groups
+def _own(text: Message, run: Member) -> Message:
+    """Return *text* with the cells that it comes from as those of *run*."""
+    args = {name: _own(value, run) if isinstance(value, Message) else value for name, value in text.args.items()}
+    made = replace(text, args=args)
+    return replace(made, cells=run.cells(made.cells)) if isinstance(made, Traced) else made
 
 
-def _comparable(members: Sequence[Member]) -> Message:
-    """Which of the runs may be compared with which."""
-    groups = _alike(members)
-    if len(groups) == 1:
+def _comparable(runs: Sequence[Member]) -> Message:
+    """Return which of the runs may be compared with which."""
+    together = list(dict.fromkeys(", ".join(other.letter for other in runs if run.is_like(other)) for run in runs))
+    if len(together) == 1:
         return message(
             "These runs were measured on machines of one kind and in the same way, so their completion times may be "
             "compared."
         )
-    together = [_letters(group) for group in groups if len(group) > 1]
     own = message("Ratios and verdicts hold for their own run.")
-    if not together:
+    if len(together) == len(runs):
         return message(
             "No completion time of one run may be compared with one of another: machine or method differ. {own}",
             own=own,
         )
+    several = (letters for letters in together if len(letters) > 1)
     return message(
         "Completion times may be compared within these runs only: {groups}. Between others machine or method differ. "
         "{own}",
-        groups=listed(together, SEMICOLON), own=own,
+        groups=listed(several, SEMICOLON), own=own,
     )  # fmt: skip
 
 
-def _letters(members: Sequence[Member]) -> str:
-    return ", ".join(member.letter for member in members)
-
-
-def _apart(members: Sequence[Member]) -> Section:
-    may = Section(key="may-differ", title=message("What else differs"), sentences=tuple(_remarks(members)))
+def _apart(runs: Sequence[Member]) -> Section:
+    may = Section(key="may-differ", title=DIFFERENT, sentences=tuple(differences(runs)))
     how = message(
         "Runs at different times have no block in common, so a difference between two of them may be the state of the "
         "machine at the time. Whether one is faster than another, with an interval, is answered by: {command}",
         command=f"{PROGRAM} compare RUN_A RUN_B",
     )
-    sentences = (_comparable(members), *_obstacles(members))
+    sentences = (_comparable(runs), *obstacles(runs))
     return Section(
         key="apart", title=message("What must not be compared"), sentences=sentences, parts=(may,), notes=(how,)
     )
 
 
-def _obstacles(members: Sequence[Member]) -> list[Message]:
-    """What forbids to compare times: 'the CPU: EPYC (A, B); Xeon (C)'."""
-    labels = dict.fromkeys(label for member in members for label in member.conditions)
-    values = {label: {one.letter: one.conditions.get(label, UNKNOWN) for one in members} for label in labels}
-    return unlike(values, SEMICOLON)
-
-
-def _remarks(members: Sequence[Member]) -> list[Message]:
-    """What differs and may: surroundings, our own commit, the runtimes of one name."""
-    facts: dict[Message, dict[str, Message]] = {
-        label: {one.letter: _fact(one.view.run.machine.get(name)) for one in members}
-        for name, label in {**SURROUNDINGS, "commit": message("the commit of gilscope")}.items()
-    }
-    for name in dict.fromkeys(name for member in members for name in member.view.run.runtimes):
-        known = {one.letter: one.view.run.runtimes[name] for one in members if name in one.view.run.runtimes}
-        builds = {letter: _interpreter(build) for letter, build in known.items()}
-        for what in set.intersection(*(set(build) for build in builds.values())):
-            label = message("{runtime}, {what}", runtime=name, what=what)
-            facts[label] = {letter: build[what] for letter, build in builds.items()}
-    return sorted(unlike(facts, SEMICOLON), key=str)
-
-
-def _fact(value: Any) -> Message:
-    return verbatim("-" if value in (None, "") else str(value))
-
-
-def _interpreter(facts: Mapping[str, Any]) -> dict[Message, Message]:
-    """What tells builds of one name apart, and the packages in use."""
-    installed = {verbatim(name): verbatim(version) for name, version in packages(facts).items()}
-    return {**{label: read(facts) for label, read in FACTS.values()}, **installed}
-
-
-def _in_several(items: Sequence[tuple[Key, Member, Value]]) -> list[list[tuple[Member, Value]]]:
-    """What has the same key in at least two runs, in the order of its first run."""
+def _in_several(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
+    """Return what has the same key in at least two runs, in the order of its first run."""
     by_key: dict[Key, list[tuple[Member, Value]]] = {}
-    for key, member, value in items:
-        by_key.setdefault(key, []).append((member, value))
-    return [group for group in by_key.values() if len({member.letter for member, _ in group}) > 1]
+    for key, run, value in items:
+        by_key.setdefault(key, []).append((run, value))
+    return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 
 
-def _steps(members: Sequence[Member]) -> Section:
-    """A group for each step of each setting that at least two runs have, a line for each of these runs."""
-    items = [
-        ((*member.setting(one), one.step, one.denominator, one.numerator), member, one)
-        for member in members
-        for one in member.view.compared
-    ]
-    shared = sorted(_in_several(items), key=lambda group: group[0][1].system != OVER_ALL)
+def _steps(runs: Sequence[Member]) -> Section:
+    """Return a group for each step of each setting that at least two runs have, a line for each of these runs."""
+    items = (
+        ((*_setting(one), one.step, one.denominator, one.numerator), run, one)
+        for run in runs
+        for one in run.view.compared
+    )
+    shared = sorted(_in_several(items).values(), key=lambda group: group[0][1].system != OVER_ALL)
     scale = ratio_scale([one for group in shared for _, one in group])
-    groups = tuple(
-        Group(head=_step_head(group), lines=tuple(_step(member, one, scale) for member, one in group))
-        for group in shared
-    )
+
+    def line(run: Member, one: Comparison) -> Line:
+        name = arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)
+        return name, *figures(one, scale, run.cells(run.view.traces.of(one)))
+
+    def head(run: Member, one: Comparison) -> Message:
+        where = run.settings.name(one.system, one.params)
+        return message("{setting} - {step}", setting=where, step=one.label)
+
     name = message("All comparisons")
-    table = Table(
-        name=name, columns=columns(scale, message("Run")), groups=groups, kind="forest", key="forest", caption=caption()
-    )
+    forest = Table(
+        name=name, columns=columns(scale, message("Run")), kind="forest", key="forest", caption=caption(),
+        groups=groups((head(*group[0]), [line(*entry) for entry in group]) for group in shared),
+    )  # fmt: skip
     none = message("No step of a setting is in two of these runs.")
-    return Section(key="comparisons", title=name, sentences=() if table else (none,), tables=(table,))
+    return Section(key="comparisons", title=name, sentences=() if forest else (none,), tables=(forest,))
 
 
-def _step_head(group: Sequence[tuple[Member, Comparison]]) -> Message:
-    member, comparison = group[0]
-    where = member.view.settings.name(comparison.system, comparison.params)
-    return message("{setting} - {step}", setting=where, step=comparison.label)
+def _setting(one: Comparison) -> tuple[str, str]:
+    """Return what a comparison is about. One over all settings is about these: others may have other settings."""
+    if one.system != OVER_ALL:
+        return setting_key(one.system, one.params)
+    return OVER_ALL, str(sorted(setting_key(some["system"], some["params"]) for some in one.settings))
 
 
-def _step(member: Member, comparison: Comparison, scale: Strip) -> Line:
-    cells = member.cells(member.view.traces.of(comparison))
-    return arm(f"{member.letter} {member.day}", member.look, ""), *figures(comparison, scale, cells)
+def _times(runs: Sequence[Member]) -> Section:
+    """Return a group for each setting that at least two runs have, a line for each runtime of each of these runs."""
+    items = (((*_key(row), row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
+    settings: dict[tuple[str, ...], list[Entry]] = {}
+    for (*setting, _), entries in _in_several(items).items():
+        settings.setdefault(tuple(setting), []).extend(entries)
+    how = measure(is_timed=any(run.view.is_timed for run in runs))
+    most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
 
+    def bar(entry: Entry) -> Datum:
+        run, row = entry
+        return Datum(strip=how.strip(row, most[_key(row)], run.look, _name(entry)), cells=_cells(entry))
 
-def _times(members: Sequence[Member]) -> Section:
-    """A group for each setting that at least two runs have, a line for each runtime of each of these runs."""
-    items = [
-        ((*setting_key(row.system, row.params), row.runtime), member, row)
-        for member in members
-        for row in member.view.rows
-        if row.figures
+    def others(entry: Entry) -> Message:
+        run, row = entry
+        letters = {other.letter for other, _ in settings[_key(row)] if other is not run and other.is_like(run)}
+        return verbatim(", ".join(sorted(letters))) or NONE
+
+    title = message("Completion time")
+    cols: list[Col[Entry]] = [
+        col(message("Runtime"), lambda entry: arm(_name(entry), entry[0].look)),
+        col(NOTHING, bar, is_strip=True),
+        *(_figure(name, ROW_COLUMNS[name]) for name in SHOWN),
+        col(message("May be compared with"), others),
     ]
-    settings: dict[tuple[str, str], list[tuple[Member, Row]]] = {}
-    for group in _in_several(items):
-        settings.setdefault(setting_key(group[0][1].system, group[0][1].params), []).extend(group)
-    partners = {
-        one.letter: [other for other in group if other is not one] for group in _alike(members) for one in group
-    }
-    is_timed = any(member.view.is_timed for member in members)
-    table = Table(
-        name=message("Completion time"),
-        columns=(
-            Column(head=message("Runtime")),
-            Column(head=NOTHING, is_strip=True),
-            Column(head=message("Completion [s]"), is_number=True),
-            Column(head=message("Requests/s"), is_number=True),
-            Column(head=message("May be compared with")),
-        ),
-        groups=tuple(_setting(group, partners, is_timed=is_timed) for group in settings.values()),
-        kind="bars",
-        key="bars",
+    heads = (run.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
+    bars = table(
+        title, cols, zip(heads, settings.values(), strict=True), kind="bars", key="bars",
         caption=message(
             "Settings that at least two runs have, with the same parameters: median over the clients, median over the "
             "blocks. Marks: each block. Each setting has its own scale."
         ),
-    )
+    )  # fmt: skip
     none = message("No setting is in two of these runs with the same parameters, so there are no times to compare.")
-    sentences = (_comparable(members),) if table else (none,)
-    return Section(key="completion", title=message("Completion time"), sentences=sentences, tables=(table,))
+    return Section(key="completion", title=title, sentences=(_comparable(runs) if bars else none,), tables=(bars,))
 
 
-def _setting(group: Sequence[tuple[Member, Row]], partners: Mapping[str, Sequence[Member]], *, is_timed: bool) -> Group:
-    of = measure(is_timed=is_timed)
-    most = of.most([row for _, row in group])
-    letters = {member.letter for member, _ in group}
-    lines = tuple(
-        _time(member, row, most, _letters([other for other in partners[member.letter] if other.letter in letters]), of)
-        for member, row in group
-    )
-    member, row = group[0]
-    return Group(head=member.view.settings.name(row.system, row.params), lines=lines)
+def _key(row: Row) -> tuple[str, ...]:
+    return setting_key(row.system, row.params)
 
 
-def _time(member: Member, row: Row, most: float, others: str, of: Measure) -> Line:
-    cells, name = member.cells(of_rows([row])), f"{member.letter} {row.runtime}"
-    assert row.figures is not None
-    return (
-        arm(name, member.look, ""),
-        Datum(strip=of.strip(row, most, member.look, name), cells=cells),
-        number(row.figures["completion_median_ns"], seconds, cells, "completion_s"),
-        number(row.figures["requests_per_s"], whole, cells, "requests_per_s"),
-        words(verbatim(others) if others else message("none")),
-    )
+def _name(entry: Entry) -> str:
+    return f"{entry[0].letter} {entry[1].runtime}"
+
+
+def _cells(entry: Entry) -> str:
+    return entry[0].cells(of_row(entry[1]))
+
+
+def _figure(name: str, shown: Shown) -> Col[Entry]:
+    return col(shown.head, lambda entry: (entry[1].figures or {})[name], shown.form, _cells, shown.key)

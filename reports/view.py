@@ -7,13 +7,11 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
-from reports.facts.arrangement import groups
 from reports.facts.best import Best, bests
+from reports.facts.cells import Cells, Row, groups
 from reports.facts.comparisons import Comparison, compare, compare_bests
 from reports.facts.others import Others, others
-from reports.facts.series import arms
 from reports.facts.settings import Settings
-from reports.facts.summary import Row, rows
 from reports.facts.traces import Traces
 
 
@@ -28,13 +26,15 @@ class View:
         self.titles = dict(titles or {})
         self.sections: dict[str, Section] = {}
 
-    def __repr__(self) -> str:
-        return f"View({self.run.run_id!r})"
-
     @cached_property
+    def cells(self) -> Cells:
+        """Its cells by setting, arm and block."""
+        return Cells(self.run)
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """One per system, parameters and arm, in the plan's order."""
-        return tuple(rows(self.run))
+        return self.cells.rows
 
     @cached_property
     def groups(self) -> list[list[Row]]:
@@ -79,7 +79,7 @@ class View:
     @cached_property
     def looks(self) -> dict[str, int]:
         """{arm: its place among the looks}; the same in every plot and table."""
-        return {arm: place for place, arm in enumerate(arms(self.run))}
+        return {arm: place for place, arm in enumerate(self.cells.arms)}
 
     @cached_property
     def plan(self) -> SavedPlan:

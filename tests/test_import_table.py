@@ -34,6 +34,7 @@ LIBRARIES = {
 }
 ONE_FILE = {
     "core/decode.py": "msgspec",
+    "core/languages.py": "polib",
     "core/record.py": "msgspec",
     "core/result.py": "msgspec",
     "reports/exports/parquet.py": "pyarrow",
@@ -75,7 +76,7 @@ REPORTS = {
     "topics": "statistics document facts view render seed",
     "report": "document view topics",
     "record": "document facts view seed topics",
-    "compare": "statistics document facts",
+    "compare": "statistics document facts view topics",
     "several": "document facts view topics compare",
     "exports": "document facts view render report record compare",
     "terminal": "document facts render topics",

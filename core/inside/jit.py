@@ -19,14 +19,11 @@ class Finder:
         self._written = -1
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """As the import system calls it. The state is written when it is another one than before."""
+        """Write the state if it has changed, when the import system asks for a module."""
         enabled = int(getattr(sys, "_jit").is_enabled())  # noqa: B009 - type stubs of older versions lack it
-        if enabled != self._written:
-            self._written = enabled
-            self.write(enabled)
-
-    def write(self, enabled: int) -> None:
-        """Write the file."""
+        if enabled == self._written:
+            return
+        self._written = enabled
         try:
             with open(os.path.join(self._folder, f"jit-{os.getpid()}"), "w", encoding="ascii") as file:
                 file.write(f"{sys.version.partition(' ')[0]} {enabled}")

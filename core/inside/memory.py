@@ -13,14 +13,11 @@ from typing import Any
 ASK = signal.SIGRTMAX - 2  # nobody's: servers have uses for SIGUSR1 and SIGUSR2
 END = "# end\n"
 SMAPS = "/proc/self/smaps"
-_running_in = 0
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
     """Note what is mapped, and answer ASK from now on; what a forked child has at first is its parent's."""
-    global _running_in
-    forked, _running_in = bool(_running_in), os.getpid()
-    if not forked:
+    if not callable(signal.getsignal(ASK)):
         with open(SMAPS, "rb") as smaps, open(os.path.join(folder, f"memory-{os.getpid()}"), "wb") as file:
             file.write(smaps.read())
         signal.signal(ASK, lambda number, frame: _answer(folder))
@@ -28,17 +25,12 @@ def start(folder: str, options: dict[str, Any]) -> None:
 
 def _answer(folder: str) -> None:
     try:
-        file = os.open(
-            os.path.join(folder, f"mallocs-{os.getpid()}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
-        )
+        with open(os.path.join(folder, f"mallocs-{os.getpid()}"), "ab", buffering=0) as file:
+            if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+                _print_to(file.fileno())
+            file.write(END.encode())
     except OSError:  # the cell is over, or this process may not write there any more
-        return
-    try:
-        if not sysconfig.get_config_var("Py_GIL_DISABLED"):
-            _print_to(file)
-        os.write(file, END.encode())
-    finally:
-        os.close(file)
+        pass
 
 
 def _print_to(file: int) -> None:

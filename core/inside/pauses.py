@@ -10,7 +10,6 @@ import gc
 import mmap
 import os
 import sys
-from struct import pack_into
 from time import perf_counter_ns
 from typing import Any
 
@@ -26,19 +25,18 @@ MOST_FILES = 100  # of one process id: one for each program that it executes, an
 class Pauses:
     """A callback of gc.callbacks. The file is made with the first collection, or by open()."""
 
-    __slots__ = ("_began_ns", "_counters", "_file", "_folder")
+    __slots__ = ("_began_ns", "_folder", "_numbers")
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._file: mmap.mmap | None = None
+        self._numbers: memoryview | None = None
         self._began_ns = 0
-        self._counters = [[0] * COUNTERS for _ in range(GENERATIONS)]
 
-    def open(self) -> mmap.mmap:
+    def open(self) -> memoryview:
         """Make the file. Raises OSError."""
-        self._file = file = _mapped(self._folder)
-        pack_into("=Q", file, 0, MAGIC)
-        return file
+        self._numbers = numbers = _mapped(self._folder)
+        numbers[0] = MAGIC
+        return numbers
 
     def __call__(self, phase: str, info: dict[str, Any]) -> None:
         """As gc calls it, at the start and at the stop of a collection; one at a time."""
@@ -47,38 +45,29 @@ class Pauses:
             return
         spent_ns = perf_counter_ns() - self._began_ns
         try:
-            file = self._file or self.open()
+            numbers = self._numbers or self.open()
         except OSError:  # the cell is over, or this process may not write there any more
             gc.callbacks.remove(self)
             return
         generation = info["generation"]
-        counters = self._counters[generation]
-        count, total_ns, reported_ns = counters
-        place = HEADER_BYTES + 16 * (generation * RECORDS + count % RECORDS)
-        pack_into("=QQ", file, place, self._began_ns, spent_ns)
+        count = 1 + COUNTERS * generation
+        place = HEADER_BYTES // 8 + 2 * (generation * RECORDS + numbers[count] % RECORDS)
+        numbers[place] = self._began_ns
+        numbers[place + 1] = spent_ns
+        numbers[count + 1] += spent_ns
         if "duration" in info:
-            reported_ns += int(info["duration"] * 1e9)
-        counters[:] = count + 1, total_ns + spent_ns, reported_ns
-        pack_into("=QQQ", file, 8 + 8 * COUNTERS * generation, *counters)
+            numbers[count + 2] += int(info["duration"] * 1e9)
+        numbers[count] += 1
 
 
-def _mapped(folder: str) -> mmap.mmap:
-    descriptor = _new_file(folder)
-    try:
-        os.ftruncate(descriptor, SIZE_BYTES)
-        if sys.version_info >= (3, 13):
-            return mmap.mmap(descriptor, SIZE_BYTES, trackfd=False)
-        return mmap.mmap(descriptor, SIZE_BYTES)
-    finally:
-        os.close(descriptor)
-
-
-def _new_file(folder: str) -> int:
+def _mapped(folder: str) -> memoryview:
+    """Return the numbers of a new file."""
     for number in range(MOST_FILES):
         try:
-            return os.open(
-                os.path.join(folder, f"pauses-{os.getpid()}.{number}"), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600
-            )
+            with open(os.path.join(folder, f"pauses-{os.getpid()}.{number}"), "x+b") as file:
+                file.truncate(SIZE_BYTES)
+                untracked = {"trackfd": False} if sys.version_info >= (3, 13) else {}
+                return memoryview(mmap.mmap(file.fileno(), SIZE_BYTES, **untracked)).cast("Q")
         except FileExistsError:
             continue
     raise OSError(f"process {os.getpid()} has {MOST_FILES} files already")

@@ -7,12 +7,12 @@ runs as it would have, and a part that fails says so in a file. $GILSCOPE_INSIDE
 A Python that is told to ignore its environment or site (-E, -I, -S) starts none: nothing is known of it.
 """
 
-import importlib.util
 import json
 import os
 import sys
-from importlib.machinery import PathFinder
-from typing import Any
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
 
 FOLDER = "GILSCOPE_INSIDE"
 OPTIONS = "inside.json"
@@ -33,17 +33,21 @@ def start(folder: str) -> None:
             _complain(folder)
 
 
-def _part(name: str) -> Any:
-    """The module, under a name that no package of the service has."""
+def _part(name: str) -> ModuleType:
+    """Return the module, under a name that no package of the service has."""
     private = f"_gilscope_{name}"
-    if private not in sys.modules:
-        spec = importlib.util.spec_from_file_location(private, os.path.join(_HERE, f"{name}.py"))
-        assert spec
-        assert spec.loader
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        sys.modules[private] = module
-    return sys.modules[private]
+    if private in sys.modules:
+        return sys.modules[private]
+    return _loaded(private, spec_from_file_location(private, os.path.join(_HERE, f"{name}.py")))
+
+
+def _loaded(name: str, spec: ModuleSpec | None) -> ModuleType:
+    """Return the module of *spec*. Raises what it raises, and ImportError, as an import would, if there is none."""
+    if not spec or not spec.loader:
+        raise ImportError(f"No module named {name!r}", name=name)
+    sys.modules[name] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _complain(folder: str) -> None:
@@ -57,19 +61,9 @@ def _complain(folder: str) -> None:
         pass
 
 
-def _run_next_sitecustomize() -> None:
-    """Raises what it raises, and as if this one did not exist ImportError where there is none: site expects both."""
-    spec = PathFinder.find_spec("sitecustomize", sys.path)
-    if not spec or not spec.loader:
-        raise ImportError("No module named 'sitecustomize'", name="sitecustomize")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sitecustomize"] = module
-    spec.loader.exec_module(module)
-
-
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
 _folder = os.environ.get(FOLDER, "")
 if os.path.isdir(_folder):
     start(_folder)
     os.register_at_fork(after_in_child=lambda: start(_folder))
-_run_next_sitecustomize()
+_loaded("sitecustomize", PathFinder.find_spec("sitecustomize", sys.path))  # the next one; site expects ImportError

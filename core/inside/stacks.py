@@ -11,6 +11,7 @@ import json
 import os
 import select
 import sys
+from collections.abc import Iterable
 from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
@@ -19,11 +20,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SAMPLER = "import sys; sys.path.append(sys.argv[1]); from core.inside.stacks_sampler import main; main(sys.argv[2])"
 MACHINES = ("x86_64", "aarch64", "riscv64")
 READY_DEADLINE_MS = 10_000
-YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 PR_SET_PTRACER = 0x59616D61  # prctl(2)
 MOST_FRAMES = 100
 MOST_STACKS = 8192
 SPIN = 2000
+_MAIN = _thread.get_ident()
 _inherited: list[int] = []  # descriptors of a sampler: a forked process has no use for its parent's
 
 
@@ -33,33 +34,22 @@ def start(folder: str, options: dict[str, Any]) -> None:
         os.close(_inherited.pop())
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         raise RuntimeError(f"stacks are sampled on Linux alone, on {', '.join(MACHINES)}")
-    is_remote = sys.version_info >= (3, 14)
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    ready, ready_end = os.pipe()
-    ask_end, ask = os.pipe()
-    answer, answer_end = os.pipe()
-    told = {
-        **options,
-        "pid": os.getpid(),
-        "folder": folder,
-        "is_remote": is_remote,
-        "has_gil": has_gil,
-        "ready": ready_end,
-        "ask": ask,
-        "answer": answer,
-        "python": sys.version.split()[0],
-    }
+    (ready, ready_end), (ask_end, ask), (answer, answer_end) = os.pipe(), os.pipe(), os.pipe()
+    ends = {"ready": ready_end, "ask": ask, "answer": answer}
+    told = json.dumps({**options, **ends, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
     as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # or its GIL is counted as the service's
-    _spawn(
-        [sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, json.dumps(told)], (ready_end, ask, answer)
-    )
-    for descriptor in (ready_end, ask, answer):
-        os.close(descriptor)
-    _allow(int(_heard(ready)))
+    _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, told], ends.values())
+    waiting = select.poll()
+    waiting.register(ready, select.POLLIN)
+    said = os.read(ready, 16) if waiting.poll(READY_DEADLINE_MS) else b""
+    if not said:
+        raise RuntimeError("the sampler of stacks did not start")
+    ctypes.CDLL(None).prctl(PR_SET_PTRACER, int(said), 0, 0, 0)  # Yama may have only ancestors read this process
     if has_gil:
-        _contend(ready)
+        _contend(waiting)
     os.close(ready)
-    if is_remote:
+    if sys.version_info >= (3, 14):
         os.close(ask_end)
         os.close(answer_end)
     else:
@@ -67,40 +57,19 @@ def start(folder: str, options: dict[str, Any]) -> None:
         _thread.start_new_thread(_serve, (ask_end, answer_end))
 
 
-def _spawn(command: list[str], descriptors: tuple[int, ...]) -> None:
-    """Start *command* as a child of nobody here: a service may wait for all its children."""
+def _spawn(command: list[str], descriptors: Iterable[int]) -> None:
+    """Start *command* with *descriptors*, as a child of nobody here: a service may wait for all its children."""
     for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
     detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
     os.waitpid(os.posix_spawn("/bin/sh", detached, os.environ), 0)
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
-def _heard(ready: int) -> bytes:
-    """What the sampler says next. Raises RuntimeError if it ended or says nothing."""
-    waiting = select.poll()
-    waiting.register(ready, select.POLLIN)
-    said = os.read(ready, 16) if waiting.poll(READY_DEADLINE_MS) else b""
-    if not said:
-        raise RuntimeError("the sampler of stacks did not start")
-    return said
-
-
-def _allow(sampler_pid: int) -> None:
-    """Let the sampler read this process where Yama has only ancestors do so."""
-    try:
-        with open(YAMA, encoding="ascii") as file:
-            is_restricted = file.read().strip() == "1"
-    except OSError:
-        return
-    if is_restricted:
-        ctypes.CDLL(None).prctl(PR_SET_PTRACER, sampler_pid, 0, 0, 0)
-
-
-def _contend(ready: int) -> None:
+def _contend(waiting: select.poll) -> None:
     """Have two threads wait for the GIL, in turn, until the sampler has seen where they wait."""
     ended: list[bool] = []
-    waiting = select.poll()
-    waiting.register(ready, select.POLLIN)
 
     def spin() -> None:
         while not ended:
@@ -122,8 +91,7 @@ def _serve(ask: int, answer: int) -> None:
     known: dict[tuple[Any, ...], int] = {}
     try:
         while wanted := os.read(ask, 1 << 16):
-            stacks = _stacks(json.loads(wanted), known)
-            line = json.dumps(stacks).encode() + b"\n"
+            line = json.dumps(_stacks(json.loads(wanted), known)).encode() + b"\n"
             while line:
                 line = line[os.write(answer, line) :]
     except (OSError, ValueError):
@@ -131,30 +99,25 @@ def _serve(ask: int, answer: int) -> None:
 
 
 def _stacks(threads: list[int], known: dict[tuple[Any, ...], int]) -> dict[str, Any]:
-    module = sys.modules.get("threading")
-    active = getattr(module, "_active", {})
+    active = getattr(sys.modules.get("threading"), "_active", {})
     frames = sys._current_frames()
-    main = os.getpid()
     at: dict[int, int] = {}
     new: list[Any] = []
     for ident, thread in list(active.items()):
-        native_id = main if ident == _MAIN else thread.native_id
+        native_id = os.getpid() if ident == _MAIN else thread.native_id
         if native_id in threads and ident in frames:
             key = _key(frames[ident])
             if key not in known:
                 if len(known) >= MOST_STACKS:
                     continue
                 known[key] = len(known)
-                new.append([known[key], _described(key)])
+                new.append([known[key], [_frame(*place) for place in zip(key[::2], key[1::2], strict=True)]])
             at[native_id] = known[key]
     return {"at": at, "new": new}
 
 
-_MAIN = _thread.get_ident()
-
-
 def _key(frame: FrameType | None) -> tuple[Any, ...]:
-    """Code and place of each frame, the innermost first."""
+    """Return code and place of each frame, the innermost first."""
     places: list[Any] = []
     while frame is not None and len(places) < 2 * MOST_FRAMES:
         places += (frame.f_code, frame.f_lasti)
@@ -162,13 +125,6 @@ def _key(frame: FrameType | None) -> tuple[Any, ...]:
     return tuple(places)
 
 
-def _described(key: tuple[Any, ...]) -> list[tuple[str, int, str]]:
-    return [
-        (code.co_filename, _line(code, place), code.co_qualname)
-        for code, place in zip(key[::2], key[1::2], strict=True)
-    ]
-
-
-def _line(code: CodeType, place: int) -> int:
+def _frame(code: CodeType, place: int) -> tuple[str, int, str]:
     lines = (line for start, end, line in code.co_lines() if start <= place < end)
-    return next(lines, None) or code.co_firstlineno
+    return code.co_filename, next(lines, None) or code.co_firstlineno, code.co_qualname

@@ -4,7 +4,7 @@ import json
 import os
 import select
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from core.inside.stacks_threads import Frame
 
@@ -31,7 +31,7 @@ class Remote:
         self._lineless: set[Any] = set()
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Of each thread; of none where the memory changed while it was read."""
+        """Return the stack of each thread; of none where the memory changed while it was read."""
         stacks = self._read()
         if not stacks or _lineless(stacks) - self._lineless:
             self._unwinder = _tried(lambda: _unwinder(self._pid)) or self._unwinder
@@ -40,8 +40,8 @@ class Remote:
         return stacks
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
-        """The frames of a stack, the innermost first."""
-        return tuple(map(_frame, key[:MOST_FRAMES]))
+        """Return the frames of a stack, the innermost first."""
+        return tuple((info.filename, max(0, _line(info)), info.funcname) for info in key[:MOST_FRAMES])
 
     def _read(self) -> dict[int, Key]:
         traces = (_tried(self._unwinder.get_stack_trace) for _ in range(MOST_READS))
@@ -51,7 +51,7 @@ class Remote:
 
 
 def _tried(read: Callable[[], Any]) -> Any:
-    """What it reads of the process; None where memory changed meanwhile, or is another program's by now."""
+    """Return what it reads of the process; None where memory changed meanwhile, or is another program's by now."""
     try:
         return read()
     except (RuntimeError, UnicodeDecodeError, MemoryError):
@@ -72,10 +72,6 @@ def _lineless(stacks: dict[int, Key]) -> set[Any]:
     return {info for stack in stacks.values() for info in stack if _line(info) < 0}
 
 
-def _frame(info: Any) -> Frame:
-    return info.filename, max(0, _line(info)), info.funcname
-
-
 def _line(info: Any) -> int:
     return getattr(getattr(info, "location", info), "lineno", 0) or 0  # 3.15 has a location
 
@@ -86,38 +82,34 @@ class Asked:
     name = "sys._current_frames"
 
     def __init__(self, told: dict[str, Any]) -> None:
-        self._ask, self._answer = told["ask"], told["answer"]
+        self._ask, self._answers = told["ask"], os.fdopen(told["answer"], "rb")
         self._known: dict[int, tuple[Frame, ...]] = {}
-        self._rest, self._is_asked = b"", False
+        self._is_asked = False
         self._waiting = select.poll()
-        self._waiting.register(self._answer, select.POLLIN)
+        self._waiting.register(self._answers, select.POLLIN)
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Of each thread, the number of its stack."""
+        """Return of each thread the number of its stack; of none while the answer to an earlier question is due."""
         if self._is_asked and self._heard() is None:
-            return {}  # it still owes the answer to an earlier question
+            return {}
         os.write(self._ask, json.dumps(tids).encode())
         self._is_asked = True
         at = self._heard() or {}
         return {int(tid): (number,) for tid, number in at.items()}
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
-        """The frames of a stack, the innermost first."""
+        """Return the frames of a stack, the innermost first."""
         return self._known[key[0]]
 
     def _heard(self) -> dict[str, int] | None:
-        """Its answer, if it comes in time: a call that keeps the GIL keeps it from answering."""
-        while b"\n" not in self._rest:
-            if not self._waiting.poll(ANSWER_DEADLINE_MS):
-                return None
-            self._rest += os.read(self._answer, 1 << 20) or _ended()
-        line, _, self._rest = self._rest.partition(b"\n")
+        """Return its answer, if it comes in time: a call that keeps the GIL keeps it from answering."""
+        if not self._waiting.poll(ANSWER_DEADLINE_MS):
+            return None
+        line = self._answers.readline()
+        if not line.endswith(b"\n"):
+            raise ProcessLookupError("the process has ended")
         answer: dict[str, Any] = json.loads(line)
         self._known |= {number: tuple(map(tuple, frames)) for number, frames in answer["new"]}
         self._is_asked = False
         at: dict[str, int] = answer["at"]
         return at
-
-
-def _ended() -> NoReturn:
-    raise ProcessLookupError("the process has ended")

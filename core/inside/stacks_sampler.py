@@ -11,10 +11,12 @@ import json
 import os
 import random
 import select
+import sys
 import time
 import traceback
 from collections import Counter
 from contextlib import suppress
+from functools import cache
 from typing import IO, Any
 
 from core.inside.stacks_readers import Asked, Key, Remote
@@ -28,15 +30,8 @@ MOST_PROGRAMS = 10
 GIL_BYTES = 512  # condition, mutex and their second pair lie beside each other: struct _gil_runtime_state
 LEARN_NS = 5_000_000_000
 ENOUGH_SEEN = 3
+IS_REMOTE = sys.version_info >= (3, 14)
 UNKNOWN = ("", 0, "")  # where a wait was that was over before its stack was read
-
-
-def _new_file(path: str) -> IO[str]:
-    """A file of its own for each program of a process that replaces its program (exec)."""
-    for number in range(MOST_PROGRAMS):
-        with suppress(FileExistsError):
-            return open(f"{path}.{number}", "x", encoding="utf-8")
-    raise ProcessLookupError("it has been replaced too often")
 
 
 class Output:
@@ -44,59 +39,62 @@ class Output:
 
     def __init__(self, path: str, head: dict[str, Any]) -> None:
         self._file = _new_file(path)
-        self._frames: dict[Frame, int] = {}
-        self._stacks: dict[tuple[int, ...], int] = {}
-        self._lines: list[Any] = [head]
-        self._written = 0
+        self._numbers: dict[str, dict[Any, int]] = {"frame": {}, "stack": {}}
         self.counts: Counter[tuple[str, int]] = Counter()
         self.missed = self.unread = 0
+        self._write(head)
 
     def number(self, stack: tuple[Frame, ...]) -> int:
-        """By which counts name *stack*."""
-        frames = tuple(self._numbered(self._frames, frame, "frame", frame) for frame in stack)
-        return self._numbered(self._stacks, frames, "stack", frames)
+        """Return what counts name *stack* by."""
+        return self._number("stack", tuple(self._number("frame", frame) for frame in stack))
 
-    def _numbered(self, numbers: dict[Any, int], key: Any, kind: str, value: Any) -> int:
-        number = numbers.get(key)
-        if number is None:
-            number = numbers[key] = len(numbers)
-            self._lines.append({kind: value})
-        return number
+    def _number(self, kind: str, value: Any) -> int:
+        numbers = self._numbers[kind]
+        if value not in numbers:
+            numbers[value] = len(numbers)
+            self._write({kind: value})
+        return numbers[value]
 
     def end_slice(self, start_ns: int) -> None:
         """Write what was counted since *start_ns*."""
         counts = [[state, stack, count] for (state, stack), count in self.counts.items()]
         used_ns = time.process_time_ns()
-        self._lines.append(
-            {"at": start_ns, "counts": counts, "missed": self.missed, "unread": self.unread, "cpu_ns": used_ns}
-        )
-        text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._lines)
-        if self._written + len(text) <= MOST_BYTES:
-            self._file.write(text)
-            self._file.flush()
-            self._written += len(text)
+        if self._file.tell() < MOST_BYTES:
+            self._write(
+                {"at": start_ns, "counts": counts, "missed": self.missed, "unread": self.unread, "cpu_ns": used_ns}
+            )
+        self._file.flush()
         self.counts.clear()
-        self._lines.clear()
         self.missed = self.unread = 0
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def _new_file(path: str) -> IO[str]:
+    """Return a file of its own for each program of a process that replaces its program (exec)."""
+    for number in range(MOST_PROGRAMS):
+        with suppress(FileExistsError):
+            return open(f"{path}.{number}", "x", encoding="utf-8")
+    raise ProcessLookupError("it has been replaced too often")
 
 
 class Sampler:
     """Samples at *rate_hz*, each at a random moment of its period, so that nothing keeps in step with it."""
 
     def __init__(self, told: dict[str, Any]) -> None:
-        self._pid, self._rate_hz = told["pid"], told.get("rate_hz", 100)
+        self._pid, self._rate_hz, self._has_gil = told["pid"], told.get("rate_hz", 100), told["has_gil"]
         self._threads: dict[int, Thread] = {}
-        self._may_spin = not told["has_gil"]
-        self._parked: dict[Frame, bool] = {}
-        self._gil = self._learnt(told["ready"]) if told["has_gil"] else set()
-        self._reader: Remote | Asked = (Remote if told["is_remote"] else Asked)(told)
-        head = {"reader": self._reader.name, "rate_hz": self._rate_hz, "python": told["python"]}
+        self._is_parked = cache(is_parked_on_a_lock)
+        self._gil = self._learnt(told["ready"]) if self._has_gil else 0
+        self._reader: Remote | Asked = Remote(told) if IS_REMOTE else Asked(told)
+        head = {"reader": self._reader.name, "rate_hz": self._rate_hz}
         self._output = Output(os.path.join(told["folder"], f"stacks-{self._pid}"), head)
-        self._unknown = self._output.number((UNKNOWN,))
+        self._unknown = UNKNOWN, self._output.number((UNKNOWN,))
         self._stacks: dict[Key, tuple[Frame, int]] = {}
 
     def run(self) -> None:
-        """Until the process ends."""
+        """Sample until the process ends."""
         process = os.pidfd_open(self._pid)
         period_ns, began_ns = 10**9 // self._rate_hz, time.monotonic_ns()
         slice_ns, number = began_ns, 0
@@ -114,83 +112,68 @@ class Sampler:
         self._output.end_slice(slice_ns)
 
     def _sample(self) -> None:
-        self._follow()
-        states = {tid: state for tid in self._threads if (state := self._look(tid))}
+        states = self._states()
         stacks = self._reader.stacks(list(states))
         self._output.unread += not stacks
         for tid, (kind, futex) in states.items():
             if tid in stacks:
                 innermost, stack = self._known(stacks[tid])
                 doing = self._state(kind, futex, innermost)
-                has_moved = doing in ("gil", "lock", "io") and self._has_moved(tid, kind, futex)
-                self._output.counts[doing, self._unknown if has_moved else stack] += 1
+                if doing in ("gil", "lock", "io") and self._has_moved(self._threads[tid], kind, futex):
+                    _, stack = self._unknown
+                self._output.counts[doing, stack] += 1
 
     def _known(self, key: Key) -> tuple[Frame, int]:
-        """The innermost frame of a stack, and its number. Of more than MOST_STACKS nothing is known."""
-        known = self._stacks.get(key)
-        if known is None:
+        """Return the innermost frame of a stack, and its number. Of more than MOST_STACKS nothing is known."""
+        if key not in self._stacks:
             if len(self._stacks) >= MOST_STACKS:
-                return UNKNOWN, self._unknown
+                return self._unknown
             frames = self._reader.frames(key)
-            known = self._stacks[key] = frames[0], self._output.number(frames)
-        return known
+            self._stacks[key] = frames[0], self._output.number(frames)
+        return self._stacks[key]
 
-    def _follow(self) -> None:
-        """Threads come and go."""
+    def _states(self) -> dict[int, tuple[str, int]]:
+        """Return the kind and futex of each thread. Threads come and go."""
         tids = {int(name) for name in os.listdir(f"/proc/{self._pid}/task")}
         for tid in self._threads.keys() - tids:
             self._threads.pop(tid).close()
         for tid in sorted(tids - self._threads.keys())[: MOST_THREADS - len(self._threads)]:
-            try:
-                self._threads[tid] = Thread(self._pid, tid, may_spin=self._may_spin)
-            except (FileNotFoundError, ProcessLookupError):
-                continue
+            with suppress(FileNotFoundError, ProcessLookupError):
+                self._threads[tid] = Thread(self._pid, tid, may_spin=not self._has_gil)
+        return {tid: state for tid, thread in self._threads.items() if (state := thread.look())}
 
-    def _look(self, tid: int) -> tuple[str, int] | None:
-        try:
-            return self._threads[tid].look()
-        except (ProcessLookupError, ValueError, IndexError):
-            return None  # it ends
+    def _has_moved(self, thread: Thread, kind: str, futex: int) -> bool:
+        """Return whether what it waits for now need not be what it waited for.
 
-    def _has_moved(self, tid: int, kind: str, futex: int) -> bool:
-        """Whether what it waits for now need not be what it waited for. Who waits for the GIL wakes to ask for it."""
-        if kind == "spin":
-            return False
+        Who waits for the GIL wakes to ask for it.
+        """
         if self._is_gil(futex):
-            return not self._is_gil((self._look(tid) or ("", 0))[1])
-        try:
-            return self._threads[tid].has_run()
-        except (ProcessLookupError, ValueError, IndexError):
-            return True
+            return not self._is_gil((thread.look() or ("", 0))[1])
+        return kind != "spin" and thread.has_run()
 
     def _state(self, kind: str, futex: int, innermost: Frame) -> str:
-        if kind in ("run", "ready", "io"):
-            return kind
-        if kind in ("parked", "accept"):
-            return "idle"
         if kind == "poll":
             return "idle" if is_parked_in_poll(innermost) else "io"
+        if kind not in ("futex", "spin"):
+            return kind
         if self._is_gil(futex):
             return "gil"
-        if innermost not in self._parked:
-            self._parked[innermost] = is_parked_on_a_lock(innermost)
-        return "idle" if self._parked[innermost] else "lock"
+        return "idle" if self._is_parked(innermost) else "lock"
 
     def _is_gil(self, futex: int) -> bool:
-        return any(abs(futex - known) <= GIL_BYTES for known in self._gil) if futex else False
+        return bool(futex) and abs(futex - self._gil) <= GIL_BYTES
 
-    def _learnt(self, ready: int) -> set[int]:
-        """The futexes on which threads of the process wait while they contend for the GIL and for nothing else."""
+    def _learnt(self, ready: int) -> int:
+        """Return the futex on which threads of the process wait while they contend for the GIL and for nothing else."""
         seen: Counter[int] = Counter()
         until_ns = time.monotonic_ns() + LEARN_NS
         while time.monotonic_ns() < until_ns and (not seen or max(seen.values()) < ENOUGH_SEEN):
-            self._follow()
-            seen.update(state[1] for tid in self._threads if (state := self._look(tid)) and state[1])
+            seen.update(futex for _, futex in self._states().values() if futex)
             time.sleep(0.0005)
         os.write(ready, b"learnt")
         if not seen:  # or who waits for the GIL would be said to wait for a lock
             raise RuntimeError("no thread was seen to wait for the GIL")
-        return {futex for futex, _ in seen.most_common(1)}
+        return seen.most_common(1)[0][0]
 
 
 def main(words: str) -> None:

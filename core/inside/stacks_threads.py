@@ -8,16 +8,17 @@ import re
 FEWEST_YIELDS = 3
 LONGEST_TURN_NS = 15_000  # spinning: 2 to 10 us; threads that preempt each other: above 28 us (docs/why.md)
 
-# Numbers of system calls: asm/unistd_64.h of x86-64, and asm-generic/unistd.h.
+# Numbers of system calls: asm/unistd_64.h of x86-64, and asm-generic/unistd.h. idle: parked for work, or to accept.
 _X86 = {
-    "futex": {202, 455}, "parked": {34, 61, 128, 130, 232, 247, 281, 441},
-    "accept": {43, 288}, "poll": {7, 23, 270, 271}, "read": {0, 45, 47},
+    "futex": {202, 455}, "idle": {34, 61, 128, 130, 232, 247, 281, 441, 43, 288},
+    "poll": {7, 23, 270, 271}, "read": {0, 45, 47},
 }  # fmt: skip
 _GENERIC = {
-    "futex": {98, 455}, "parked": {22, 95, 133, 137, 260, 441},
-    "accept": {202, 242}, "poll": {72, 73}, "read": {63, 207, 212},
+    "futex": {98, 455}, "idle": {22, 95, 133, 137, 260, 441, 202, 242},
+    "poll": {72, 73}, "read": {63, 207, 212},
 }  # fmt: skip
-CALLS = _X86 if os.uname().machine == "x86_64" else _GENERIC
+_CALLS = _X86 if os.uname().machine == "x86_64" else _GENERIC
+KINDS = {str(number).encode(): kind for kind, numbers in _CALLS.items() for number in numbers}
 
 # A thread that waits here waits for work, not for one that holds a lock: (end of the file's name, pattern of the line)
 _PARKED_ON = re.compile(r"\b(waiter|_tstate_lock|lock)\.acquire\(|\.join\(|\.wait\(|work_queue\.get\(")
@@ -48,49 +49,57 @@ class Thread:
     """One thread of the process, by its files in /proc, which stay open."""
 
     def __init__(self, pid: int, tid: int, *, may_spin: bool) -> None:
-        place = f"/proc/{pid}/task/{tid}/"
-        self._call = os.open(place + "syscall", os.O_RDONLY)
-        self._schedule = os.open(place + "schedstat", os.O_RDONLY)
-        self._status = os.open(place + "status", os.O_RDONLY) if may_spin else None
-        self._ran_ns = self._waited_ns = self._ran_at_switches_ns = self._switches = 0
+        names = ("syscall", "schedstat", *(["status"] if may_spin else []))
+        self._files = [os.open(f"/proc/{pid}/task/{tid}/{name}", os.O_RDONLY) for name in names]
+        self._ran_ns = self._waited_ns = self._ran_at_switches_ns = self._switches = self._turns = 0
         self._ready_share = 0.0
-        self.turns = 0
         self.look()
 
     def close(self) -> None:
-        os.close(self._call)
-        os.close(self._schedule)
-        if self._status is not None:
-            os.close(self._status)
+        for file in self._files:
+            os.close(file)
 
-    def look(self) -> tuple[str, int]:
-        """(kind, futex): kind is run, ready, spin, futex, one of CALLS, or io. Source: proc(5), sched-stats.rst."""
-        words = os.pread(self._call, 256, 0).split()
-        ran_ns, waited_ns, self.turns = map(int, os.pread(self._schedule, 64, 0).split())
-        ran, waited = ran_ns - self._ran_ns, waited_ns - self._waited_ns
-        if ran + waited:
-            self._ready_share = waited / (ran + waited)
-        self._ran_ns, self._waited_ns = ran_ns, waited_ns
-        if words[0] == b"running":  # on a core or ready for one: what it got since the last sample tells
-            if self._spins(ran_ns):
-                return "spin", 0
-            return ("ready" if random.random() < self._ready_share else "run"), 0
-        number = int(words[0])
-        if number in CALLS["futex"]:
-            return "futex", int(words[1], 16)
-        if number in CALLS["read"] and words[1] == b"0x0":
-            return "parked", 0  # its standard input
-        return next((kind for kind in ("parked", "accept", "poll") if number in CALLS[kind]), "io"), 0
+    def look(self) -> tuple[str, int] | None:
+        """Return (kind, futex), or None if it ends. kind: run, ready, spin, futex, idle, poll or io.
+
+        Source: proc(5), sched-stats.rst.
+        """
+        try:
+            words = os.pread(self._files[0], 256, 0).split()
+            ran_ns, waited_ns, self._turns = self._scheduled()
+            ran, waited = ran_ns - self._ran_ns, waited_ns - self._waited_ns
+            if ran + waited:
+                self._ready_share = waited / (ran + waited)
+            self._ran_ns, self._waited_ns = ran_ns, waited_ns
+            if words[0] == b"running":  # on a core or ready for one: what it got since the last sample tells
+                if self._spins(ran_ns):
+                    return "spin", 0
+                return ("ready" if random.random() < self._ready_share else "run"), 0
+            kind = KINDS.get(words[0], "io")
+            if kind == "futex":
+                return kind, int(words[1], 16)
+            if kind == "read":
+                kind = "idle" if words[1] == b"0x0" else "io"  # its standard input
+            return kind, 0
+        except (ProcessLookupError, ValueError, IndexError):
+            return None
+
+    def _scheduled(self) -> list[int]:
+        """Return for how long it has run, and waited for a core, in ns, and how often it got one."""
+        return [int(word) for word in os.pread(self._files[1], 64, 0).split()]
 
     def _spins(self, ran_ns: int) -> bool:
-        """Whether it gave its core away again and again, as _PyMutex_LockTimed does (sched_yield) before it sleeps."""
-        if self._status is None:
+        """Return whether it gave its core away often, as _PyMutex_LockTimed does (sched_yield) before it sleeps."""
+        if len(self._files) < 3:
             return False
-        switches = int(_INVOLUNTARY.search(os.pread(self._status, 4096, 0))[1])  # type: ignore[index]
+        switches = int(_INVOLUNTARY.search(os.pread(self._files[2], 4096, 0))[1])  # type: ignore[index]
         new, ran = switches - self._switches, ran_ns - self._ran_at_switches_ns
         self._switches, self._ran_at_switches_ns = switches, ran_ns
         return new >= FEWEST_YIELDS and ran < new * LONGEST_TURN_NS
 
     def has_run(self) -> bool:
-        """Whether it has run since look()."""
-        return int(os.pread(self._schedule, 64, 0).split()[2]) != self.turns
+        """Return whether it has run since look(), or ended."""
+        try:
+            return self._scheduled()[2] != self._turns
+        except (ProcessLookupError, IndexError):
+            return True

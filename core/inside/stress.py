@@ -15,12 +15,11 @@ STACKS_SIGNAL = signal.SIGRTMAX - 1  # nobody's: servers have uses for SIGUSR1 a
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """options: `switch_interval_s`, which is nothing to an interpreter without its GIL."""
-    faulthandler.enable(_new_file(folder, CRASH))
-    faulthandler.register(STACKS_SIGNAL, _new_file(folder, HANG), all_threads=True)
+    """Begin. options: `switch_interval_s`, which is nothing to an interpreter without its GIL."""
+    crash, hang = (  # open until the process ends
+        os.open(os.path.join(folder, f"{name}-{os.getpid()}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        for name in (CRASH, HANG)
+    )
+    faulthandler.enable(crash)
+    faulthandler.register(STACKS_SIGNAL, hang, all_threads=True)
     sys.setswitchinterval(options["switch_interval_s"])
-
-
-def _new_file(folder: str, name: str) -> int:
-    """The descriptor of a file of this process, open until it ends."""
-    return os.open(os.path.join(folder, f"{name}-{os.getpid()}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -7,11 +7,13 @@ from contextlib import suppress
 from time import monotonic, perf_counter_ns
 from typing import Any, Required, TypedDict
 
+from core import record
 from core.decode import Misfit, decoded, sentence
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.messages import NOTHING, Message, message
-from core.record import Count, HostFacts, RuntimeFacts, Window
+from core.record import RuntimeFacts, Window
+from core.saved import HostFacts
 from lab.hosts import archive
 from lab.hosts.clock import Offset, Trip, estimate
 from lab.hosts.frames import CLOCK, LEASE_S, MOST_REPLY_BYTES, BadFrame, Frames, Kind, frame
@@ -51,14 +53,6 @@ class Inside(TypedDict):
     root: str
 
 
-class Reach(TypedDict):
-    """How far it is from one host to another."""
-
-    least_ns: Count
-    median_ns: Count
-    bytes_per_s: Count
-
-
 ANSWERS: Mapping[str, Any] = {  # what an agent may answer, checked before it is used
     "facts": Facts,
     "find": dict[str, Found],
@@ -76,7 +70,7 @@ ANSWERS: Mapping[str, Any] = {  # what an agent may answer, checked before it is
     "inside_files": dict[str, str],
     "inside_end": str | None,
     "listen": str,
-    "reach": Reach,
+    "reach": record.Link,
 }
 CALL_S = 60.0
 PROBES = 15

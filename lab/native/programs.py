@@ -173,9 +173,8 @@ def store_reason(path: Path, reason: Message) -> None:
 
 
 def stored_reason(path: Path) -> Message:
-    """What store_reason() wrote, or an earlier version, which wrote text."""
-    text = path.read_text(encoding="utf-8")
-    return Message.from_json(json.loads(text) if text.startswith("{") else text)
+    """What store_reason() wrote."""
+    return Message.from_json(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _made(build: Build, lock: int) -> Message:

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import TimeoutExpired
@@ -275,8 +276,8 @@ def _folders() -> Iterator[tuple[str, Path]]:
         if os.path.isabs(text):
             yield "PATH", Path(text)
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    for folder in sorted(root.glob("versions/*/bin")):
-        yield "pyenv", folder
+    with suppress(OSError):  # another user's PYENV_ROOT, which may not be entered
+        yield from (("pyenv", folder) for folder in sorted(root.glob("versions/*/bin")))
 
 
 def _binaries(folder: Path, minors: Container[int]) -> list[Path]:

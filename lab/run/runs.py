@@ -86,7 +86,7 @@ def titles(*runs: Run) -> dict[str, str]:
     """What reports call the systems, by number or name: those that are here, and those that *runs* had besides."""
     titles = {system.key: str(system.title) for system in built_in()}
     for plan in (SavedPlan.from_json(run.plan) for run in runs):
-        titles |= {system.name: system.title for system in plan.outside}
+        titles |= {name: system.title for name, system in plan.outside.items()}
         titles |= {one.key: str(one.title) for one in (service.systems(plan.user_service) if plan.user_service else ())}
     return titles
 

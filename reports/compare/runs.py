@@ -1,142 +1,313 @@
-"""Two saved runs, cell by cell: is B faster than A? The statistics are those of one run, unpaired."""
+"""Two saved runs, cell by cell: is B faster than A? Rows and forest plot are those of the report of one run. Pure."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, repeat
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from core.errors import BadInput
-from core.messages import NOTHING, SEMICOLON, Message, listed, message
-from core.result import Run
-from reports.compare.comparable import obstacles, remarks
-from reports.compare.notes import nothing_in_common, readings, troubles
-from reports.compare.pairs import Pair, in_run, pairs
-from reports.compare.samples import Sample, Saved, of_run
+from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
+from core.saved import SavedPlan
+from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
+from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
+from reports.facts.cells import Row, groups, setting_key
+from reports.facts.comparisons import Comparison
+from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
+from reports.facts.settings import Settings, value_text
+from reports.facts.traces import of_row
 from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired
-from reports.statistics.verdict import Verdict, judge_runs, slower_beyond
+from reports.statistics.verdict import judge_runs, slower_beyond
+from reports.topics.comparisons import caption, columns, figures, ratio_scale
+
+PER_REQUEST = message("Time per request: wall time over requests.")
+PER_PROCESS = message("A run of pyperf (one process) counts as one block: the median of its values.")
+PYPERF = "pyperf"  # name of the plan of a run that was read from a pyperf file
+SHOWN_CELLS = 8
+UNITS = (("s", 10**15), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
+Outcome = Literal["passed", "slower", "open"]
+Pair = tuple[Row, Row]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellComparison:
-    """One cell of both runs. A is the denominator: a ratio above 1 says that B, the numerator, is faster.
+class ComparedCell:
+    """A cell that both runs have. A is the denominator: a ratio above 1 says that B, the numerator, is faster.
 
-    sample: the cell as A has it
-    medians_fs: median time in A and in B; None where no block is ok
-    unlike: parameters that B has otherwise, which happens only where that was allowed
+    rows:     of the cell in A and in B; they differ in parameters only where that was allowed
+    outcome:  what the threshold says; without a threshold every cell passes
     open_why: why a threshold cannot be said to be kept, however fast B seems; empty where it can
     """
 
-    sample: Sample
-    denominator: str
-    numerator: str
-    medians_fs: tuple[float | None, float | None]
-    verdict: Verdict
-    unlike: Message = NOTHING
-    open_why: Message = NOTHING
+    rows: Pair
+    name: Message
+    comparison: Comparison
+    outcome: Outcome
+    open_why: Message
+
+    @property
+    def medians_fs(self) -> list[float | None]:
+        """The median times in A and in B; None where no block is ok."""
+        return [median(times.values()) if (times := times_fs(row)) else None for row in self.rows]
 
     def to_json(self) -> dict[str, Any]:
-        """As an element of comparisons in result.json, with the runtime and the arm."""
-        return {
-            "system": self.sample.system,
-            "params": dict(self.sample.params),
-            "runtime": self.sample.runtime,
-            "arm": self.sample.arm,
-            "numerator": self.numerator,
-            "denominator": self.denominator,
-            "step": "other",
-            **self.verdict.to_json(),
-            "why": listed((why for why in (self.verdict.why, self.unlike) if why), SEMICOLON).to_json(),
-        }
+        """Return the comparison as an element of comparisons in result.json, with the runtime and the arm."""
+        arm = {"runtime": self.rows[0].cells[0].runtime, "arm": self.rows[0].runtime}
+        return self.comparison.to_json() | arm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
     """Every cell that both runs have, in the order of A, and what must be said with it.
 
-    names: of A and B
     troubles: what was not used, or should not have been compared; notes: how to read it
     """
 
-    names: tuple[str, str]
-    comparisons: tuple[CellComparison, ...]
-    troubles: tuple[Message, ...]
-    notes: tuple[Message, ...]
+    runs: Sequence[Member]
+    cells: Sequence[ComparedCell]
+    troubles: Sequence[Message]
+    notes: Sequence[Message]
 
 
-def compare_runs(
-    a: Run | Saved, b: Run | Saved, names: tuple[str, str], anyway: bool = False, share: float | None = None
-) -> Compared:
-    """Compare every cell that both runs have; A is the baseline.
+def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float | None = None) -> Compared:
+    """Compare every cell that both of two runs have; A is the baseline.
 
-    names:  of A and B, for people
     anyway: compare also what must not be: another machine, another method, and cells whose parameters differ,
             where either run has just one such of that system and arm
-    share:  the threshold of slower_cells(), if one is asked for: nothing larger is called equivalent
+    share:  the threshold, 0.05 for 5 %: a cell fails if B takes so much more time; nothing larger is equivalent
     Raises BadInput for what must not be compared, and if there is nothing to compare.
     """
-    a, b = (one if isinstance(one, Saved) else of_run(one) for one in (a, b))
-    against = obstacles(a, b)
+    a, b = runs
+    against, pairs = obstacles(runs), _pairs(a.timed, b.timed, loose=anyway)
     if against and not anyway:
         raise BadInput(
             "{a} (A) and {b} (B) must not be compared: {obstacles}. --anyway compares them all the same.",
-            a=names[0], b=names[1], obstacles=listed(against, SEMICOLON),
+            a=a.title, b=b.title, obstacles=listed(against, SEMICOLON),
         )  # fmt: skip
-    found = pairs(a, b, loose=anyway)
-    if not found:
-        raise BadInput(nothing_in_common(a, b, names))
-    return Compared(
-        names=names,
-        comparisons=tuple(_judged(found, names, share)),
-        troubles=tuple(troubles(a, b, found, against)),
-        notes=(*remarks(a, b), *readings(a, b, found)),
+    if not pairs:
+        raise BadInput(_nothing_in_common(a, b))
+    cells = _judged(pairs, runs, share)
+    overruled = [
+        message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
+        for obstacle in (*against, *_unlike_cells(pairs, a.settings))
+    ]
+    unused = [line for run, used in zip(runs, zip(*pairs, strict=True), strict=True) for line in _unused(run, used)]
+    differing = [message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)]
+    return Compared(runs=runs, cells=cells, troubles=[*overruled, *unused], notes=[*differing, *_readings(runs, cells)])
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    """Return what a cell has in common with the same cell of another run."""
+    return (*setting_key(row.system, row.params), row.runtime)
+
+
+def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
+    """Return cells of the same system, parameters and arm, in the order of A.
+
+    loose: also those whose parameters differ, where either run has just one more of that system and arm
+    """
+    in_a, in_b = ({_key(row): row for row in rows} for rows in (a, b))
+    partners = {key: in_b[key] for key in in_a if key in in_b}
+    if loose:
+        rest_a, rest_b = (_single([row for row in rows if _key(row) not in partners]) for rows in (a, b))
+        partners |= {_key(row): rest_b[kind] for kind, row in rest_a.items() if kind in rest_b}
+    return [(row, partners[key]) for key, row in in_a.items() if key in partners]
+
+
+def _single(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+    """Return the rows that are the only one of their system and arm."""
+    count = Counter((row.system, row.runtime) for row in rows)
+    return {kind: row for row in rows if count[kind := (row.system, row.runtime)] == 1}
+
+
+def _unlike(a: Row, b: Row) -> Message:
+    """Return the parameters that differ, or nothing."""
+    of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in (a, b))
+    return listed(
+        message("{name} is {a} in A and {b} in B", name=name, a=of_a.get(name, "unset"), b=of_b.get(name, "unset"))
+        for name in dict.fromkeys([*of_a, *of_b])
+        if of_a.get(name) != of_b.get(name)
     )
 
 
-def _judged(found: Sequence[Pair], names: tuple[str, str], share: float | None) -> list[CellComparison]:
+def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) -> list[ComparedCell]:
+    times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
+    gates = {place: _in_runs(map(_gate, pair)) for place, pair in enumerate(pairs) if any(map(_gate, pair))}
     margin = MARGIN if share is None else min(MARGIN, share)
-    verdicts = judge_runs(  # of times in any unit: only ratios count
-        {place: pair.times_fs for place, pair in enumerate(found)},
-        margin=margin,
-        gates={place: pair.gate for place, pair in enumerate(found) if pair.gate},
-    )
-    fewest = fewest_blocks_unpaired(max(1, sum(not pair.gate for pair in found)))
-    return [_comparison(pair, names, verdicts[place], fewest) for place, pair in enumerate(found)]
+    verdicts = judge_runs(times, margin=margin, gates=gates)  # of times in any unit: only ratios count
+    fewest = fewest_blocks_unpaired(max(1, len(pairs) - len(gates)))
+    cells = []
+    for place, (a, b) in enumerate(pairs):
+        verdict, (in_a, in_b) = verdicts[place], map(len, times[place])
+        comparison = Comparison(
+            **vars(verdict) | {"why": chained([verdict.why, _unlike(a, b)])}, system=a.system, params=dict(a.params),
+            denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(in_a, in_b),
+        )  # fmt: skip
+        open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
+        if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
+            open_why = message(
+                "A has {in_a} and B {in_b} blocks; `slower` takes {fewest} in each for so many cells",
+                in_a=in_a, in_b=in_b, fewest=fewest,
+            )  # fmt: skip
+        is_slower = share is not None and slower_beyond(verdict, share)
+        outcome: Outcome = "slower" if is_slower else "open" if open_why and share is not None else "passed"
+        name = _named([a], runs[0].settings.where)
+        cells.append(ComparedCell(rows=(a, b), name=name, comparison=comparison, outcome=outcome, open_why=open_why))
+    return cells
 
 
-def _comparison(pair: Pair, names: tuple[str, str], verdict: Verdict, fewest: int) -> CellComparison:
-    of_a, of_b = (median(times) if times else None for times in pair.times_fs)
-    return CellComparison(
-        sample=pair.a,
-        denominator=names[0],
-        numerator=names[1],
-        medians_fs=(of_a, of_b),
-        verdict=verdict,
-        unlike=pair.unlike,
-        open_why=_open_why(pair, verdict, fewest),
-    )
+def _in_runs(said: Iterable[Message]) -> Message:
+    """Return what is said of A and of B: 'in A it failed; in B it failed'."""
+    return chained(message("in {run} {what}", run=run, what=what) for run, what in zip("AB", said, strict=True) if what)
 
 
-def _open_why(pair: Pair, verdict: Verdict, fewest: int) -> Message:
-    """What of B is not measured, or why no verdict could have come out; fewest: blocks that `slower` takes."""
-    if pair.gate:
-        return pair.gate
-    if pair.b.trouble:
-        return in_run("B", pair.b.trouble)
-    in_a, in_b = (len(times) for times in pair.times_fs)
-    if min(in_a, in_b) >= fewest or verdict.verdict != "inconclusive":
+def _gate(row: Row) -> Message:
+    """Return why no verdict can rest on *row*, or nothing."""
+    if not row.good:
+        return row.trouble
+    if not (blocks := blocks_to_time(row.good)):
         return NOTHING
     return message(
-        "A has {in_a} and B {in_b} blocks; `slower` takes {fewest} in each for so many cells",
-        in_a=in_a, in_b=in_b, fewest=fewest,
+        "it was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
+        least_s=LEAST_TIMED_NS / 1e9, blocks=blocks,
     )  # fmt: skip
 
 
-def slower_cells(comparisons: Iterable[CellComparison], share: float) -> list[CellComparison]:
-    """Those in which B takes more time by *share* (0.05 for 5 %) at least, with the whole interval."""
-    return [one for one in comparisons if slower_beyond(one.verdict, share)]
+def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
+    """Return the names of cells, arms of the same cell together: 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
+    cells = []
+    for alike in groups(rows):
+        cell, arms = name(alike[0].system, alike[0].params), ", ".join(row.runtime for row in alike)
+        cells.append(message("{name} ({arms})", name=cell, arms=arms) if arms else cell)
+    return listed(cells, SEMICOLON)
 
 
-def open_cells(comparisons: Iterable[CellComparison]) -> list[CellComparison]:
-    """Those of which a threshold says nothing: a cell of B failed, or no verdict was possible."""
-    return [one for one in comparisons if one.open_why]
+def _nothing_in_common(a: Member, b: Member) -> Message:
+    """Return the error for two runs without a pair: why, and what to do."""
+    unlike = _unlike_cells(_pairs(a.timed, b.timed, loose=True), a.settings)
+    if unlike:
+        return message(
+            "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
+            "with --anyway.",
+            a=a.title, b=b.title, unlike=unlike[0],
+        )  # fmt: skip
+    return message(
+        "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
+        a=a.title, b=b.title, in_a=_few(a), in_b=_few(b),
+    )  # fmt: skip
+
+
+def _few(run: Member) -> Message:
+    cells, more = _named(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
+    if more <= 0:
+        return cells
+    return plural("{cells} and {count} more", "{cells} and {count} more", count=more, cells=cells)
+
+
+def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
+    """Return the pairs with unlike parameters: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
+    alike: dict[Message, list[Row]] = {}
+    for a, b in pairs:
+        alike.setdefault(_unlike(a, b), []).append(a)
+    return [
+        message("{unlike} for {cells}", unlike=unlike, cells=_named(rows, lambda system, _: settings.number(system)))
+        for unlike, rows in alike.items()
+        if unlike
+    ]
+
+
+def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
+    """Yield the cells that only *run* has, and what is wrong with others. used: those that were compared"""
+    keys, name = set(map(_key, used)), run.settings.where
+    if alone := _named([row for row in run.timed if _key(row) not in keys], name):
+        yield message("Only in {run}, so not compared: {cells}.", run=run.letter, cells=alone)
+    failed = [
+        message("{cell}: {trouble}", cell=_named([row], name), trouble=row.trouble) for row in run.timed if row.trouble
+    ]
+    for what in (*failed, *run.view.run.damaged):
+        yield message("Not used of {run}: {what}.", run=run.letter, what=what)
+
+
+def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
+    """Return which times were compared, of how many blocks, and which way the ratio goes."""
+    times = dict.fromkeys(_reading(run.view.plan) for run in runs)
+    blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
+    medians = message("A, B: medians of {blocks}.", blocks=listed(blocks, last=AND))
+    ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below 1 slower.")
+    judged = sum(one.comparison.verdict != "invalid" for one in cells)
+    adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
+    return [*times, medians, ratio, *(adjusted if judged > 1 else [])]
+
+
+def _reading(plan: SavedPlan) -> Message:
+    """Return how the times of a run were made, which a pyperf file that gilscope exported has as its description."""
+    if plan.name != PYPERF:
+        return PER_REQUEST
+    return verbatim(plan.description) if plan.description else PER_PROCESS
+
+
+def _blocks(counts: Sequence[int]) -> Message:
+    if min(counts) == max(counts):
+        return plural("{count} block", "{count} blocks", count=counts[0])
+    return message("{least} to {most} blocks", least=min(counts), most=max(counts))
+
+
+# ---- what it looks like ----------------------------------------------------------------------------------------------
+
+
+def time_text(time_fs: float | None) -> str:
+    """Return femtoseconds for people, with four digits: '1.600 s', '84.21 us'; '-' for none."""
+    if time_fs is None:
+        return ABSENT
+    unit, size = next((unit for unit in UNITS if time_fs >= unit[1]), UNITS[-1])
+    return f"{f'{time_fs / size:#.4g}'.rstrip('.')} {unit}"
+
+
+def document(compared: Compared) -> Document:
+    """Return the runs, and the comparison of every cell that both have."""
+    about = tuple(message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs)
+    whys = dict.fromkeys(
+        one.comparison.why for one in compared.cells if one.comparison.verdict in ("inconclusive", "invalid")
+    )
+    table, notes = _table(compared), (*compared.troubles, *compared.notes)
+    brief = replace(table, columns=table.columns[:-1], caption=NOTHING)
+    without = (message("No verdict: {why}.", why=why) for why in whys)
+    title = message("Comparison")
+    section = Section(
+        key="comparison", title=title, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes)
+    )
+    sections = (section, runs_section(compared.runs))
+    return Document(name=str(title), title=title, about=about, sections=sections, has_cells=False)
+
+
+def _table(compared: Compared) -> Table:
+    """Return a line for each cell, those of a setting together, with the reason last."""
+    scale = ratio_scale([one.comparison for one in compared.cells])
+    first, *forest = columns(scale, message("Runtime"))
+
+    def head(one: ComparedCell) -> Message:
+        return compared.runs[0].settings.name(one.comparison.system, one.comparison.params)
+
+    def line(one: ComparedCell) -> Line:
+        cells = [run.cells(of_row(row)) for run, row in zip(compared.runs, one.rows, strict=True)]
+        return (
+            words(one.rows[0].runtime),
+            *map(number, one.medians_fs, repeat(time_text), cells),
+            *figures(one.comparison, scale, " ".join(cells)),
+            number(one.comparison.p, "{:.2g}".format),
+            words(one.comparison.why),
+        )
+
+    return Table(
+        name=message("Comparison"),
+        columns=(
+            first,
+            *(Column(head=verbatim(run.letter), is_number=True) for run in compared.runs),
+            *forest,
+            Column(head=message("p"), is_number=True, rank=1),
+            Column(head=message("Why")),
+        ),
+        groups=tuple(Group(head=name, lines=tuple(map(line, cells))) for name, cells in groupby(compared.cells, head)),
+        kind="forest", key="forest", caption=caption(),
+    )  # fmt: skip

@@ -14,11 +14,12 @@ from typing import Any
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from core.result import Run
-from reports.compare.comparable import MACHINE, SURROUNDINGS
-from reports.compare.samples import FS_PER_S, BlockTime, Sample, Saved, of_run
+from reports.compare.members import MACHINE, SURROUNDINGS, times_fs
+from reports.compare.pyperf_import import FS_PER_S
+from reports.compare.runs import PER_REQUEST
 from reports.exports.writing import Exported, written
-from reports.facts.arrangement import value_text
+from reports.facts.cells import Row
+from reports.facts.settings import value_text
 from reports.view import View
 
 VERSION = "1.0"
@@ -31,18 +32,17 @@ def export(view: View, to: Path) -> Exported:
     Values are seconds per request: wall time over requests.
     Raises BadInput if there is no block that is ok, or nowhere to write.
     """
-    run, saved = view.run, of_run(view.run)
-    arms = dict.fromkeys(sample.arm for sample in saved.samples if sample.times)
+    arms = dict.fromkeys(row.runtime for row in view.rows if times_fs(row))
     if not arms:
-        raise BadInput("Run {run} has no block that is ok, so there is nothing to export.", run=run.run_id)
-    files = {_path_of(arm, to, len(arms)): _document(run, saved, arm) for arm in arms}
+        raise BadInput("Run {run} has no block that is ok, so there is nothing to export.", run=view.run.run_id)
+    files = {_path_of(arm, to, len(arms)): _document(view, arm) for arm in arms}
     texts = {path: json.dumps(document, indent=1, ensure_ascii=False) + "\n" for path, document in files.items()}
     left_out = (
-        message("{name} ({arm}): {trouble}", name=_name(sample), arm=sample.arm, trouble=sample.trouble)
-        for sample in saved.samples
-        if sample.trouble
+        message("{name} ({arm}): {trouble}", name=_name(row), arm=row.runtime, trouble=row.trouble)
+        for row in view.rows
+        if row.trouble
     )
-    return Exported(paths=written(texts), left_out=tuple(left_out))
+    return written(texts, left_out)
 
 
 def _path_of(arm: str, path: Path, arms: int) -> Path:
@@ -52,52 +52,53 @@ def _path_of(arm: str, path: Path, arms: int) -> Path:
     return path if arms == 1 else path.with_name(f"{path.stem}-{safe}.json")
 
 
-def _document(run: Run, saved: Saved, arm: str) -> dict[str, Any]:
-    samples = [sample for sample in saved.samples if sample.arm == arm and sample.times]
+def _document(view: View, arm: str) -> dict[str, Any]:
+    rows = [row for row in view.rows if row.runtime == arm and times_fs(row)]
     return {
         "version": VERSION,
-        "metadata": _one_line(_common(run, saved, samples[0])),
-        "benchmarks": [_benchmark(sample) for sample in samples],
+        "metadata": _one_line(_common(view, rows[0])),
+        "benchmarks": [_benchmark(row) for row in rows],
     }
 
 
-def _common(run: Run, saved: Saved, sample: Sample) -> dict[str, Any]:
+def _common(view: View, row: Row) -> dict[str, Any]:
     """Metadata of the whole file: where pyperf has a name for a fact, by that name."""
-    facts = saved.runtimes.get(sample.runtime, {})
+    run, runtime = view.run, row.cells[0].runtime
+    facts, machine = run.runtimes.get(runtime, {}), run.machine
     return {
         "unit": "second",
         "loops": 1,
         "date": run.started_at,
-        "cpu_model_name": saved.machine.get("cpu"),
-        "cpu_count": saved.machine.get("cores"),
-        "platform": saved.machine.get("kernel"),
+        "cpu_model_name": machine.get("cpu"),
+        "cpu_count": machine.get("cores"),
+        "platform": machine.get("kernel"),
         "python_implementation": facts.get("implementation"),
         "python_version": facts.get("version"),
         "python_compiler": facts.get("compiler"),
         "python_executable": facts.get("executable"),
         "python_config_args": facts.get("flags", {}).get("configure"),
         "gilscope_run": run.run_id,
-        "gilscope_arm": sample.arm,
-        "gilscope_runtime": sample.runtime,
-        "gilscope_value": str(saved.reading),
-        "gilscope_machine": json.dumps({name: saved.machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
-        "gilscope_method": json.dumps(saved.method.to_json(), sort_keys=True),
+        "gilscope_arm": row.runtime,
+        "gilscope_runtime": runtime,
+        "gilscope_value": str(PER_REQUEST),
+        "gilscope_machine": json.dumps({name: machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
+        "gilscope_method": json.dumps(view.plan.method.to_json(), sort_keys=True),
     }
 
 
-def _benchmark(sample: Sample) -> dict[str, Any]:
+def _benchmark(row: Row) -> dict[str, Any]:
     metadata = {
-        "name": _name(sample),
-        "gilscope_system": sample.system,
-        "gilscope_title": sample.title,
-        "gilscope_params": json.dumps(dict(sample.params), sort_keys=True),
-        "gilscope_left_out": str(sample.trouble),
+        "name": _name(row),
+        "gilscope_system": row.system,
+        "gilscope_title": row.title,
+        "gilscope_params": json.dumps(dict(row.params), sort_keys=True),
+        "gilscope_left_out": str(row.trouble),
     }
-    return {"metadata": _one_line(metadata), "runs": [_run(one) for one in sample.times]}
-
-
-def _run(one: BlockTime) -> dict[str, Any]:
-    return {"metadata": {"gilscope_block": one.block}, "values": [one.request_fs / FS_PER_S]}
+    runs = [
+        {"metadata": {"gilscope_block": block}, "values": [time_fs / FS_PER_S]}
+        for block, time_fs in times_fs(row).items()
+    ]
+    return {"metadata": _one_line(metadata), "runs": runs}
 
 
 def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,16 +107,13 @@ def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in lines.items() if value not in (None, "")}
 
 
-def _name(sample: Sample) -> str:
-    """System and the parameters that are not at their defaults: the same in every run of the same cell."""
-    system = f"system {sample.system}" if sample.system.isdigit() else sample.system
-    chosen = (f"{name}={value_text(value)}" for name, value in sample.params.items() if _is_chosen(name, sample.params))
+def _name(row: Row) -> str:
+    """Return system and the parameters that are not at their defaults: the same in every run of the same cell."""
+    system = f"system {row.system}" if row.system.isdigit() else row.system
+    chosen = []
+    for name, value in row.params.items():
+        known = PARAMETERS.get(name)
+        default = known and (row.params.get(known.same_as) if known.same_as else known.default)
+        if not known or value != default:
+            chosen.append(f"{name}={value_text(value)}")
     return " ".join([system, *chosen])
-
-
-def _is_chosen(name: str, params: Mapping[str, Any]) -> bool:
-    known = PARAMETERS.get(name)
-    if known is None:
-        return True
-    default = params.get(known.same_as) if known.same_as else known.default
-    return bool(params[name] != default)

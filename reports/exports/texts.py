@@ -14,43 +14,36 @@ from reports.report import report
 from reports.view import View
 
 Texts = dict[str, Callable[[], str]]
-TABLE, RECORD = "results", "record"
 
 
 def csv(view: View, to: Path) -> Exported:
-    """cells.csv and table.csv in the folder *to*. Raises BadInput if it cannot be written."""
-    return _in(to, csv_files(view))
+    """Write cells.csv and table.csv into the folder *to*. Raises BadInput if they cannot be written."""
+    return written({to / name: make() for name, make in csv_files(view).items()})
 
 
 def markdown(view: View, to: Path) -> Exported:
-    """table.md, findings.md and the record that the plan asks for, in the folder *to*. Raises BadInput."""
-    return _in(to, markdown_files(view, report(view), ENGLISH))
+    """Write table.md, findings.md and the record that the plan asks for into the folder *to*. Raises BadInput."""
+    return written({to / name: make() for name, make in markdown_files(view, report(view), ENGLISH).items()})
 
 
 def csv_files(view: View) -> Texts:
-    """What makes each CSV file of a run, by file name."""
+    """Return what makes each CSV file of a run, by file name."""
     return {"table.csv": lambda: rows_sheet(view.rows), "cells.csv": lambda: cells_sheet(view.run)}
 
 
 def markdown_files(view: View, document: Document, language: Language) -> Texts:
-    """What makes each Markdown file of a run, by file name. document: its report
+    """Return what makes each Markdown file of a run, by file name. document: its report
 
     findings.md is the whole report; table.md and VIEW.md (echo.md, ...) are single topics of it.
     """
-    files: Texts = {
-        "findings.md": lambda: rendered(document, language),
-        "table.md": lambda: rendered(_topic(document, TABLE), language),
-    }
+
+    def topic(key: str) -> str:
+        sections = tuple(section for section in document.sections if section.key == key)
+        return rendered(replace(document, sections=sections), language)
+
+    files: Texts = {"findings.md": lambda: rendered(document, language), "table.md": lambda: topic("results")}
     if view.plan.view:
-        files[f"{view.plan.view}.md"] = lambda: rendered(_topic(document, RECORD), language)
+        files[f"{view.plan.view}.md"] = lambda: topic("record")
     if view.plan.name == "record" or covers_the_seed(view.rows):
         files["record.md"] = lambda: rendered(record(view), language)
     return files
-
-
-def _topic(document: Document, key: str) -> Document:
-    return replace(document, sections=tuple(section for section in document.sections if section.key == key))
-
-
-def _in(folder: Path, files: Texts) -> Exported:
-    return Exported(paths=written({folder / name: make() for name, make in files.items()}))

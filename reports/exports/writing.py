@@ -1,7 +1,6 @@
 """What every export has in common: what it gives back, and how its files are written."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,20 +17,13 @@ class Exported:
     left_out: tuple[Message, ...] = ()
 
 
-@contextmanager
-def writable() -> Iterator[None]:
-    """Raises BadInput where a file cannot be written."""
+def written(contents: Mapping[Path, str | bytes], left_out: Iterable[Message] = ()) -> Exported:
+    """Write each content to its path, making folders. Raises BadInput."""
     try:
-        yield
-    except OSError as error:
-        path, cause = str(error.filename), str(error.strerror or error)
-        raise BadInput("{path} cannot be written: {cause}; name another place.", path=path, cause=cause) from error
-
-
-def written(texts: Mapping[Path, str]) -> tuple[Path, ...]:
-    """Write each text to its path, making folders; the paths. Raises BadInput."""
-    with writable():
-        for path, text in texts.items():
+        for path, content in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(path, text)
-    return tuple(texts)
+            write(path, content)
+    except OSError as error:
+        named, cause = str(error.filename), str(error.strerror or error)
+        raise BadInput("{path} cannot be written: {cause}; name another place.", path=named, cause=cause) from error
+    return Exported(paths=tuple(contents), left_out=tuple(left_out))

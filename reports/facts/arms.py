@@ -5,8 +5,8 @@ from typing import Any
 
 from core.result import CellResult, Run
 from core.runtime import NATIVE
+from reports.facts.cells import setting_key
 from reports.facts.steps import Step
-from reports.facts.summary import setting_key
 
 
 def addresses(run: Run) -> dict[str, str]:

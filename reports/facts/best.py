@@ -12,10 +12,10 @@ from core.cell import Value
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan
+from reports.facts.cells import Row, runtimes
 from reports.facts.loops import is_open
 from reports.facts.pairs import Pair, pair_of, times_ns
 from reports.facts.steps import steps_to_the_last
-from reports.facts.summary import Row, runtimes
 from reports.statistics.stats import FEWEST_FOR_RANGE
 
 BEST = "best"

@@ -1,21 +1,100 @@
-"""How an interpreter was built, in words. Pure."""
+"""How interpreters were built and which versions were measured, as the run itself says; where builds differ. Pure."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-from core.messages import NOTHING, Message, listed, message
+from core.messages import COMMA, NOTHING, Message, listed, message, verbatim
+from core.record import Program
+from core.result import Run
+from core.runtime import NATIVE
+from reports.document.model import ABSENT
+from reports.facts.cells import Row
 
+YES, NO, UNKNOWN = message("yes"), message("no"), message("unknown")
+NAMED = {"version": message("version"), "compiler": message("compiler")}
 FLAGS = {
-    "pgo": (message("PGO"), message("no PGO")),
-    "lto": (message("LTO"), message("no LTO")),
-    "shared": (message("shared library"), message("static")),
+    "pgo": message("PGO"),
+    "lto": message("LTO"),
+    "shared": message("shared library"),
+    "debug": message("debug"),
+    "tail_call": message("tail calls"),
+    "jit": message("JIT"),
 }
-MORE_FLAGS = {"debug": message("debug"), "tail_call": message("tail calls"), "jit": message("JIT")}
+WITHOUT = {"pgo": message("no PGO"), "lto": message("no LTO"), "shared": message("static")}
+
+Facts = Mapping[Message, Message]  # values by label
 
 
 def build_flags(flags: Mapping[str, Any]) -> Message:
-    """'PGO, no LTO, static'; nothing where they are not known, as of native programs."""
-    if not all(name in flags for name in FLAGS):
+    """Return 'PGO, no LTO, static'; nothing if these are not known, as of native programs."""
+    if not all(name in flags for name in WITHOUT):
         return NOTHING
-    known = [has if flags[name] else lacks for name, (has, lacks) in FLAGS.items()]
-    return listed([*known, *(words for name, words in MORE_FLAGS.items() if flags.get(name))])
+    words = (label if flags.get(name) else WITHOUT.get(name) for name, label in FLAGS.items())
+    return listed(filter(None, words))
+
+
+def build_facts(facts: Mapping[str, Any]) -> Facts:
+    """Return the version, the compiler and the flags of an interpreter in words."""
+    flags = facts.get("flags", {})
+    told = {label: UNKNOWN if name not in flags else YES if flags[name] else NO for name, label in FLAGS.items()}
+    return known(facts, NAMED) | told
+
+
+def known(facts: Mapping[str, Any], labels: Mapping[str, Message]) -> dict[Message, Message]:
+    """Return what *facts* say by the label of each key."""
+    return {label: verbatim(str(facts[key])) if facts.get(key) else UNKNOWN for key, label in labels.items()}
+
+
+def by_label(facts: Mapping[str, Facts], absent: Message = UNKNOWN) -> dict[Message, dict[str, Message]]:
+    """Return {label: {name: value}} of {name: {label: value}}. absent: the value where a name has none"""
+    labels = dict.fromkeys(label for of_one in facts.values() for label in of_one)
+    return {label: {name: of_one.get(label, absent) for name, of_one in facts.items()} for label in labels}
+
+
+def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMMA) -> list[Message]:
+    """Return 'PGO: yes (3.11), no (3.14t)' for each fact that is not the same everywhere. facts: its value by name"""
+    lines = []
+    for label, values in facts.items():
+        names: dict[Message, list[str]] = {}
+        for name, value in values.items():
+            names.setdefault(value, []).append(name)
+        each = [message("{value} ({names})", value=value, names=", ".join(who)) for value, who in names.items()]
+        if len(each) > 1:
+            lines.append(message("{label}: {values}", label=label, values=listed(each, joint)))
+    return lines
+
+
+def differences(facts: Mapping[str, Mapping[str, Any]]) -> list[Message]:
+    """Return where the builds called so differ: version, compiler and flags; native programs aside."""
+    return unlike(by_label({name: build_facts(of_one) for name, of_one in facts.items() if name != NATIVE}))
+
+
+def packages(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name and version of what is installed beside an interpreter."""
+    return {name: version for files in facts.get("packages", {}).values() for name, version in files.items()}
+
+
+def service_version(run: Run, row: Row) -> str:
+    """Return `libuv 1.44.2`; of a Python service `uvloop 0.23.0, CPython 3.14.7`; `-` if the run does not say.
+
+    Of a program its libraries, and the Java that ran it; its own version if it names none.
+    """
+    if row.runtime == NATIVE:
+        program = _program(row, "services")
+        named, last = program.get("packages", {}), {"Java": program.get("java")}
+    else:
+        facts = run.runtimes.get(row.runtime, {})
+        named = {name: version for name, version in packages(facts).items() if name in row.system}
+        program, last = {}, {"CPython": facts.get("version")}
+    parts = [f"{name} {version}" for name, version in {**named, **last}.items() if version]
+    return ", ".join(parts) or program.get("version") or ABSENT
+
+
+def client_version(row: Row) -> str:
+    """Return the version of a load generator; `-` if the run does not say."""
+    return _program(row, "clients").get("version") or ABSENT
+
+
+def _program(row: Row, side: Literal["services", "clients"]) -> Program:
+    processes = getattr(row.good[0], side) if row.good else ()
+    return processes[0].get("program", {}) if processes else {}

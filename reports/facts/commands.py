@@ -11,7 +11,7 @@ ALL_RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
 
 
 def command_line(run: Run, *without: str) -> str:
-    """The command that began the run, as one types it, but for the flags *without* and the folder."""
+    """Return the command that began the run, as one types it, but for the flags *without* and the folder."""
     arguments = run.command or ["runner.py"]
     dropped = ("--out", *without)
     kept = [
@@ -23,33 +23,25 @@ def command_line(run: Run, *without: str) -> str:
 
 
 def repeat_command(run: Run) -> str:
-    """The command that measures the same cells in the same order again."""
+    """Return the command that measures the same cells in the same order again."""
     command = command_line(run)
     return command if " --seed" in command else f"{command} --seed {run.seed}"
 
 
 def resume_command(run: Run) -> str:
-    """The command that goes on with the run, in the folder that it was begun in."""
-    return shlex.join([*PROGRAM.split(), "--resume", folder(run)])
+    """Return the command that goes on with the run, in the folder that it was begun in: --out, or that of its name."""
+    words = [word for argument in run.command for word in argument.split("=", 1)]
+    folder = words[words.index("--out") + 1] if "--out" in words[:-1] else f"{RUNS_FOLDER}/{run.run_id}"
+    return shlex.join([*PROGRAM.split(), "--resume", folder])
 
 
 def more_blocks_command(run: Run, blocks: int) -> str:
-    """The command that adds so many blocks to the run: what it has measured stays, and its p bears the look."""
+    """Return the command that adds so many blocks to the run: what it has measured stays, and its p bears the look."""
     return f"{resume_command(run)} --blocks +{blocks}"
 
 
 def all_runtimes_command(run: Run) -> str:
-    """The command that measures every step; native programs have no other runtime, so there it is an experiment's."""
+    """Return the command that measures every step: an experiment's if all of the run is native programs."""
     if set(run.plan["runtimes"]) <= {NATIVE}:
         return f"{PROGRAM} --experiment evidence"
     return f"{command_line(run, '--runtime')} --runtime {ALL_RUNTIMES}"
-
-
-def folder(run: Run) -> str:
-    """Where the run was written: what --out said, else its place under the folder of runs."""
-    for before, argument in pairwise(["", *run.command]):
-        if before == "--out":
-            return argument
-        if argument.startswith("--out="):
-            return argument.removeprefix("--out=")
-    return f"{RUNS_FOLDER}/{run.run_id}"

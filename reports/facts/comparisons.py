@@ -10,6 +10,7 @@ from core.saved import Until
 from reports.facts.arms import addresses
 from reports.facts.best import Best, best_pairs
 from reports.facts.capacity import capacity
+from reports.facts.cells import runtimes, setting_key
 from reports.facts.factors import factors
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -27,7 +28,6 @@ from reports.facts.others import others
 from reports.facts.pairs import OVER_ALL, Pair, Setting, pairs
 from reports.facts.ran import shape_confounds
 from reports.facts.steps import NAMES, confounds, steps
-from reports.facts.summary import runtimes, setting_key
 from reports.facts.tails import tails
 from reports.statistics.dependence import DEPENDENT, dependence, depends
 from reports.statistics.evidence import MARGIN
@@ -123,7 +123,7 @@ class Comparison:
         """Of to_json(), and of what earlier versions kept. Raises TypeError where keys are missing."""
         known = {name: value for name, value in stored.items() if name in cls.__dataclass_fields__}
         for name in ("why", "obstacle"):
-            known[name] = Message.from_json(known.get(name, ""))
+            known[name] = Message.from_json(known.get(name, {}))
         for name in ("confounds", "notes"):
             known[name] = [Message.from_json(text) for text in known.get(name, ())]
         return cls(**known)

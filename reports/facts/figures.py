@@ -4,56 +4,78 @@ A new figure is a line of FIGURES. CPU time per request is divided by the reques
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
 from core.result import CellResult
-from reports.document.model import Form
-from reports.document.values import microseconds, seconds, whole
+from reports.document.model import Column, Form
+from reports.document.values import hundredths, microseconds, seconds, whole
 
-Figures = Mapping[str, Any]  # numbers by name; None where the cells do not say
+Reader = Callable[[CellResult], float | None]
+Figures = Mapping[str, Any]  # numbers by row_name; None if the cells do not say
+LESS, MORE = message("Less is better."), message("More is better.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
+class Shown:
+    """How tables show a figure.
+
+    key: what a page names it by. form: how people see it
+    rank: of its column in the table of rows, which lacks a figure without a rank. head, brief, over: as Column has them
+    """
+
+    key: str
+    form: Form
+    head: Message
+    rank: int | None = None
+    brief: Message = NOTHING
+    over: Message = NOTHING
+
+    @property
+    def column(self) -> Column:
+        """Its column in the table of rows."""
+        return Column(head=self.head, is_number=True, brief=self.brief, over=self.over, rank=self.rank or 0)
+
+
+@dataclass(frozen=True)
 class Figure:
-    """name: with its unit, as CSV and Parquet have it. key: what a page names it by. form: how people see it
+    """A number that each cell has.
 
-    read: of a cell; None if it does not say
-    is_percentile: of all requests of a row together; other figures are medians of its blocks
-    head: for people. over, brief, rank: on a terminal, as Column has them; without a rank it is of cells alone
+    name: with its unit; what its column in cells.csv and cells.parquet is called
+    meaning: one line for docs/exports.md. better: LESS, MORE or NOTHING
+    read: of a cell; None if the cell does not say
+    percentile: p99 and so on. A row has it of all its requests together; of other figures, the median of its blocks.
+        Two arms are compared by it (reports.facts.tails)
     """
 
     name: str
-    key: str
-    read: Callable[[CellResult], float | None]
-    form: Form
-    head: Message
-    is_percentile: bool = False
-    over: Message = NOTHING
-    brief: Message = NOTHING
-    rank: int | None = None
+    meaning: str
+    read: Reader
+    better: Message = NOTHING
+    shown: Shown | None = None
+    percentile: str = ""
 
-    def of_row(self, good: Sequence[CellResult], percentiles: Mapping[str, int]) -> float | None:
-        """Return the figure of a row, from its cells that are ok. percentiles: of all their requests together"""
-        if self.is_percentile:
-            return percentiles.get(self.name)
+    @property
+    def row_name(self) -> str:
+        """What its column in table.csv is called: a row has one kind of latency."""
+        return self.name.removeprefix("latency_")
+
+    def of_row(self, good: Sequence[CellResult], latency: Mapping[str, int]) -> float | None:
+        """Return the figure of a row. good: its cells that are ok. latency: of all their requests, as JSON"""
+        if self.percentile:
+            return latency.get(self.row_name)
         known = [value for cell in good if (value := self.read(cell)) is not None]
-        middle = median(known) if known else None
-        return round(middle) if known and isinstance(known[0], int) and middle is not None else middle
+        if not known:
+            return None
+        return round(median(known)) if isinstance(known[0], int) else median(known)
 
 
-def completion_ns(cell: CellResult) -> int:
+def completion_ns(cell: CellResult) -> int | None:
     """Return the median completion time of the clients: from release to last answer."""
-    times_ns = [client["completion_ns"] for client in cell.clients]
-    return round(median(times_ns)) if times_ns else 0
-
-
-def completion_max_ns(cell: CellResult) -> int:
-    """The time that the slowest client took for all of its requests."""
-    return max((client["completion_ns"] for client in cell.clients), default=0)
+    return round(median(client["completion_ns"] for client in cell.clients)) if cell.clients else None
 
 
 def requests_per_s(cell: CellResult) -> float:
@@ -61,124 +83,149 @@ def requests_per_s(cell: CellResult) -> float:
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
-def cpu_ns(processes: Sequence[Mapping[str, Any]], kind: str = "") -> int | None:
-    """CPU time of *processes* in all; kind is user or system, or "" for both. None if one does not say."""
-    names = [f"cpu_{kind}_ns"] if kind else ["cpu_user_ns", "cpu_system_ns"]
-    if not processes or any(name not in process for process in processes for name in names):
-        return None
-    spent_ns: list[int] = [process[name] for process in processes for name in names]
-    return sum(spent_ns)
+def cpu_ns(processes: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the CPU time of *processes* in all, user and system. None if one does not say."""
+    return _of_all(sum, processes, "cpu_user_ns", "cpu_system_ns")
+
+
+def _of_all(pool: Callable[[list[int]], int], processes: Sequence[Mapping[str, Any]], *names: str) -> int | None:
+    counts = [process[name] for process in processes for name in names if name in process]
+    return pool(counts) if counts and len(counts) == len(processes) * len(names) else None
 
 
 def per_request(total: float | None, cell: CellResult) -> float | None:
-    """A sum over all processes of a side, for each request that was answered; None where nothing was."""
+    """Return a sum over all processes of a side, for each request that was answered; None if nothing was."""
     return None if total is None or not cell.answered else total / cell.answered
 
 
-_TIME, _LATENCY, _CPU = message("completion s"), message("latency us"), message("CPU us/request")
+def _of_histogram(kind: str, name: str) -> Reader:
+    return lambda cell: getattr(cell, kind).get(name)
+
+
+def _counted(pool: Callable[[list[int]], int], processes: str, name: str) -> Reader:
+    return lambda cell: _of_all(pool, getattr(cell, processes), name)
+
+
+LATENCIES = {
+    "min": "shortest",
+    "mean": "mean",
+    "p50": "50th percentile of",
+    "p90": "90th percentile of",
+    "p99": "99th percentile of",
+    "p999": "99.9th percentile of",
+    "max": "longest",
+}
+USAGE: Mapping[str, tuple[Callable[[list[int]], int], str]] = {
+    "cpu_user_ns": (sum, "CPU time in user mode of all"),
+    "cpu_system_ns": (sum, "CPU time in the kernel of all"),
+    "voluntary_switches": (sum, "times that a thread gave its core up to wait, of all"),
+    "involuntary_switches": (sum, "times that a thread lost its core to another, of all"),
+    "max_rss_bytes": (max, "peak resident memory of the largest of the"),
+}
+TIMES = {
+    "latency": "time from request to answer",
+    "connect": "time to open a connection",
+    "waiting": "time from sending a request to the start of its handler, of one request in 64",
+}
+COMPLETION, LATENCY, CPU = message("completion s"), message("latency us"), message("CPU us/request")
+PERCENTILES = {
+    ("latency", "p50"): Shown("p50_us", microseconds, message("p50 [us]"), 5, message("p50"), LATENCY),
+    ("latency", "p99"): Shown("p99_us", microseconds, message("p99 [us]"), 4, message("p99"), LATENCY),
+    ("latency", "p999"): Shown("p999_us", microseconds, message("p99.9 [us]")),
+}
 FIGURES = (
+    Figure("requests", "requests that clients sent", lambda cell: cell.requests),
+    Figure("answered", "requests that were answered", lambda cell: cell.answered),
     Figure(
-        name="completion_median_ns",
-        key="completion_s",
-        read=lambda cell: completion_ns(cell) if cell.clients else None,
-        form=seconds,
-        head=message("Completion [s]"),
-        over=_TIME,
-        brief=message("median"),
-        rank=0,
+        "completion_median_ns",
+        "time from release to last answer, the median over the clients",
+        completion_ns,
+        LESS,
+        Shown("completion_s", seconds, message("Completion [s]"), 0, message("median"), COMPLETION),
     ),
     Figure(
-        name="completion_max_ns",
-        key="completion_max_s",
-        read=lambda cell: completion_max_ns(cell) if cell.clients else None,
-        form=seconds,
-        head=message("Slowest client [s]"),
-        over=_TIME,
-        brief=message("max"),
-        rank=2,
+        "completion_max_ns",
+        "time from release to last answer of the slowest client",
+        lambda cell: max((client["completion_ns"] for client in cell.clients), default=None),
+        LESS,
+        Shown("completion_max_s", seconds, message("Slowest client [s]"), 2, message("max"), COMPLETION),
     ),
     Figure(
-        name="wall_ns",
-        key="wall_s",
-        read=lambda cell: cell.wall_ns or None,
-        form=seconds,
-        head=message("Wall [s]"),
-        over=message("wall"),
-        brief=message("s"),
-        rank=9,
+        "wall_ns",
+        "time from the first release to the last answer of all clients",
+        lambda cell: cell.wall_ns or None,
+        LESS,
+        Shown("wall_s", seconds, message("Wall [s]"), 9, message("s"), message("wall")),
     ),
     Figure(
-        name="requests_per_s",
-        key="requests_per_s",
-        read=lambda cell: requests_per_s(cell) or None,
-        form=whole,
-        head=message("Requests/s"),
-        over=message("requests"),
-        brief=message("per s"),
-        rank=3,
+        "requests_per_s",
+        "answered requests in each second of wall_ns",
+        lambda cell: requests_per_s(cell) or None,
+        MORE,
+        Shown("requests_per_s", whole, message("Requests/s"), 3, message("per s"), message("requests")),
+    ),
+    Figure("calc_ns", "time that handlers calculated, over all requests", lambda cell: cell.calc_ns or None),
+    *(
+        Figure(
+            f"{kind}_{name}_ns",
+            f"{which} {of}",
+            _of_histogram(kind, f"{name}_ns"),
+            LESS,
+            PERCENTILES.get((kind, name)),
+            name if (kind, name) in PERCENTILES else "",
+        )
+        for kind, of in TIMES.items()
+        for name, which in LATENCIES.items()
+    ),
+    *(
+        Figure(f"{side}_{name}", f"{meaning} {side} processes", _counted(pool, f"{side}s", name))
+        for side in ("service", "client")
+        for name, (pool, meaning) in USAGE.items()
     ),
     Figure(
-        name="p50_ns",
-        key="p50_us",
-        read=lambda cell: cell.latency.get("p50_ns"),
-        form=microseconds,
-        head=message("p50 [us]"),
-        is_percentile=True,
-        over=_LATENCY,
-        brief=message("p50"),
-        rank=5,
+        "service_cpu_ns_per_request",
+        "CPU time of all service processes for each answered request",
+        lambda cell: per_request(cpu_ns(cell.services), cell),
+        LESS,
+        Shown("service_cpu_us", microseconds, message("Service CPU [us/request]"), 6, message("service"), CPU),
     ),
     Figure(
-        name="p99_ns",
-        key="p99_us",
-        read=lambda cell: cell.latency.get("p99_ns"),
-        form=microseconds,
-        head=message("p99 [us]"),
-        is_percentile=True,
-        over=_LATENCY,
-        brief=message("p99"),
-        rank=4,
+        "client_cpu_ns_per_request",
+        "CPU time of all client processes for each answered request",
+        lambda cell: per_request(cpu_ns(cell.clients), cell),
+        LESS,
+        Shown("client_cpu_us", microseconds, message("Client CPU [us/request]"), 7, message("client"), CPU),
     ),
     Figure(
-        name="p999_ns",
-        key="p999_us",
-        read=lambda cell: cell.latency.get("p999_ns"),
-        form=microseconds,
-        head=message("p99.9 [us]"),
-        is_percentile=True,
+        "wrong",
+        "answers that were not as expected",
+        lambda cell: cell.wrong,
+        LESS,
+        Shown("wrong", whole, message("Wrong")),
     ),
     Figure(
-        name="service_cpu_ns_per_request",
-        key="service_cpu_us",
-        read=lambda cell: per_request(cpu_ns(cell.services), cell),
-        form=microseconds,
-        head=message("Service CPU [us/request]"),
-        over=_CPU,
-        brief=message("service"),
-        rank=6,
-    ),
-    Figure(
-        name="client_cpu_ns_per_request",
-        key="client_cpu_us",
-        read=lambda cell: per_request(cpu_ns(cell.clients), cell),
-        form=microseconds,
-        head=message("Client CPU [us/request]"),
-        over=_CPU,
-        brief=message("client"),
-        rank=7,
-    ),
-    Figure(name="wrong", key="wrong", read=lambda cell: cell.wrong, form=whole, head=message("Wrong")),
-    Figure(
-        name="errors", key="errors", read=lambda cell: sum(cell.errors.values()), form=whole, head=message("Errors")
+        "errors",
+        "requests that failed",
+        lambda cell: sum(cell.errors.values()),
+        LESS,
+        Shown("errors", whole, message("Errors")),
     ),
 )
-COMPLETION = FIGURES[:2]
-WORKED_OUT = [one for one in FIGURES if one.name.endswith(("_per_s", "_per_request"))]  # of what cells.csv has raw
+SHOWN = [(one, one.shown) for one in FIGURES if one.shown]
+ROW_COLUMNS = {
+    **{
+        one.row_name: replace(shown, key=f"row {one.percentile}") if one.percentile else shown
+        for one, shown in SHOWN
+        if shown.rank is not None
+    },
+    "ratio_to_first_runtime": Shown("ratio_to_first", hundredths, message("Ratio"), 1, message("ratio")),
+    "blocks_ok": Shown("blocks_ok", whole, message("Blocks ok"), 8, message("ok"), message("blocks")),
+}
 
 
 def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:
-    """Of a row's cells that are ok; None if none had clients."""
+    """Return the figures of a row's cells that are ok; None if none had clients."""
     if not any(cell.clients for cell in good):
         return None
-    percentiles = latency.to_json()
-    return {one.name: one.of_row(good, percentiles) for one in FIGURES}
+    together = latency.to_json()
+    return {one.row_name: one.of_row(good, together) for one, _ in SHOWN}

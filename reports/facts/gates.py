@@ -8,11 +8,11 @@ from core.messages import NOTHING, Message, listed, message
 from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
+from reports.facts.cells import reasons
 from reports.facts.costs import saturation
 from reports.facts.figures import cpu_ns
 from reports.facts.hosts import cores_of
 from reports.facts.others import others
-from reports.facts.summary import as_message, reasons
 
 LEAST_TIMED_NS = 2_000_000_000  # of an arm, over all blocks; docs/statistics.md has the simulation
 MOST_SATURATION = 0.8
@@ -24,11 +24,11 @@ def gate(cells: Sequence[CellResult]) -> Message:
     """The gate that these cells do not pass; nothing if they pass all."""
     invalid = next((cell for cell in cells if cell.status == "invalid"), None)
     if invalid is not None:
-        reason = as_message(reasons([invalid])[0])
+        reason = reasons([invalid])[0]
         return message("{arm} in block {block}: {reason}", arm=invalid.arm, block=invalid.block, reason=reason)
     failed = [cell for cell in cells if cell.status == "failed"]
     if failed:
-        reason = as_message(reasons(failed)[0])
+        reason = reasons(failed)[0]
         return message("{count} of {all} cells failed: {reason}", count=len(failed), all=len(cells), reason=reason)
     return NOTHING
 

@@ -1,12 +1,12 @@
 """Runs across hosts: how many cores services and clients had, and what hosts differ in. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.messages import Message, message, verbatim
 from core.result import Run
 from core.system import CLIENT, SERVICE
-from reports.facts.differences import FACTS, UNKNOWN, packages, unlike
+from reports.facts.builds import build_facts, by_label, known, packages, unlike
 from reports.facts.steps import MISSING, Step
 
 MACHINE: Mapping[str, Message] = {
@@ -15,62 +15,51 @@ MACHINE: Mapping[str, Message] = {
     "kernel": message("kernel"),
     "governor": message("governor"),
 }
+ALONE: Mapping[str, Any] = {"hosts": {"": {}}, "services_on": "", "clients_on": [""]}  # the layout of one machine
 
 
 def cores_of(run: Run, *roles: str) -> int:
-    """Cores that the children of *roles* may run on, of all of their hosts together; 0 where that is not known."""
-    method, layout = run.plan.get("method", {}), run.plan.get("layout")
-    pins = {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
-    if not layout:
-        return _cores(run.machine, (), [pins[role] for role in roles])
-    names = {SERVICE: (layout["services_on"],), CLIENT: layout["clients_on"]}
-    by_host: dict[str, list[Sequence[int]]] = {}
-    for role in roles:
-        for name in names[role]:
-            by_host.setdefault(name, []).append(pins[role])
-    facts = run.machine.get("hosts") or {}
-    cores = [_cores(facts.get(name, {}), layout["hosts"][name].get("cpus", ()), by_host[name]) for name in by_host]
+    """Return how many cores the children of *roles* may run on, of all their hosts together; 0 if that is not known."""
+    layout, pins = run.plan.get("layout") or ALONE, _pins(run)
+    names = {SERVICE: [layout["services_on"]], CLIENT: layout["clients_on"]}
+    facts = {"": run.machine, **(run.machine.get("hosts") or {})}
+    cores = []
+    for host in dict.fromkeys(name for role in roles for name in names[role]):
+        pinned, machine = [pins[role] for role in roles if host in names[role]], facts.get(host, {})
+        if all(pinned):
+            cores.append(len(set().union(*pinned)))
+        else:
+            own = len(layout["hosts"][host].get("cpus", ()))
+            cores.append(own or machine.get("cores_usable") or machine.get("cores") or 0)
     return sum(cores) if all(cores) else 0
 
 
-def _cores(machine: Mapping[str, Any], own: Sequence[int], pins: Sequence[Sequence[int]]) -> int:
-    everywhere = len(own) or machine.get("cores_usable") or machine.get("cores") or 0
-    return len({cpu for cpus in pins for cpu in cpus}) if all(pins) else everywhere
+def _pins(run: Run) -> dict[str, Sequence[int]]:
+    method = run.plan.get("method", {})
+    return {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
 
 
 def have_cores_of_their_own(run: Run) -> bool:
-    """Whether no client runs on a core of a service: they are pinned apart, or on other hosts."""
-    method, layout = run.plan.get("method", {}), run.plan.get("layout")
-    services, clients = set(method.get("pin_services", ())), set(method.get("pin_clients", ()))
-    is_apart = bool(services and clients and not services & clients)
-    return is_apart or (layout is not None and layout["services_on"] not in layout["clients_on"])
+    """Return whether no client runs on a core of a service: they are pinned apart, or on other hosts."""
+    layout, pins = run.plan.get("layout") or ALONE, _pins(run)
+    are_pinned_apart = all(pins.values()) and {*pins[SERVICE]}.isdisjoint(pins[CLIENT])
+    return are_pinned_apart or layout["services_on"] not in layout["clients_on"]
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
-    """Where the hosts differ, as machines and in the two runtimes of the step; nothing for one machine."""
+    """Return where the hosts differ, as machines and in the two runtimes of the step; nothing for one machine."""
     hosts = run.machine.get("hosts") or {}
-    machines = {
-        label: {name: verbatim(str(host[key])) if host.get(key) else UNKNOWN for name, host in hosts.items()}
-        for key, label in MACHINE.items()
-    }
-    facts = {
-        **machines,
-        **{label: values for name in (step.denominator, step.numerator) for label, values in _builds(name, hosts)},
-    }
-    return [message("hosts differ in {difference}", difference=line) for line in unlike(facts)]
-
-
-def _builds(runtime: str, hosts: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Message, dict[str, Message]]]:
-    builds = {name: (host.get("builds") or {}).get(runtime, {}) for name, host in hosts.items()}
-    for label, read in FACTS.values():
-        yield _of(runtime, label), {name: read(build) for name, build in builds.items()}
-    installed = {name: packages(build) for name, build in builds.items()}
-    for package in sorted({package for of_one in installed.values() for package in of_one}):
-        yield (
-            _of(runtime, verbatim(package)),
-            {name: verbatim(of_one[package]) if package in of_one else MISSING for name, of_one in installed.items()},
+    facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})
+    for runtime in (step.denominator, step.numerator):
+        builds = {name: (host.get("builds") or {}).get(runtime, {}) for name, host in hosts.items()}
+        of_builds = by_label({name: build_facts(build) for name, build in builds.items()})
+        installed = by_label(
+            {
+                name: {verbatim(one): verbatim(version) for one, version in packages(build).items()}
+                for name, build in builds.items()
+            },
+            MISSING,
         )
-
-
-def _of(runtime: str, what: Message) -> Message:
-    return message("{runtime}, {fact}", runtime=runtime, fact=what)
+        for label, values in (*of_builds.items(), *sorted(installed.items(), key=lambda one: str(one[0]))):
+            facts[message("{runtime}, {fact}", runtime=runtime, fact=label)] = values
+    return [message("hosts differ in {difference}", difference=line) for line in unlike(facts)]

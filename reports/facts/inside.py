@@ -12,10 +12,10 @@ import numpy as np
 
 from core.cell import Value
 from core.result import CellResult
+from reports.facts.cells import Row
 from reports.facts.figures import cpu_ns
 from reports.facts.loops import is_open
 from reports.facts.pairs import Pair
-from reports.facts.summary import Row
 from reports.statistics.inside import Noise, noise_of, start_of
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats
 

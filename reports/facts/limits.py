@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.runtime import NATIVE
-from reports.facts.arrangement import varying
+from reports.facts.cells import Row, setting_key
+from reports.facts.settings import varying
 from reports.facts.standings import rate_share
-from reports.facts.summary import Row, setting_key
 from reports.statistics.stats import Estimate
 
 ALWAYS_NAMED = "CALC_TARGET"

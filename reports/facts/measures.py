@@ -9,8 +9,8 @@ from core.result import CellResult
 from reports.document.looks import COUNT
 from reports.document.model import Form, Strip
 from reports.document.values import seconds, whole
-from reports.facts.figures import completion_ns, requests_per_s
-from reports.facts.summary import Row
+from reports.facts.cells import Row
+from reports.facts.figures import LESS, MORE, completion_ns, requests_per_s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,17 +53,17 @@ class Measure:
 
 COMPLETION = Measure(
     label=message("completion time [s]"),
-    read=lambda cell: completion_ns(cell) / 1e9,
+    read=lambda cell: (completion_ns(cell) or 0) / 1e9,
     form=lambda value_s: seconds(value_s * 1e9),
     figure="completion_s",
-    better=message("Less is better."),
+    better=LESS,
 )
 THROUGHPUT = Measure(
     label=message("requests/s"),
     read=requests_per_s,
     form=whole,
     figure="requests_per_s",
-    better=message("More is better."),
+    better=MORE,
 )
 
 

@@ -3,12 +3,15 @@
 Others are processes that do not belong to the run and, on a virtual machine, what its host gave to others (steal).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from statistics import fmean
+from typing import Literal
 
 from core.messages import NOTHING, Message, listed, message, verbatim
+from core.record import Others as Seen
 from core.result import CellResult
+from reports.document.values import SMALL, percent, whole_percent
 
 MOST_SHARE = 0.05  # of the cores, in a block; above it the block is marked
 MOST_MARKED = 1 / 3  # of the blocks; above it the verdict says so
@@ -57,63 +60,61 @@ class Others:
         return message(
             "{used}; above {most} in {count} of {all} blocks",
             used=self.used,
-            most=f"{MOST_SHARE:.0%}",
+            most=whole_percent(MOST_SHARE),
             count=len(self.marked),
             all=len(self.by_block),
         )
 
     @property
     def blocks(self) -> Message:
-        """What they used, and the share in each block, marked where it is above MOST_SHARE."""
-        shares = (f"{_percent(share)}{' !' if block in self.marked else ''}" for block, share in self.by_block.items())
+        """What they used, and the share in each block, marked if it is above MOST_SHARE."""
+        shares = (f"{_percent(share)}{' !' * (share > MOST_SHARE)}" for share in self.by_block.values())
         return message(
             "{used}; by block: {shares} (! marks more than {most})",
             used=self.used,
             shares=", ".join(shares),
-            most=f"{MOST_SHARE:.0%}",
+            most=whole_percent(MOST_SHARE),
         )
 
 
 def others(cells: Iterable[CellResult]) -> Others | None:
     """Return what *cells* say of other processes; None if no cell does."""
-    known = [(cell.block, host, *_with_steal(cell, host)) for cell in cells for host in cell.others]
-    if not known:
+    by_host: dict[str, list[Seen]] = {}
+    by_block: dict[int, dict[str, list[Seen]]] = {}
+    for cell in cells:
+        for host, seen in cell.others.items():
+            steal = 0.0 if host else (cell.machine or {}).get("steal") or 0.0
+            busiest = {**seen["busiest"], STEAL: steal} if steal else seen["busiest"]
+            with_steal: Seen = {**seen, "share": seen["share"] + steal, "busiest": busiest}
+            by_host.setdefault(host, []).append(with_steal)
+            by_block.setdefault(cell.block, {}).setdefault(host, []).append(with_steal)
+    if not by_host:
         return None
-    weights: dict[str, float] = {}
-    used: dict[str, dict[tuple[str, str], float]] = {"busiest": {}, "neighbours": {}}
-    by_block: dict[tuple[int, str], tuple[float, float]] = {}
-    for block, host, of_one, share in known:
-        weight = of_one["cores"] * of_one["window_ns"]
-        weights[host] = weights.get(host, 0) + weight
-        so_far, whole = by_block.get((block, host), (0.0, 0.0))
-        by_block[block, host] = so_far + share * weight, whole + weight
-        for kind, names in used.items():
-            for name, part in of_one[kind].items():
-                names[host, name] = names.get((host, name), 0) + part * weight
-    total = {host: sum(part for (_, there), (part, _) in by_block.items() if there == host) for host in weights}
     return Others(
-        share=max(total[host] / weights[host] for host in weights),
-        by_block={
-            block: max(part / whole for (there, _), (part, whole) in by_block.items() if there == block)
-            for block in sorted({block for block, _ in by_block})
-        },
-        busiest=dict([*_shares(used["busiest"], weights).items()][:MOST_NAMED]),
-        neighbours=_shares(used["neighbours"], weights),
+        share=_most(by_host),
+        by_block={block: _most(by_block[block]) for block in sorted(by_block)},
+        busiest=dict([*_by_name(by_host, "busiest").items()][:MOST_NAMED]),
+        neighbours=_by_name(by_host, "neighbours"),
     )
 
 
-def _with_steal(cell: CellResult, host: str) -> tuple[Mapping[str, Any], float]:
-    """Return what *cell* says of others, and their share with what the machine's own host took, which is named, too."""
-    of_one = cell.others[host]
-    steal = 0.0 if host else (cell.machine or {}).get("steal") or 0.0
-    busiest = {**of_one["busiest"], **({STEAL: steal} if steal else {})}
-    return {**of_one, "busiest": busiest}, of_one["share"] + steal
+def _most(by_host: Mapping[str, Sequence[Seen]]) -> float:
+    return max(_mean(seen, [one["share"] for one in seen]) for seen in by_host.values())
 
 
-def _shares(used: Mapping[tuple[str, str], float], weights: Mapping[str, float]) -> dict[str, float]:
-    """By name, with its host before it; the greatest first."""
-    shares = {f"{host}: {name}" if host else name: part / weights[host] for (host, name), part in used.items()}
+def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "neighbours"]) -> dict[str, float]:
+    """Return the share of each process, with its host before its name; the greatest first."""
+    shares = {
+        f"{host}: {name}" if host else name: _mean(seen, [one[kind].get(name, 0.0) for one in seen])
+        for host, seen in by_host.items()
+        for name in dict.fromkeys(name for one in seen for name in one[kind])
+    }
     return dict(sorted(shares.items(), key=lambda one: -one[1]))
+
+
+def _mean(seen: Sequence[Seen], shares: Sequence[float]) -> float:
+    """Return the mean of a share of each of *seen*, weighted with its cores and its time."""
+    return fmean(shares, [one["cores"] * one["window_ns"] for one in seen])
 
 
 def _named(shares: Mapping[str, float]) -> Message:
@@ -122,4 +123,4 @@ def _named(shares: Mapping[str, float]) -> Message:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+    return percent(share) if share < SMALL else whole_percent(share)

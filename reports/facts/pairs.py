@@ -9,9 +9,9 @@ from typing import Any
 from core.messages import NOTHING, Message, message
 from core.result import CellResult, Run
 from reports.facts.arms import addresses, arm_cells, arm_settings, arm_steps
+from reports.facts.cells import request_ns, runtimes, setting_key
 from reports.facts.gates import gate, mixed
 from reports.facts.steps import Step, steps
-from reports.facts.summary import request_ns, runtimes, setting_key
 from reports.statistics.stats import log_ratios, mean_over_cells, totals
 
 OVER_ALL = "all"

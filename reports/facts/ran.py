@@ -10,12 +10,12 @@ Shape = tuple[int, int]  # processes, threads of each
 
 
 def shape_text(shape: Shape) -> str:
-    """2 x 4: processes x threads."""
+    """Return '2 x 4': processes x threads."""
     return f"{shape[0]} x {shape[1]}"
 
 
 def ran(cells: Sequence[CellResult]) -> Shape | None:
-    """The medians over *cells*; None if no cell was counted."""
+    """Return the medians over *cells*; None if no cell was counted."""
     counted = [
         served for cell in cells if (served := [one for each in cell.services for one in each.get("workers", ())])
     ]
@@ -35,12 +35,12 @@ def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
 
 
 def differ(one: Shape, other: Shape) -> bool:
-    """Whether they are of another number of processes, or one has more than twice the threads."""
+    """Return whether they are of another number of processes, or one has more than twice the threads."""
     return one[0] != other[0] or max(one[1], other[1]) > 2 * min(one[1], other[1])
 
 
 def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]) -> list[Message]:
-    """That the two arms of a comparison did not run as the same shape, where they did not."""
+    """Return that the two arms of a comparison did not run as the same shape, if they did not."""
     one, other = map(ran, cells)
     if one is None or other is None or not differ(one, other):
         return []

@@ -3,16 +3,69 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.cell import Value
-from core.messages import NOTHING, Message, listed, message, verbatim
-from reports.facts.arrangement import value_text, varying
+from core.cell import PARAMETERS, Value
+from core.messages import Message, listed, message, verbatim
+from reports.facts.cells import Row, Series, by_system, setting_key
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import Row, setting_key
+
+
+def value_text(value: Value) -> str:
+    """Return a parameter's value as a plan has it: true, none, 10."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "none" if value is None else str(value)
+
+
+def parameter_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
+    """Return the names of all parameters of *settings*, in the order of declaration."""
+    used = dict.fromkeys(name for params in settings for name in params)
+    return [name for name in PARAMETERS if name in used] + [name for name in used if name not in PARAMETERS]
+
+
+def varying_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
+    """Return the names of the parameters with more than one value in *settings*, in the order of declaration."""
+    every = list(settings)
+    values = {name: {value_text(one[name]) for one in every if name in one} for name in parameter_names(every)}
+    return [name for name, texts in values.items() if len(texts) > 1]
+
+
+def varying(all_rows: Iterable[Row]) -> list[str]:
+    """Return varying_names() of the parameters of *all_rows*."""
+    return varying_names(row.params for row in all_rows)
+
+
+def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
+    """Return those parameters called *names* that the row's system reads, with their values in words."""
+    return {name: value_text(row.params[name]) for name in names if name in row.params}
 
 
 def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
-    """'SELECT_MODE all, NUM_MULTI_SOCKET 10', of those *names* that *params* have."""
+    """Return 'SELECT_MODE all, NUM_MULTI_SOCKET 10', of those *names* that *params* have."""
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
+
+
+def labels(every: Sequence[Series]) -> list[Message]:
+    """Return what tells each from the others: 'system 2, PAYLOAD_BYTES 0'; nothing if there is nothing."""
+    telling = varying_names(each.params for each in every)
+    systems = len({each.system for each in every}) > 1
+    return [
+        listed(
+            filter(
+                None,
+                [
+                    *[message("system {system}", system=each.system)] * systems,
+                    parameter_values(each.params, telling),
+                ],
+            )
+        )
+        for each in every
+    ]
+
+
+def about(sentence: Message, *subjects: Message | str) -> Message:
+    """Return *sentence* with those *subjects* that are not empty before it: 'system 2, 3.14t: ...'."""
+    named = listed(filter(None, subjects))
+    return message("{about}: {sentence}", about=named, sentence=sentence) if named else sentence
 
 
 class Settings:
@@ -20,48 +73,42 @@ class Settings:
 
     def __init__(self, rows: Sequence[Row], titles: Mapping[str, str]) -> None:
         self._titles = titles
-        systems = dict.fromkeys(row.system for row in rows)
         self._in_all = varying(rows)
-        apart = {name: varying([row for row in rows if row.system == name]) for name in systems}
-        self._varying = {  # DISPATCH is a design: where rows differ in it, each that has one names its own
-            name: [each for each in self._in_all if each in names or each == "DISPATCH"]
-            for name, names in apart.items()
+        self._varying = {  # DISPATCH is a design: each that has one names its own
+            system: [name for name in self._in_all if name in {*varying(mine), "DISPATCH"}]
+            for system, mine in by_system(rows)
         }
-        self._plan_titles = {setting_key(row.system, row.params): row.title for row in rows if row.title}
+        self._plan_titles = {row.key: row.title for row in rows}
 
     def number(self, system: str) -> Message:
-        """'System 4'; a system without a number goes by its name."""
+        """Return 'System 4'; a system without a number goes by its name."""
         return message("System {number}", number=system) if system.isdigit() else verbatim(system)
 
     def head(self, system: str) -> Message:
-        """'System 4: Multi-socket pool'."""
-        title = self.title(system)
+        """Return 'System 4: Multi-socket pool'."""
+        title = Message(msgid=self._titles.get(system, ""))
         return message("{name}: {title}", name=self.number(system), title=title) if title else self.number(system)
 
-    def title(self, system: str) -> Message:
-        """What a system is, in a few words; nothing where the run does not say."""
-        return Message(msgid=self._titles[system]) if system in self._titles else NOTHING
-
     def name(self, system: str, params: Mapping[str, Any]) -> Message:
-        """'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
+        """Return 'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
         if system == OVER_ALL:
             return message("All settings (geometric mean)")
         values = self.values(system, params)
         return message("{name} - {values}", name=self.head(system), values=values) if values else self.head(system)
 
     def short(self, system: str, params: Mapping[str, Any]) -> Message:
-        """The same in a few words: where parameters tell it, without the system's title."""
+        """Return the same in a few words: if parameters tell it, without the system's title."""
         if system == OVER_ALL:
             return message("all settings")
         values = self.values(system, params)
         return listed([self.number(system), values]) if values else self.head(system)
 
     def where(self, system: str, params: Mapping[str, Any], *more: str) -> Message:
-        """'System 4, SELECT_MODE all, 3.14t': its number, what tells the setting, and what else does."""
+        """Return 'System 4, SELECT_MODE all, 3.14t': its number, what tells the setting, and what else does."""
         return listed(filter(None, [self.number(system), self.values(system, params), *more]))
 
     def profiled(self, profile: Mapping[str, Any]) -> Message:
-        """What a profile says, of which runtime and setting: '3.14t, System 4: the hottest function is ...'."""
+        """Return what a profile says, of which runtime and setting: '3.14t, System 4: the hottest function is ...'."""
         return message(
             "{runtime}, {setting}: {sentence}.",
             runtime=profile["runtime"],
@@ -70,6 +117,6 @@ class Settings:
         )
 
     def values(self, system: str, params: Mapping[str, Any]) -> str:
-        """What tells a setting from the others of its system: the plan's title, or parameters with values."""
-        title = self._plan_titles.get(setting_key(system, params), "")
+        """Return what tells a setting from the others of its system: the plan's title, or parameters with values."""
+        title = self._plan_titles.get(setting_key(system, params))
         return title or parameter_values(params, self._varying.get(system, self._in_all))

@@ -1,61 +1,74 @@
-"""Different systems at the same work: who serves most, and what share of that each other one reaches. Pure."""
+"""Different systems at the same work: which one serves most, and what share of that each other one reaches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from operator import attrgetter
 
 from core.cell import Value
-from core.messages import NOTHING, Message, listed, message, verbatim
-from core.result import CellResult
+from core.messages import NOTHING, Message, listed, verbatim
 from core.runtime import NATIVE
-from reports.facts.arrangement import value_text
-from reports.facts.figures import cpu_ns
-from reports.facts.summary import Row, request_ns
+from reports.facts.cells import Row, grouped, request_ns
+from reports.facts.settings import value_text, varying
+from reports.facts.traces import of_row
 from reports.statistics.stats import Estimate, paired_effect
 
-OWN_CHOICES = ("NUM_SERVER_THREADS",)  # Netty takes part with one thread and with two
+OWN_CHOICE = "NUM_SERVER_THREADS"  # Netty takes part with one thread and with two
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Standing:
-    """One contestant: a row, what tells it from its neighbours, and its share of the reference's requests/s.
+    """One contestant: a row and its name.
 
-    name: system, own parameters and runtime, as far as they differ between contestants
-    share: of the blocks that both have, with its 95 % interval; None where no block has both
-    base: the reference's row; ranked: the rows of all contestants, the one with most requests/s first
+    name:   system, own parameters and runtime, as far as contestants differ in them
+    base:   the row of the contestant that shares refer to
+    ranked: the rows of all contestants, the one with most requests/s first
     """
 
     row: Row
     name: Message
-    share: Estimate | None
     base: Row
-    ranked: tuple[Row, ...]
+    ranked: Sequence[Row]
 
     @property
-    def requests_per_s(self) -> float:
-        """Median over its blocks."""
-        return self.row.figures["requests_per_s"] if self.row.figures else 0.0
+    def rate(self) -> float:
+        """Return the median of its requests/s over its blocks."""
+        return rate(self.row)
+
+    @property
+    def share(self) -> Estimate | None:
+        """Return its share of the requests/s of the base."""
+        return rate_share(self.row, self.base)
+
+    @property
+    def cells(self) -> str:
+        """Return the groups of its cells."""
+        return of_row(self.row)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Contest:
-    """Contestants at one setting, the one with most requests/s first. reference: whose share is 1.
+    """Contestants at one setting, the one with most requests/s first.
 
-    setting: the parameters that vary; about: what else they have in common, where that is not everything
+    setting: the parameters that vary between contests
+    about:   what else its contestants have in common and those of other contests have not
     """
 
     setting: Mapping[str, Value]
-    standings: tuple[Standing, ...]
-    reference: Standing
-    about: Message = NOTHING
+    standings: Sequence[Standing]
+    about: Message
 
     @property
     def label(self) -> Message:
-        """The setting; nothing where there is only one."""
+        """Return the setting, or nothing if there is only one."""
         return self.label_without("")
 
+    @property
+    def reference(self) -> Standing:
+        """Return the contestant that shares refer to."""
+        return next(standing for standing in self.standings if standing.row is standing.base)
+
     def label_without(self, parameter: str) -> Message:
-        """The setting but for one parameter."""
+        """Return the setting except for one parameter."""
         values = [f"{name} {value_text(value)}" for name, value in self.setting.items() if name != parameter]
         return listed([*([self.about] if self.about else []), *values])
 
@@ -64,113 +77,58 @@ def contests(
     rows: Sequence[Row],
     titles: Mapping[str, str],
     *,
-    reference: str = "",
-    by_runtime: bool = False,
-    about: Message = NOTHING,
+    reference: Container[str] = (),
+    kind: Callable[[Row], Message] = lambda row: NOTHING,
 ) -> list[Contest]:
-    """The rows with figures, by the parameters that all of them read and that vary.
+    """Return a contest for each value of the parameters that all rows of a kind have, and that vary among them.
 
-    reference: the system that shares refer to; without it, each setting's fastest
-    by_runtime: whether runtimes are settings too, or contestants
+    rows:      those without figures take no part
+    reference: systems, the fastest of which is what shares refer to; without any, the fastest of all
+    kind:      what a row has in common with those that it is ranked among; without it, all rows are of one kind
     """
     measured = [row for row in rows if row.figures]
-    common = _common_and_varying(measured)
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in measured:
-        runtime = row.runtime if by_runtime else ""
-        groups.setdefault((runtime, *(value_text(row.params[name]) for name in common)), []).append(row)
-    return [
-        _contest(
-            group,
-            {name: group[0].params[name] for name in common},
-            titles,
-            reference,
-            message("runtime {runtime}", runtime=key[0]) if by_runtime else about,
-            by_runtime,
-        )
-        for key, group in groups.items()
-    ]
+    names = {about: _setting_names(alike) for about, alike in grouped(measured, kind).items()}
+    groups = grouped(measured, lambda row: (kind(row), *(row.params[name] for name in names[kind(row)])))
+    made = []
+    for (about, *_), group in groups.items():
+        assert isinstance(about, Message)
+        ranked = sorted(group, key=rate, reverse=True)
+        base = next((row for row in ranked if row.system in reference), ranked[0])
+        standings = [Standing(row, _name(row, group, titles, about), base, ranked) for row in ranked]
+        made.append(Contest({name: base.params[name] for name in names[about]}, standings, about))
+    return made
 
 
-def _common_and_varying(rows: Sequence[Row]) -> list[str]:
-    names = [name for name in (rows[0].params if rows else {}) if all(name in row.params for row in rows)]
-    return [name for name in names if _is_setting(name, rows)]
+def _setting_names(rows: Sequence[Row]) -> list[str]:
+    """Return the parameters that all rows have, and that vary other than by one system's own choice."""
+    systems = grouped(rows, attrgetter("system"))
+    choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]
+    own_choice = OWN_CHOICE if len(choosing) == 1 and len(systems) > 1 else ""
+    return [name for name in varying(rows) if name != own_choice and all(name in row.params for row in rows)]
 
 
-def _is_setting(name: str, rows: Sequence[Row]) -> bool:
-    """Whether contestants are apart where it differs: not if it is one contestant's own choice."""
-    values: dict[str, set[str]] = {}
-    for row in rows:
-        values.setdefault(row.system, set()).add(value_text(row.params[name]))
-    choosing = [texts for texts in values.values() if len(texts) > 1]
-    is_own = name in OWN_CHOICES and len(choosing) == 1 and len(values) > 1
-    return len(set().union(*values.values())) > 1 and not is_own
+def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], about: Message) -> Message:
+    """Return the system's title, the parameters that its own rows differ in, and the runtime of Python code.
 
-
-def _contest(
-    group: Sequence[Row],
-    setting: Mapping[str, Value],
-    titles: Mapping[str, str],
-    reference: str,
-    about: Message,
-    by_runtime: bool,
-) -> Contest:
-    ranked = tuple(sorted(group, key=_rate, reverse=True))
-    base = next((row for row in ranked if row.system == reference), ranked[0])
-    standings = tuple(
-        Standing(
-            row=row,
-            name=_name(row, group, titles, by_runtime),
-            share=rate_share(row, base),
-            base=base,
-            ranked=ranked,
-        )
-        for row in ranked
-    )
-    return Contest(setting=setting, standings=standings, reference=standings[ranked.index(base)], about=about)
-
-
-def _rate(row: Row) -> float:
-    return row.figures["requests_per_s"] if row.figures else 0.0
-
-
-def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], by_runtime: bool) -> Message:
-    """The system's title; what its own rows differ in; the runtime where Python code is measured."""
+    The runtime is left out if contestants have more in common than their setting.
+    """
     twins = [other for other in group if other.system == row.system and other.runtime == row.runtime]
-    own = [name for name in row.params if len({value_text(other.params[name]) for other in twins}) > 1]
-    runtime = [] if by_runtime or row.runtime == NATIVE else [row.runtime]
-    values = (f"{name} {value_text(row.params[name])}" for name in own)
+    values = [f"{name} {value_text(row.params[name])}" for name in varying(twins)]
+    runtime = [] if about or row.runtime == NATIVE else [row.runtime]
     return listed([titled(row.system, titles), *values, *runtime])
 
 
 def titled(system: str, titles: Mapping[str, str]) -> Message:
-    """What a system is, or its name where nobody says."""
+    """Return what a system is, or its name if *titles* do not say."""
     return Message(msgid=titles[system]) if system in titles else verbatim(system)
 
 
+def rate(row: Row) -> float:
+    """Return the requests/s of a row, 0 if it has no figures."""
+    return row.figures["requests_per_s"] if row.figures else 0.0
+
+
 def rate_share(row: Row, base: Row) -> Estimate | None:
-    """Requests/s of *row* over those of *base*, paired by block; None where no block has both."""
-    return _ratio(request_ns(row.good), request_ns(base.good))
-
-
-def client_cpu_share(row: Row, base: Row) -> Estimate | None:
-    """Client CPU time per request of *row* over that of *base*, paired by block; None where no block has both."""
-    return _ratio(_client_cpu_ns(base), _client_cpu_ns(row))
-
-
-def _ratio(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> Estimate | None:
-    """Time of the second over that of the first, of the blocks that both have, with its 95 % interval."""
-    logarithm = paired_effect(numerator_ns, denominator_ns)
+    """Return the requests/s of *row* over those of *base*, paired by block; None if no block has both."""
+    logarithm = paired_effect(request_ns(base.good), request_ns(row.good))
     return logarithm.ratio if logarithm else None
-
-
-def _client_cpu_ns(row: Row) -> dict[int, float]:
-    """Client CPU time of a request in each block that is ok and tells it."""
-    answering = [cell for cell in row.good if cell.answered]
-    return {cell.block: spent / cell.answered for cell in answering if (spent := cpu_ns(cell.clients))}
-
-
-def mean_latency_ns(cells: Sequence[CellResult]) -> float | None:
-    """Median over the blocks of the mean latency."""
-    means = [cell.latency["mean_ns"] for cell in cells if cell.latency.get("count")]
-    return median(means) if means else None

@@ -8,10 +8,10 @@ from statistics import median
 from core.messages import Message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
+from reports.facts.cells import Series, grouped, memory_bytes, number, request_ns, series
 from reports.facts.figures import requests_per_s
 from reports.facts.ran import Shape, differ, ran, shape_text
-from reports.facts.series import Series, labels, memory_bytes, number, series
-from reports.facts.summary import request_ns
+from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios, paired_effect
 
@@ -194,5 +194,5 @@ def _taken_bytes(place: Place) -> dict[int, int]:
 def crossings(claimed: Sequence[Claim]) -> list[list[Claim]]:
     """Return claims that have both sides and differ in the load alone, if there are several; loads rise."""
     swept = (claim for claim in claimed if claim.over_many and claim.load != NO_LOAD)
-    groups = [list(group) for _, group in groupby(swept, lambda claim: (claim.label, claim.threaded.arm))]
-    return [group for group in groups if len(group) > 1]
+    groups = grouped(swept, lambda claim: (claim.label, claim.threaded.arm))
+    return [group for group in groups.values() if len(group) > 1]

@@ -4,7 +4,7 @@ Its figures are another machine's, one run per row. One of them (10.3) has no un
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from core.cell import Value
 from core.messages import NOTHING, Message, message, verbatim
@@ -27,28 +27,28 @@ INTERPRETERS: Mapping[str, Message] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SeedRow:
-    """One row of a result table. seconds: what each interpreter took, as the seed prints it, without the unit.
+    """One row of a result table. params: what makes a cell this row
 
-    params: what makes a cell this row
+    seconds: what each interpreter took, as the seed prints it, without the unit
     """
 
     what: Message
-    params: Mapping[str, Value] = field(default_factory=dict)
-    seconds: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, Value]
+    seconds: Mapping[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SeedTable:
     """A result table and the line above it. interpreters: those that it has figures of."""
 
     heading: Message
+    interpreters: tuple[str, ...]
     rows: tuple[SeedRow, ...]
-    interpreters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SeedSystem:
     """A system's chapter: description, settings by parameter as printed, tables, and a remark of ours or the seed's."""
 
@@ -70,91 +70,81 @@ _TIME = message("Time that each client takes to send all of its requests.")
 
 
 def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> tuple[SeedRow, ...]:
+    """Return rows that differ in NUM_MULTI_SOCKET. seconds: by its values"""
     return tuple(
         SeedRow(
-            what=verbatim(f"NUM_MULTI_SOCKET = {sockets}"),
-            params={"SELECT_MODE": select_mode, "CLIENT_BINDING": client_binding, "NUM_MULTI_SOCKET": sockets},
-            seconds={UNNAMED: figure},
+            verbatim(f"NUM_MULTI_SOCKET = {sockets}"),
+            {"SELECT_MODE": select_mode, "CLIENT_BINDING": client_binding, "NUM_MULTI_SOCKET": sockets},
+            {UNNAMED: figure},
         )
         for sockets, figure in seconds.items()
     )
 
 
-def _selecting(what: Message, select_mode: str, figure: str) -> SeedRow:
-    params: dict[str, Value] = {"SELECT_MODE": select_mode, "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10}
-    return SeedRow(what=what, params=params, seconds={UNNAMED: figure})
-
-
 SYSTEMS = (
     SeedSystem(
-        system="1",
-        description=message("A service has a single socket and no connection cache."),
-        settings={},
-        tables=(SeedTable(heading=_TIME, rows=(SeedRow(what=message("a connection for every request")),)),),
-        remark=message("The seed describes system 1 and publishes no settings and no figure for it."),
+        "1",
+        message("A service has a single socket and no connection cache."),
+        {},
+        (SeedTable(_TIME, (), (SeedRow(message("a connection for every request"), {}, {}),)),),
+        message("The seed describes system 1 and publishes no settings and no figure for it."),
     ),
     SeedSystem(
-        system="2",
-        description=message("A service has a single socket and a connection cache."),
-        settings={**_COMMON, "NUM_WORKERS_PER_API_SERVICE": "25"},
-        tables=(
+        "2",
+        message("A service has a single socket and a connection cache."),
+        {**_COMMON, "NUM_WORKERS_PER_API_SERVICE": "25"},
+        (
             SeedTable(
-                heading=_TIME,
-                interpreters=(GIL, NOGIL),
-                rows=(
+                _TIME,
+                (GIL, NOGIL),
+                (
+                    SeedRow(message("client reuses connections"), {"REUSE_CLIENT": True}, {GIL: "5.5", NOGIL: "5.0"}),
                     SeedRow(
-                        what=message("client reuses connections"),
-                        params={"REUSE_CLIENT": True},
-                        seconds={GIL: "5.5", NOGIL: "5.0"},
-                    ),
-                    SeedRow(
-                        what=message("client does not reuse connections"),
-                        params={"REUSE_CLIENT": False},
-                        seconds={GIL: "14.9", NOGIL: "10.3"},
+                        message("client does not reuse connections"),
+                        {"REUSE_CLIENT": False},
+                        {GIL: "14.9", NOGIL: "10.3"},
                     ),
                 ),
             ),
         ),
     ),
     SeedSystem(
-        system="3",
-        description=message("A Tornado service."),
-        settings=_COMMON,
-        tables=(
-            SeedTable(
-                heading=_TIME,
-                interpreters=(GIL, NOGIL),
-                rows=(SeedRow(what=message("Tornado"), seconds={GIL: "16.1", NOGIL: "17.2"}),),
-            ),
-        ),
-        remark=message('The seed says of its second figure: "even slower".'),
+        "3",
+        message("A Tornado service."),
+        _COMMON,
+        (SeedTable(_TIME, (GIL, NOGIL), (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
+        message('The seed says of its second figure: "even slower".'),
     ),
     SeedSystem(
-        system="4",
-        description=message(
-            "Each service listens on several sockets, which share one connection cache and one thread pool."
-        ),
-        settings={**_COMMON, "NUM_MULTI_SOCKET": "10", "NUM_MAX_CONNS": "None"},
-        tables=(
+        "4",
+        message("Each service listens on several sockets, which share one connection cache and one thread pool."),
+        {**_COMMON, "NUM_MULTI_SOCKET": "10", "NUM_MAX_CONNS": "None"},
+        (
             SeedTable(
-                heading=_TIME,
-                interpreters=(UNNAMED,),
-                rows=(
-                    _selecting(message("select on all connections"), "all", "3.03"),
-                    _selecting(message("select on single connections"), "single", "5.57"),
+                _TIME,
+                (UNNAMED,),
+                (
+                    SeedRow(
+                        message("select on all connections"),
+                        {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
+                        {UNNAMED: "3.03"},
+                    ),
+                    SeedRow(
+                        message("select on single connections"),
+                        {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
+                        {UNNAMED: "5.57"},
+                    ),
                 ),
             ),
             SeedTable(
-                heading=message("Select on all connections, with another NUM_MULTI_SOCKET."),
-                interpreters=(UNNAMED,),
-                rows=_sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
+                message("Select on all connections, with another NUM_MULTI_SOCKET."),
+                (UNNAMED,),
+                _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
             ),
             SeedTable(
-                heading=message(
-                    "Select on single connections, each client bound to one, with another NUM_MULTI_SOCKET."
-                ),
-                interpreters=(UNNAMED,),
-                rows=_sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
+                message("Select on single connections, each client bound to one, with another NUM_MULTI_SOCKET."),
+                (UNNAMED,),
+                _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
             ),
         ),
     ),

@@ -1,10 +1,12 @@
 """What `runner.py audit` found, as a document for every renderer. A mapping is what lab.gil.audit.document() makes."""
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
-from core.messages import Message, listed, message, plural
-from reports.document.model import Document, Section, plain_table, words
+from core.messages import NOTHING, Message, listed, message, plural
+from reports.document.model import Document, Section
+from reports.document.shapes import Col, col, table
 
 KINDS: Mapping[str, Message] = {
     "gil": message("GIL back on"),
@@ -14,45 +16,42 @@ KINDS: Mapping[str, Message] = {
     "import fails": message("import fails"),
     "warns": message("warns"),
 }
-HEADS = (
-    message("package"),
-    message("version"),
-    message("verdict"),
-    message("ready since"),
-    message("needed by"),
-    message("imported"),
-)
 
 
 def audit_document(audit: Mapping[str, Any]) -> Document:
-    """A table of the packages that were asked for or are not ready, the reasons, and the sum in a sentence."""
+    """Return a table of the packages that were asked for or are not ready, the reasons, and the sum in a sentence."""
     runtime, packages = audit["runtime"], audit["packages"]
     title = plural(
         "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
         count=len(packages), runtime=runtime["name"], version=runtime["version"],
     )  # fmt: skip
-    lines = [
-        (
-            package["package"],
-            package["version"],
-            words(verdict(package)),
-            package["ready_since"],
-            ", ".join(package["needed_by"]),
-            ", ".join(package["modules"]),
-        )
-        for package in packages
-        if package["direct"] or not package["passes"]
+    cols: list[Col[Mapping[str, Any]]] = [
+        col(message("package"), itemgetter("package")),
+        col(message("version"), itemgetter("version")),
+        col(message("verdict"), verdict),
+        col(message("ready since"), itemgetter("ready_since")),
+        col(message("needed by"), lambda package: ", ".join(package["needed_by"])),
+        col(message("imported"), lambda package: ", ".join(package["modules"])),
     ]
-    table = plain_table(message("Packages"), HEADS, lines)
-    reasons = Section(key="reasons", title=message("Reasons"), sentences=tuple(_reasons(audit)))
+    shown = [package for package in packages if package["direct"] or not package["passes"]]
+    reasons = tuple(
+        message("{package}: {detail}", package=package["package"], detail=Message.from_json(problem["message"]))
+        for package in packages
+        for problem in package["problems"]
+    )
+    name = message("Packages")
     section = Section(
-        key="packages", title=message("Packages"), tables=(table,), parts=(reasons,), notes=(summary(audit),)
+        key="packages",
+        title=name,
+        tables=(table(name, cols, [(NOTHING, shown)]),),
+        parts=(Section(key="reasons", title=message("Reasons"), sentences=reasons),),
+        notes=(summary(audit),),
     )
     return Document(name=str(title), title=title, about=(), sections=(section,), has_cells=False)
 
 
 def summary(audit: Mapping[str, Any]) -> Message:
-    """Which packages are not ready, in one sentence."""
+    """Return which packages are not ready, in one sentence."""
     packages = audit["packages"]
     failing = [
         message("{package} ({verdict})", package=package["package"], verdict=verdict(package))
@@ -75,18 +74,6 @@ def summary(audit: Mapping[str, Any]) -> Message:
 
 
 def verdict(package: Mapping[str, Any]) -> Message:
-    """What is wrong with a package, in a few words; ok where nothing is."""
+    """Return what is wrong with a package, in a few words; ok if nothing is."""
     kinds = dict.fromkeys(problem["kind"] for problem in package["problems"])
     return listed(KINDS[kind] for kind in kinds) or message("ok")
-
-
-def _reasons(audit: Mapping[str, Any]) -> list[Message]:
-    return [
-        message(
-            "{package}: {detail}",
-            package=package["package"],
-            detail=Message.from_json(problem.get("message", problem["detail"])),
-        )
-        for package in audit["packages"]
-        for problem in package["problems"]
-    ]

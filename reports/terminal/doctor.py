@@ -30,32 +30,24 @@ class Finding(Protocol):
 
 
 def findings_section(findings: Sequence[Finding]) -> Section:
-    """A line for each, then what to do about those that ask for a look, then the sum."""
-    lines = [
-        (words(WORDS[finding.good][0], state=WORDS[finding.good][1]), finding.name, finding.value)
-        for finding in findings
-    ]
-    table = plain_table(message("The machine"), (NOTHING,) * 3, lines)
-    remedies = [
-        message("{name}: {remedy}", name=finding.name, remedy=finding.remedy)
-        for finding in findings
-        if finding.good is False
-    ]
+    """Return a line for each, then what to do about those that ask for a look, then the sum."""
+    name, total = message("The machine"), verdict(findings)
+    lines = [(words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value) for one in findings]
+    table = plain_table(name, (NOTHING,) * 3, lines)
+    remedies = [message("{name}: {remedy}", name=one.name, remedy=one.remedy) for one in findings if one.good is False]
     heading = [message("What to do:")] if remedies else []
     return Section(
-        key="doctor", title=message("The machine"), tables=(table,), sentences=(*remedies, verdict(findings)),
-        terminal=(table, *heading, *remedies, verdict(findings)),
+        key="doctor", title=name, tables=(table,), sentences=(*remedies, total),
+        terminal=(table, *heading, *remedies, total),
     )  # fmt: skip
 
 
 def verdict(findings: Sequence[Finding]) -> Message:
-    """The sum in one or two sentences."""
-    asking = [finding.name for finding in findings if finding.good is False]
-    unknown = sum(finding.good is None for finding in findings)
+    """Return the sum in one or two sentences."""
+    asking = [one.name for one in findings if one.good is False]
+    unknown = sum(one.good is None for one in findings)
     quiet = message("Nothing that was found disturbs a measurement.")
     if asking:
         quiet = message("Not quiet: {names}. More blocks, and A/A, show how much it matters.", names=listed(asking))
-    if not unknown:
-        return quiet
     hidden = message("{unknown} of {count} cannot be known here.", unknown=unknown, count=len(findings))
-    return listed([quiet, hidden], SENTENCES)
+    return listed([quiet, hidden], SENTENCES) if unknown else quiet

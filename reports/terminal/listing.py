@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rich.align import AlignMethod
 from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
@@ -15,7 +16,7 @@ from core.errors import BadInput
 from core.languages import Language
 from core.messages import Message, message
 from core.printable import for_terminal
-from core.result import FILE_NAME, Run, load
+from core.result import FILE_NAME, load
 from reports.facts.best import BEST
 from reports.facts.comparisons import Comparison
 from reports.render.console import wrapped
@@ -23,7 +24,7 @@ from reports.topics.verdict import answered, clause
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))
-WORDS = 2
+SIDES: tuple[AlignMethod, ...] = ("left", "left", "right", "right", "right")
 INDENT = 2
 
 
@@ -45,12 +46,12 @@ class SavedRun:
     trouble: str = ""
 
     def to_json(self, language: Language) -> dict[str, Any]:
-        """As --json prints it."""
+        """Return what --json prints."""
         return {**asdict(self), "verdict": "" if self.trouble else language.text(self.verdict)}
 
 
 def saved_runs(folder: Path) -> list[SavedRun]:
-    """Every run in *folder*, which may be one itself, the newest first; those that cannot be read come last.
+    """Return every run in *folder*, which may be one itself, the newest first; those that cannot be read come last.
 
     Raises BadInput if *folder* is none.
     """
@@ -62,13 +63,11 @@ def saved_runs(folder: Path) -> list[SavedRun]:
 
 def _read(folder: Path) -> SavedRun:
     try:
-        return summary(load(folder), folder)
+        run = load(folder)
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
-
-
-def summary(run: Run, folder: Path) -> SavedRun:
-    """What the list shows of *run*."""
+    compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
+    sentences = answered(compared)  # the first is on the lock, where the run can tell it apart
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
@@ -76,45 +75,32 @@ def summary(run: Run, folder: Path) -> SavedRun:
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=_verdict(run),
+        verdict=clause(sentences[0][0], compared) if sentences else NO_VERDICT,
     )
 
 
-def _verdict(run: Run) -> Message:
-    """The first sentence of the verdict: on the lock, where the run can tell it apart."""
-    compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
-    sentences = answered(compared)
-    return clause(sentences[0][0], compared) if sentences else NO_VERDICT
-
-
 def print_list(runs: Sequence[SavedRun], console: Console, language: Language) -> None:
-    """A line for each run, whose folder is never broken, and its verdict below."""
+    """Print a line for each run, whose folder is never broken, and its verdict below."""
     whole = [run for run in runs if not run.trouble]
-    lines = [tuple(map(language.text, HEADS)), *map(_texts, whole)]
-    widths = [max(cell_len(line[place]) for line in lines) for place in range(len(HEADS) - 1)]
-    console.print(Text(_aligned(lines[0], widths), style="dim"), soft_wrap=True)
-    for run, line in zip(whole, lines[1:], strict=True):
-        console.print(Text(_aligned(line, widths)), soft_wrap=True)
-        _print_below(language.text(run.verdict), console, "dim")
+    lines = [[*map(language.text, HEADS)], *map(_texts, whole)]
+    widths = [max(map(cell_len, texts)) for texts in zip(*lines, strict=True)]
+    below = ["", *(language.text(run.verdict) for run in whole)]
+    for number, (line, verdict) in enumerate(zip(lines, below, strict=True)):
+        cells = [*map(Text, line)]
+        for cell, side, width in zip(cells, SIDES, widths, strict=False):  # the last is as wide as it is
+            cell.align(side, width)
+        console.print(Text("  ").join(cells), style="" if number else "dim", soft_wrap=True)
+        _print_below(verdict, console, "dim")
     for run in runs:
-        if run.trouble:
-            _print_below(run.trouble, console, "red")
+        _print_below(run.trouble, console, "red")
 
 
-def _texts(run: SavedRun) -> tuple[str, ...]:
+def _texts(run: SavedRun) -> list[str]:
     when = datetime.fromisoformat(run.when).strftime("%Y-%m-%d %H:%M") if run.when else "-"
-    return when, run.plan, str(run.blocks), str(run.cells_ok), str(run.cells_not_ok), run.folder
-
-
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
-    """Words to the left, numbers to the right; the last as it is."""
-    padded = []
-    for place, width in enumerate(widths):
-        space = " " * (width - cell_len(line[place]))
-        padded.append(f"{line[place]}{space}" if place < WORDS else f"{space}{line[place]}")
-    return "  ".join([*padded, line[-1]])
+    return [when, run.plan, str(run.blocks), str(run.cells_ok), str(run.cells_not_ok), run.folder]
 
 
 def _print_below(text: str, console: Console, style: str) -> None:
-    shown = Text(wrapped(for_terminal(text), console.width - INDENT), style=style)
-    console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))
+    if text:
+        shown = Text(wrapped(for_terminal(text), console.width - INDENT), style=style)
+        console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))

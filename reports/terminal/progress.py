@@ -1,12 +1,13 @@
 """How far a run has come: a live line on a terminal, one plain line a cell anywhere else, or failures alone."""
 
 import sys
-from collections.abc import Iterable, Mapping
-from types import TracebackType
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from time import monotonic
+from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, RenderableColumn, TextColumn
 from rich.table import Column
 from rich.text import Text
 
@@ -16,72 +17,88 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
-from reports.facts.arrangement import varying_names
 from reports.facts.figures import requests_per_s
-from reports.facts.settings import parameter_values
-from reports.facts.summary import as_message
+from reports.facts.settings import parameter_values, varying_names
 from reports.render.console import terminal
-from reports.terminal.pace import Pace, time_left
 
 BAR_WIDTH = 12
-WHOLE = Column(no_wrap=True)  # a narrow terminal cuts what runs now, not how far it is
 
 
-class Display(Protocol):
-    """A progress display, open for as long as the run goes on."""
+class Pace:
+    """How long the cells that are left will take, if they take as long as those that are behind."""
 
-    def __enter__(self) -> Self: ...
+    def __init__(self, *, open_ended: bool = False, clock: Callable[[], float] = monotonic) -> None:
+        self.open_ended = open_ended
+        self._clock = clock
+        self._began: tuple[int, float] | None = None  # how many cells were behind, and when
+        self._ended = (0, 0.0)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def started(self, done: int) -> None:
+        """Note that a cell begins, with *done* behind; the first of them may be of a run that goes on."""
+        if self._began is None:
+            self._began = self._ended = done, self._clock()
 
-    def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """*done* of *total* cells are behind us."""
+    def ended(self, done: int) -> None:
+        """Note that *done* cells are behind now."""
+        self._ended = done, self._clock()
 
-    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """One more is."""
+    def left_s(self, total: int) -> float | None:
+        """Return the seconds until *total* cells are behind, counting down while one runs; None if not known."""
+        (first, began_s), (done, ended_s) = self._began or self._ended, self._ended
+        if self.open_ended or done <= first:
+            return None
+        expected_s = (ended_s - began_s) / (done - first) * (total - done)
+        return max(0.0, expected_s - (self._clock() - ended_s))
+
+    def place(self, done: int, total: int) -> Message:
+        """Return '3/12', or '3 done' where nobody knows of how many."""
+        if self.open_ended:
+            return message("{count} done", count=done)
+        return verbatim(f"{done:>{len(str(total))}}/{total}")
 
 
-def display(
-    cells: Iterable[Cell] = (), *, quiet: bool = False, open_ended: bool = False, language: Language = ENGLISH
-) -> Display:
-    """The display that suits standard error.
-
-    cells: that will be measured; those of one system are told apart by what differs between them
-    quiet: only what is not ok. open_ended: the run may end before all of its blocks, so no time left is known
-    """
-    console = terminal(sys.stderr)
-    kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
-    return kind(console, Pace(open_ended=open_ended), language, cells)
+def time_left(left_s: float | None) -> Message:
+    """Return '45 s left', '12 min left' or '3 h 05 min left'; nothing for None."""
+    if left_s is None:
+        return NOTHING
+    if left_s < 100:
+        return message("{seconds:.0f} s left", seconds=left_s)
+    minutes = round(left_s / 60)
+    if minutes < 120:
+        return message("{minutes} min left", minutes=minutes)
+    return message("{hours} h {minutes:02d} min left", hours=minutes // 60, minutes=minutes % 60)
 
 
 def cell_line(result: CellResult) -> Message:
-    """One cell in one line: what, how long, how fast, or why not."""
-    name = message(
+    """Return one cell in one line: what, how long, how fast, or why not."""
+    cell = message(
         "block {block}  system {system}  {runtime:<9}",
         block=result.block, system=result.system, runtime=result.runtime,
     )  # fmt: skip
     if result.status != "ok":
-        failed = message("failed: {reason}", reason=as_message(result.reason))
-        invalid = message("invalid: {reason}", reason=as_message(result.reason))
-        return message("{cell} {outcome}", cell=name, outcome=failed if result.status == "failed" else invalid)
+        outcome = {
+            "failed": message("failed: {reason}", reason=result.reason),
+            "invalid": message("invalid: {reason}", reason=result.reason),
+        }[result.status]
+        return message("{cell} {outcome}", cell=cell, outcome=outcome)
     if not result.clients:
-        return message("{cell} idle: no clients", cell=name)
+        return message("{cell} idle: no clients", cell=cell)
     wall_s, rate = result.wall_ns / 1e9, whole(requests_per_s(result))
-    return message("{cell} {wall_s:8.3f} s {rate:>9} requests/s", cell=name, wall_s=wall_s, rate=rate)
+    return message("{cell} {wall_s:8.3f} s {rate:>9} requests/s", cell=cell, wall_s=wall_s, rate=rate)
 
 
-class QuietDisplay:
-    """A line for each cell that is not ok, and nothing else."""
+class QuietDisplay(ExitStack):
+    """A line for each cell that is not ok, and nothing else. It is open for as long as the run goes on.
+
+    cells: that will be measured; those of one system are told apart by what differs between them
+    """
+
+    style = ""
 
     def __init__(
-        self,
-        console: Console,
-        pace: Pace | None = None,
-        language: Language = ENGLISH,
-        cells: Iterable[Cell] = (),
+        self, console: Console, pace: Pace | None = None, language: Language = ENGLISH, cells: Iterable[Cell] = ()
     ) -> None:
+        super().__init__()
         self._console = console
         self._pace = pace or Pace()
         self._language = language
@@ -92,30 +109,24 @@ class QuietDisplay:
             for system in {cell.system for cell in every}
         }
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """Nothing: the line comes when the cell has ended."""
+        """Note the time: *done* of *total* cells are behind."""
         self._pace.started(done)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Its line, if it is not ok."""
+        """Print a line of the cell, if it is not ok."""
+        self._pace.ended(done)
         if result.status != "ok":
+            self._failures += 1
             self._print(cell_line(result), self._values(result.system, result.params))
 
     def _values(self, system: str, params: Mapping[str, Value]) -> Message:
-        """What tells a cell from others of its system."""
+        """Return what tells a cell from others of its system."""
         return verbatim(parameter_values(params, self._telling.get(system, ())))
 
-    def _print(self, *parts: Message, style: str = "") -> None:
+    def _print(self, *parts: Message) -> None:
         line = "  ".join(self._text(part) for part in parts if part)
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True, style=style)
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True, style=self.style)
 
     def _text(self, part: Message) -> str:
         return for_terminal(self._language.text(part))
@@ -128,37 +139,39 @@ class PlainDisplay(QuietDisplay):
     """One line a cell, with the time left and failures so far; no control codes."""
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Its line."""
+        """Print the line of the cell."""
         self._pace.ended(done)
         self._failures += result.status != "ok"
         left = time_left(self._pace.left_s(total)) if done < total else NOTHING
-        place = self._pace.place(done, total)
-        line = message("[{place}] {cell}", place=place, cell=cell_line(result))
+        line = message("[{place}] {cell}", place=self._pace.place(done, total), cell=cell_line(result))
         self._print(line, self._values(result.system, result.params), left, self._failed())
 
 
 class LiveDisplay(QuietDisplay):
     """One live line: block, cell, bar, rate, time left, failures so far. Failed cells scroll by above it."""
 
+    style = "red"
+
     def __enter__(self) -> Self:
-        self._progress = Progress(
+        self._place = self._rate = NOTHING
+        self._progress = Progress(  # a narrow terminal cuts what runs now, not how far it is
             TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
             BarColumn(bar_width=BAR_WIDTH),
-            *(TextColumn(f"{{task.fields[{name}]}}", markup=False, table_column=WHOLE) for name in ("place", "rate")),
-            _TimeLeft(self._pace, self._language),
-            TextColumn("{task.fields[failures]}", markup=False, style="red", table_column=WHOLE),
+            RenderableColumn(self, table_column=Column(no_wrap=True)),
             console=self._console,
             transient=True,
             expand=True,
         )
-        self._task: TaskID = self._progress.add_task("", total=None, place="", rate="", failures="")
-        self._progress.start()
+        self._task = self._progress.add_task("", total=None)
+        self.enter_context(self._progress)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+    def __rich__(self) -> Text:
+        """Return how far the run is: the time left is counted down whenever the line is drawn."""
+        total = self._progress.tasks[0].total
+        left = time_left(self._pace.left_s(int(total))) if total else NOTHING
+        parts = ((self._place, ""), (self._rate, ""), (left, "dim"), (self._failed(), "red"))
+        return Text(" ").join(Text(self._text(part), style) for part, style in parts if part)
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Show what runs now."""
@@ -166,33 +179,28 @@ class LiveDisplay(QuietDisplay):
         now = message(
             "block {block}, system {system}, {runtime}", block=block, system=cell.system, runtime=cell.runtime
         )
-        self._update(done, total, description=listed(filter(None, [now, self._values(cell.system, cell.params)])))
+        shown = listed(filter(None, [now, self._values(cell.system, cell.params)]))
+        self._progress.update(self._task, description=self._text(shown))
+        self._show(done, total)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Show that it has ended and how fast it was, and keep a line of it if it failed."""
-        self._pace.ended(done)
-        if result.status != "ok":
-            self._failures += 1
-            self._print(cell_line(result), self._values(result.system, result.params), style="red")
-        rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
-        self._update(done, total, rate=rate, failures=self._failed())
+        super().cell_ended(result, done, total)
+        self._rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
+        self._show(done, total)
 
-    def _update(self, done: int, total: int, **shown: Message) -> None:
-        known = None if self._pace.open_ended else total
-        texts: dict[str, Any] = {name: self._text(part) for name, part in shown.items()}
-        texts["place"] = self._text(self._pace.place(done, total))
-        self._progress.update(self._task, completed=done, total=known, **texts)
+    def _show(self, done: int, total: int) -> None:
+        self._place = self._pace.place(done, total)
+        self._progress.update(self._task, completed=done, total=None if self._pace.open_ended else total)
 
 
-class _TimeLeft(ProgressColumn):
-    """The time left, by the pace of the cells."""
+def display(
+    cells: Iterable[Cell] = (), *, quiet: bool = False, open_ended: bool = False, language: Language = ENGLISH
+) -> QuietDisplay:
+    """Return the display that suits standard error.
 
-    def __init__(self, pace: Pace, language: Language) -> None:
-        super().__init__(WHOLE)
-        self._pace = pace
-        self._language = language
-
-    def render(self, task: Task) -> Text:
-        """Text for the column."""
-        left = time_left(self._pace.left_s(int(task.total))) if task.total else NOTHING
-        return Text(self._language.text(left), style="dim")
+    quiet: only what is not ok. open_ended: the run may end before all of its blocks, so no time left is known
+    """
+    console = terminal(sys.stderr)
+    kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
+    return kind(console, Pace(open_ended=open_ended), language, cells)

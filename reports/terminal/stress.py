@@ -1,26 +1,16 @@
-"""What `runner.py stress` found, as a document for every renderer."""
+"""What `runner.py stress` found: of each kind where it was seen and how often, as a document for every renderer."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from core.messages import Message, listed, message, plural, verbatim
-from core.stress import Stress
-from reports.document.model import Document, Section, Table, number, plain_table, words
+from core.messages import NOTHING, Message, listed, message, plural, verbatim
+from core.stress import Round, Stress
+from reports.document.model import Document, Section, Table
+from reports.document.shapes import Col, col, table
 from reports.document.values import whole
-from reports.facts.advice import Stressed, advise
-from reports.facts.stress import (
-    CRASH,
-    FAILURE,
-    HANG,
-    INVALID,
-    NOTICE,
-    SILENT,
-    WRONG,
-    Seen,
-    answered,
-    findings,
-    started,
-)
+from reports.facts.advice import advise
+from reports.facts.causes import Stressed
 from reports.topics.advice import advice_table
 
 CHECKS: Mapping[str, Message] = {
@@ -29,170 +19,217 @@ CHECKS: Mapping[str, Message] = {
     "common": message("values that one client always gets"),
     "status": message("status only: one client gets different answers"),
 }
-KINDS: Mapping[str, Message] = {
-    CRASH: message("crashes"),
-    HANG: message("no answer"),
-    WRONG: message("wrong answers"),
-    FAILURE: message("broken connections"),
-    NOTICE: message("warnings"),
-    INVALID: message("GIL not as promised"),
-    SILENT: message("not started"),
-}
 RULE_OF_THREE = 3  # an event of probability p is missed in n tries with probability (1-p)**n, 5 % for p = 3/n
 
 
+@dataclass(frozen=True, kw_only=True)
+class Seen(Stressed):
+    """A kind of finding. counts: of what it counts, by runtime, 0 where it was not seen.
+
+    rounds: in which it was seen, without a GIL first; only_without_gil: the GIL's arm has none
+    lines: failures by code, or notices
+    """
+
+    counts: Mapping[str, int]
+    rounds: Sequence[Round]
+
+
+def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
+    """Return the sum of what is counted in each round, by runtime."""
+    counts = dict.fromkeys((one.runtime for one in stress.rounds), 0)
+    for one in stress.rounds:
+        counts[one.runtime] += count(one)
+    return counts
+
+
+def answered(stress: Stress) -> dict[str, int]:
+    """Return answers that were checked, by runtime."""
+    return by_runtime(stress, lambda one: one.answered)
+
+
+def _crashes(one: Round) -> int:
+    """Return whether any of its processes crashed, 0 or 1, since a server may start others in their place.
+
+    A service that ended, or broke the contract, while it was called may leave no trace.
+    """
+    has_ended = one.ready and one.valid and one.reason and not (one.answered or one.wrong or one.failures)
+    return int(bool(one.crashes or has_ended))
+
+
+def _hangs(one: Round) -> int:
+    return one.failures.get("timeout", 0) or int(bool(one.stacks))
+
+
+def _failures(one: Round) -> int:
+    """Return connections that broke, but for those of a service that crashed or hung: that has been said."""
+    return 0 if _crashes(one) or _hangs(one) else sum(one.failures.values())
+
+
+KINDS: Mapping[str, tuple[Message, Callable[[Round], int]]] = {
+    "crash": (message("crashes"), lambda one: 0 if _hangs(one) else _crashes(one)),
+    "hang": (message("no answer"), _hangs),
+    "wrong": (message("wrong answers"), lambda one: one.wrong),
+    "failure": (message("broken connections"), _failures),
+    "notice": (message("warnings"), lambda one: len(one.notices)),
+    "invalid": (message("GIL not as promised"), lambda one: int(not one.valid)),
+    "silent": (message("not started"), lambda one: int(not one.ready)),
+}
+
+
+def findings(stress: Stress) -> list[Seen]:
+    """Return what was found, the gravest kind first."""
+    is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
+    found = []
+    for kind, (name, count) in KINDS.items():
+        rounds = sorted(filter(count, stress.rounds), key=lambda one: one.gil_enabled)
+        notices = dict.fromkeys(line for one in rounds for line in one.notices)
+        codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
+        lines = notices if kind == "notice" else (f"{number} x {code}" for code, number in sorted(codes.items()))
+        if rounds:
+            seen = Seen(
+                found=name,
+                kind=kind,
+                counts=by_runtime(stress, count),
+                rounds=rounds,
+                only_without_gil=is_compared and not any(one.gil_enabled for one in rounds),
+                lines=tuple(lines),
+            )
+            found.append(seen)
+    return found
+
+
 def stress_document(stress: Stress) -> Document:
-    """The findings, where each was seen, the traces, how answers were checked, and what all this does not prove."""
+    """Return the findings, where each was seen, the traces, how answers were checked, and what this does not prove."""
     seen = findings(stress)
     title = message("Stress: {name} without the GIL and with it", name=stress.name)
-    section = Section(
+    found = Section(
         key="stress",
         title=message("What was found"),
         answer=(verdict(stress),),
         sentences=tuple(sentence for one in seen for sentence in _sentences(one, stress)),
         tables=(_rounds(stress, seen),),
-        notes=(*_notes(stress, seen),),
+        notes=tuple(_notes(stress, seen)),
     )
+    advice = Section(key="advice", title=message("What helps"), tables=(advice_table(advise(seen)),))
+    checked = message("How answers were checked")
+    checks: list[Col[tuple[str, str]]] = [
+        col(message("request"), lambda pair: pair[0]),
+        col(message("a right answer"), lambda pair: CHECKS[pair[1]]),
+    ]
+    how = Section(key="checks", title=checked, tables=(table(checked, checks, [(NOTHING, stress.checks.items())]),))
     return Document(
         name=str(title), title=title, about=(_about(stress),),
-        sections=(section, *_advice(seen), *_traces(seen), *_checks(stress)),
+        sections=tuple(filter(None, (found, advice, *_traces(seen), how))),
         has_cells=False,
     )  # fmt: skip
 
 
 def verdict(stress: Stress) -> Message:
-    """In one sentence."""
+    """Return in one sentence what was found."""
     seen = findings(stress)
-    if not seen:
-        counts = answered(stress)
-        each = [message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts.items()]
-        return message("Nothing was found: no wrong answer in {counts}, no crash, no hang.", counts=listed(each))
-    only = [KINDS[one.kind] for one in seen if one.only_without_gil]
+    only = [one.found for one in seen if one.only_without_gil]
     if only:
         return message("Only without the GIL: {kinds}.", kinds=listed(only))
-    return message("Found, and not only without the GIL: {kinds}.", kinds=listed(KINDS[one.kind] for one in seen))
+    if seen:
+        kinds = listed(one.found for one in seen)
+        return message("Found, and not only without the GIL: {kinds}.", kinds=kinds)
+    counts = answered(stress).items()
+    each = listed(message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts)
+    return message("Nothing was found: no wrong answer in {counts}, no crash, no hang.", counts=each)
 
 
 def _about(stress: Stress) -> Message:
+    connections = plural("{count} connection", "{count} connections", count=stress.connections)
+    if stress.checks:  # of gilscope's own clients none has bursts
+        connections = plural("{count} connection in bursts", "{count} connections in bursts", count=stress.connections)
     return message(
         "{rounds} in {spent_s:.0f} s, {connections}; with the GIL, threads switched every {interval_us:g} us.",
         rounds=plural("{count} round", "{count} rounds", count=len(stress.rounds)),
         spent_s=stress.spent_s,
-        connections=_connections(stress),
+        connections=connections,
         interval_us=stress.switch_interval_s * 1e6,
     )
 
 
-def _connections(stress: Stress) -> Message:
-    """Of gilscope's own clients none has bursts."""
-    if stress.checks:
-        return plural("{count} connection in bursts", "{count} connections in bursts", count=stress.connections)
-    return plural("{count} connection", "{count} connections", count=stress.connections)
-
-
-def _sentences(seen: Seen, stress: Stress) -> list[Message]:
-    """What was seen where, then the first of it."""
-    where = listed(_where(seen, stress))
-    said = {
-        CRASH: message("The service crashed: {where}. {reason}", where=where, reason=seen.reason),
-        HANG: message("Requests were not answered in time: {where}. Stacks of all threads are below.", where=where),
-        WRONG: message("Answers were wrong: {where}.", where=where),
-        FAILURE: message("Connections broke: {where} ({codes}).", where=where, codes=listed(seen.lines)),
-        NOTICE: message("The service warned: {where}: {lines}", where=where, lines=listed(seen.lines)),
-        INVALID: message("Nothing is known of an arm: {reason}.", reason=seen.reason),
-        SILENT: message("An arm did not start: {reason}", reason=seen.reason),
+def _sentences(seen: Seen, stress: Stress) -> Iterator[Message]:
+    """Yield what was seen where, then the first of it."""
+    where, lines = listed(_where(seen, stress)), listed(seen.lines)
+    reason = next((one.reason for one in seen.rounds if one.reason), NOTHING)
+    yield {
+        "crash": message("The service crashed: {where}. {reason}", where=where, reason=reason),
+        "hang": message("Requests were not answered in time: {where}. Stacks of all threads are below.", where=where),
+        "wrong": message("Answers were wrong: {where}.", where=where),
+        "failure": message("Connections broke: {where} ({codes}).", where=where, codes=lines),
+        "notice": message("The service warned: {where}: {lines}", where=where, lines=lines),
+        "invalid": message("Nothing is known of an arm: {reason}.", reason=reason),
+        "silent": message("An arm did not start: {reason}", reason=reason),
     }[seen.kind]
-    example = message("First: {request} was answered with {got}; expected {expected}.", **seen.example)
-    return [said, *([example] if seen.kind == WRONG and seen.example else [])]
+    for example in [one.first_wrong for one in seen.rounds if seen.kind == "wrong" and one.first_wrong][:1]:
+        yield message("First: {request} was answered with {got}; expected {expected}.", **example)
 
 
-def _where(seen: Seen, stress: Stress) -> list[Message]:
-    """How often under each runtime; of wrong answers and crashes also out of how many."""
-    totals = answered(stress)
-    if seen.kind == CRASH:
-        rounds = Counter(one.runtime for one in stress.rounds)
-        return [
-            message("in {count} of {total} rounds under {runtime}", count=count, total=rounds[name], runtime=name)
-            for name, count in seen.counts.items()
-        ]
-    if seen.kind != WRONG:
-        return [message("{count:,} under {runtime}", count=count, runtime=name) for name, count in seen.counts.items()]
-    return [
-        message("{count:,} of {total:,} under {runtime}", count=count, total=totals[name], runtime=name)
-        for name, count in seen.counts.items()
-    ]
+def _where(seen: Seen, stress: Stress) -> Iterator[Message]:
+    """Yield how often under each runtime; of wrong answers and crashes also out of how many."""
+    rounds, totals = by_runtime(stress, lambda one: 1), answered(stress)
+    for name, count in seen.counts.items():
+        yield {
+            "crash": message(
+                "in {count} of {total} rounds under {runtime}", count=count, total=rounds[name], runtime=name
+            ),
+            "wrong": message("{count:,} of {total:,} under {runtime}", count=count, total=totals[name], runtime=name),
+        }.get(seen.kind, message("{count:,} under {runtime}", count=count, runtime=name))
 
 
-def _notes(stress: Stress, seen: list[Seen]) -> list[Message]:
-    """How far the findings go, and what is not proved."""
-    notes, without_gil = [], {one.runtime for one in stress.rounds if not one.gil_enabled}
-    if any(one.kind == WRONG and not one.only_without_gil for one in seen):
-        notes.append(
-            message(
-                "Answers that are wrong under the GIL, too, are no fault of its absence: requests may depend on each "
-                "other, and then their right answers have to be declared, or threads get in each other's way as it is."
-            )
+def _notes(stress: Stress, seen: Sequence[Seen]) -> Iterator[Message]:
+    """Yield how far the findings go, and what is not proved."""
+    wrong = [one for one in seen if one.kind == "wrong"]
+    if any(not one.only_without_gil for one in wrong):
+        yield message(
+            "Answers that are wrong under the GIL, too, are no fault of its absence: requests may depend on each "
+            "other, and then their right answers have to be declared, or threads get in each other's way as it is."
         )
-    if not any(one.kind == WRONG for one in seen):
-        notes += [
-            message(
+    if wrong:
+        yield message("What this does not prove: that no other request, or no other state, is affected.")
+        return
+    without_gil = {one.runtime for one in stress.rounds if not one.gil_enabled}
+    for name, count in answered(stress).items():
+        if count and name in without_gil:
+            yield message(
                 "What this does not prove: no wrong answer in {total:,} under {runtime} leaves room for a race that "
                 "spoils less than {rate:.1g} of the answers to these requests (3/n, 95 %), and says nothing of others.",
                 total=count,
                 runtime=name,
                 rate=min(1.0, RULE_OF_THREE / count),
             )
-            for name, count in answered(stress).items()
-            if count and name in without_gil
-        ]
-    else:
-        notes.append(message("What this does not prove: that no other request, or no other state, is affected."))
-    return notes
 
 
-def _rounds(stress: Stress, seen: list[Seen]) -> Table:
-    """A line for each runtime."""
-    heads = (message("rounds"), message("answers"), *(KINDS[one.kind] for one in seen))
-    totals, rounds = answered(stress), started(stress)
-    lines = [
-        (
-            name,
-            *(number(value, whole) for value in (rounds[name], totals[name], *(one.counts[name] for one in seen))),
-        )
-        for name in totals
+def _rounds(stress: Stress, seen: Sequence[Seen]) -> Table:
+    """Return a line for each runtime."""
+    started, answers = by_runtime(stress, lambda one: int(one.ready)), answered(stress)
+    cols: list[Col[str]] = [
+        col(message("runtime"), str),
+        col(message("rounds"), started.get, whole),
+        col(message("answers"), answers.get, whole),
+        *(col(one.found, one.counts.get, whole) for one in seen),
     ]
-    return plain_table(message("Rounds"), (message("runtime"),), lines, heads)
+    return table(message("Rounds"), cols, [(NOTHING, answers)])
 
 
-def _advice(seen: list[Seen]) -> list[Section]:
-    facts = [Stressed(kind=one.kind, only_without_gil=one.only_without_gil, lines=one.lines) for one in seen]
-    advice = advise(facts)
-    return [Section(key="advice", title=message("What helps"), tables=(advice_table(advice),))] if advice else []
-
-
-def _traces(seen: list[Seen]) -> list[Section]:
+def _traces(seen: Sequence[Seen]) -> Iterator[Section]:
+    """Yield the first traces of crashes, and of threads that hang."""
     titles = {
-        CRASH: message("Trace of the crash"),
-        HANG: message("Where threads stood when answers did not come"),
+        "crash": message("Trace of the crash"),
+        "hang": message("Where threads stood when answers did not come"),
     }
-    return [
-        Section(
-            key=f"{one.kind}-trace",
-            title=titles[one.kind],
-            sentences=(
-                message("What faulthandler wrote, in the first such round; without the GIL, if it happened there."),
-            ),
-            texts=tuple(verbatim(trace) for trace in one.traces),
-        )
-        for one in seen
-        if one.traces and one.kind in titles
-    ]
-
-
-def _checks(stress: Stress) -> list[Section]:
-    if not stress.checks:
-        return []
-    lines = [(request, words(CHECKS[check])) for request, check in stress.checks.items()]
-    heads = (message("request"), message("a right answer"))
-    table = plain_table(message("How answers were checked"), heads, lines)
-    return [Section(key="checks", title=message("How answers were checked"), tables=(table,))]
+    for one in seen:
+        traces = [each.crashes if one.kind == "crash" else each.stacks for each in one.rounds]
+        texts = next(filter(None, traces), ())
+        if texts and one.kind in titles:
+            yield Section(
+                key=f"{one.kind}-trace",
+                title=titles[one.kind],
+                sentences=(
+                    message("What faulthandler wrote, in the first such round; without the GIL, if it happened there."),
+                ),
+                texts=tuple(map(verbatim, texts)),
+            )

@@ -3,6 +3,8 @@
 A topic has
     PLACE: int                            its order in a report
     section(view: View) -> Section        what the run has to say on it; empty where that is nothing
+and, if it is of one experiment alone,
+    VIEW: str                             the view of that experiment's plan
 and, where the report of a run without it shall say how to measure it,
     WANTED: Message                       what it would show
     COMMAND: str | Callable[[View], str]  the command that would measure it
@@ -30,7 +32,8 @@ def topics() -> tuple[ModuleType, ...]:
 
 def sections(view: View) -> list[Section]:
     """What the run has something to say on."""
-    return [section for topic in topics() if (section := _section(topic, view))]
+    mine = [topic for topic in topics() if getattr(topic, "VIEW", view.plan.view) == view.plan.view]
+    return [section for topic in mine if (section := _section(topic, view))]
 
 
 def lacking(view: View) -> list[tuple[Message, str]]:

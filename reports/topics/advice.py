@@ -1,88 +1,103 @@
 """What is known to help against what a run shows of its services, each piece with the page that says so."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from core.messages import AND, SENTENCES, Message, listed, message, verbatim
-from reports.document.model import ABSENT, Section, Table, estimate, plain_table, words
+from core.messages import AND, NOTHING, SENTENCES, Message, listed, message, verbatim
+from core.runtime import RuntimeName
+from reports.document.model import ABSENT, Section, Table, estimate
+from reports.document.shapes import Col, col, table
 from reports.document.values import milliseconds, percent, tenths
-from reports.facts.advice import (
-    Advice,
+from reports.facts.advice import NOTABLE_SHARE, Advice, advise
+from reports.facts.causes import (
     Collecting,
-    Cost,
     Fact,
     LockWait,
     SharedCounts,
     SlowRelease,
     Stops,
-    Stressed,
-    advise,
+    bound,
+    bound_of_lock,
+    most,
+    row_of,
 )
-from reports.facts.bounds import most
-from reports.facts.evidence import facts, slow_releases
-from reports.facts.stress import CRASH, NOTICE, WRONG
+from reports.topics.locks import profiles_of, share_of_time, stops_per_request
+from reports.topics.pauses import HELD_UP, pauses
+from reports.topics.waits import Profile, settings, waits
 from reports.view import View
 
 PLACE = 84
 MOST_FACTS = 3
-STRESSED = {
-    CRASH: message("crashes"),
-    NOTICE: message("warnings"),
-    WRONG: message("wrong answers"),
-}
-
-
-def section(view: View) -> Section:
-    """A line for each piece; empty where nothing was found."""
-    found = facts(view.run, view.groups)
-    advice = advise([*found, *slow_releases(view.run, view.comparisons, found)])
-    little = [piece for piece in advice if piece.is_little]
-    useful = [piece for piece in advice if not piece.is_little]
-    return Section(
-        key="advice",
-        title=message("What helps"),
-        tables=(advice_table(useful), *([_little_table(little)] if little else [])),
-        notes=(NOTE, HOW) if advice else (),
-        terminal=(*map(_sentence, useful), *map(_little_sentence, little)),
-    )
-
-
-HOW = message(
-    "At most: a wait costs throughput only while a core is idle, so its end cannot gain more than the idle cores, nor "
-    "more than its own share of a request. p99 cannot fall by more than the share of slow requests' time."
-)
-BOUNDS = (message("throughput: at most"), message("p99: at most"))
-LITTLE = message("Cannot gain 3 %")
+MOST_LINES = 3
+LEAST_SAMPLES = 20
 NOTE = message(
     "Each is true in general, and of the pages named. Whether it helps here, another run shows: change one thing, and "
     "compare."
 )
+HOW = message(
+    "At most: a wait costs throughput only while a core is idle, so its end cannot gain more than the idle cores, nor "
+    "more than its own share of a request. p99 cannot fall by more than the share of slow requests' time."
+)
 
 
-def advice_table(advice: Sequence[Advice]) -> Table:
-    """What was found, what helps, how much at most, and the page that says so."""
-    lines = [(_found(piece), piece.rule.advice, *_bounds(piece), words(piece.rule.source)) for piece in advice]
-    heads = (message("Found"), message("What helps"), *BOUNDS, message("Source"))
-    return plain_table(message("What helps"), heads, lines)
+def section(view: View) -> Section:
+    """Return a line for each piece; empty where nothing was found."""
+    found = facts(view)
+    found += [*_slow_releases(found, view)]
+    useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))
+    cannot = table(message("Cannot gain 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
+    return Section(
+        key="advice",
+        title=message("What helps"),
+        tables=(advice_table(useful), *([cannot] if little else [])),
+        notes=(NOTE, HOW) if useful or little else (),
+        terminal=(
+            *map(_sentence, useful),
+            *(
+                message(
+                    "{found}. Without that, throughput would gain at most {more}.",
+                    found=_found(piece),
+                    more=_bound(piece, "throughput"),
+                )
+                for piece in little
+            ),
+        ),
+    )
 
 
-def _little_table(advice: Sequence[Advice]) -> Table:
-    """What was found, and cannot gain anything that matters."""
-    return plain_table(LITTLE, (message("Found"), *BOUNDS), [(_found(piece), *_bounds(piece)) for piece in advice])
+def advice_table(advice: Iterable[Advice]) -> Table:
+    """Return what was found, what helps, how much at most, and the page that says so."""
+    helps: Col[Advice] = col(message("What helps"), lambda piece: piece.rule.advice)
+    return table(
+        message("What helps"),
+        [FOUND, helps, *BOUNDS, col(message("Source"), lambda piece: piece.rule.source)],
+        [(NOTHING, advice)],
+    )
 
 
-def _bounds(piece: Advice) -> tuple[Message, Message]:
-    """Of the fact that can gain most: more throughput, and less of p99."""
-    known = [fact.bound for fact in piece.facts if isinstance(fact, Cost) and fact.bound]
-    each = ([one.throughput for one in known if one.throughput], [one.p99 for one in known if one.p99])
-    more, less = (verbatim(estimate(max(some, key=most), percent) if some else ABSENT) for some in each)
-    return more, less
+def _found(piece: Advice) -> Message:
+    """Return the facts, as many as are worth a line."""
+    return listed([fact.found for fact in piece.facts[:MOST_FACTS]], last=AND)
+
+
+def _bound(piece: Advice, name: str) -> Message:
+    """Return how much the fact that can gain most gains of throughput, or takes from p99."""
+    known = [one for fact in piece.facts if fact.bound and (one := getattr(fact.bound, name))]
+    return verbatim(estimate(max(known, key=most), percent) if known else ABSENT)
+
+
+FOUND: Col[Advice] = col(message("Found"), _found)
+BOUNDS: tuple[Col[Advice], ...] = (
+    col(message("throughput: at most"), lambda piece: _bound(piece, "throughput")),
+    col(message("p99: at most"), lambda piece: _bound(piece, "p99")),
+)
 
 
 def _sentence(piece: Advice) -> Message:
     said = message(
         "{found}. {advice} ({source})", found=_found(piece), advice=piece.rule.advice, source=piece.rule.source
     )
-    more, less = _bounds(piece)
+    more, less = _bound(piece, "throughput"), _bound(piece, "p99")
     if str(more) == ABSENT:
         return said
     gain = message("At most, throughput gains {more}.", more=more)
@@ -91,51 +106,117 @@ def _sentence(piece: Advice) -> Message:
     return listed([said, gain], SENTENCES)
 
 
-def _little_sentence(piece: Advice) -> Message:
-    more, _ = _bounds(piece)
-    return message("{found}. Without that, throughput would gain at most {more}.", found=_found(piece), more=more)
+def facts(view: View) -> list[Fact]:
+    """Return what the cells and profiles of a run are evidence of, with what each can gain."""
+    return [*_collecting(view), *_waiting(view), *_of_locks(view)]
 
 
-def _found(piece: Advice) -> Message:
-    """The facts, as many as are worth a line."""
-    return listed(map(_fact, piece.facts[:MOST_FACTS]), last=AND)
-
-
-def _fact(fact: Fact) -> Message:
-    if not isinstance(fact, Cost):
-        return _without_share(fact)
-    share = percent(fact.share)
-    if isinstance(fact, Collecting):
-        return message(
-            "{runtime}: {share} of the time goes into garbage collections, for up to {longest} ms",
-            runtime=fact.runtime,
-            share=share,
-            longest=milliseconds(fact.longest_ns),
+def _collecting(view: View) -> Iterator[Fact]:
+    """Yield what collections take. It is bounded by their share, for they may take as much CPU time as that."""
+    for each in (each for rows in view.groups for each in pauses(rows)):
+        slow = each.shares.get("collection")
+        yield Collecting(
+            found=message(
+                "{runtime}: {share} of the time goes into garbage collections, for up to {longest} ms",
+                runtime=each.row.runtime,
+                share=percent(each.share),
+                longest=milliseconds(each.longest_ns),
+            ),
+            bound=bound(each.row, view.run, each.share, None, slow.estimate if slow else None),
+            share=each.share,
+            longest_ns=each.longest_ns,
+            holds_up=HELD_UP in each.findings,
         )
-    if isinstance(fact, LockWait):
-        where = {"runtime": fact.runtime, "share": share, "place": fact.place}
-        if not fact.owner:
-            return message("{runtime}: {share} of the time waits for a lock at {place}", **where)
-        return message(
-            "{runtime}: {share} of the time waits for the lock of {owner} at {place}", owner=fact.owner, **where
-        )
-    if isinstance(fact, Stops):
-        return message(
-            "{runtime}: a request stops all threads {times} times, most of all at {place}",
-            runtime=fact.runtime,
-            times=tenths(fact.per_request),
-            place=fact.place,
-        )
-    assert isinstance(fact, SharedCounts)
-    return message("{runtime}: {share} of CPU time counts references", runtime=fact.runtime, share=share)
 
 
-def _without_share(fact: Stressed | SlowRelease) -> Message:
-    if isinstance(fact, Stressed):
-        return STRESSED[fact.kind]
-    return message(
-        "{release} is slower than {than} and stops all threads; measure --runtime {before},{release}",
-        release=fact.release,
-        than=fact.than,
-        before=fact.before,
-    )
+def _waiting(view: View) -> Iterator[Fact]:
+    """Yield the lines that are shown to wait for a lock in profiles by python, those that wait most."""
+    for profile, profiles in ((profile, of_setting) for of_setting in settings(view.run) for profile in of_setting):
+        for wait in waits(profile, profiles)[:MOST_LINES]:
+            yield LockWait(
+                found=message(
+                    "{runtime}: {share} of the time waits for a lock at {place}",
+                    runtime=wait.runtime,
+                    share=percent(wait.share.value),
+                    place=f"{wait.place} in {wait.function}",
+                ),
+                bound=bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)),
+                share=wait.share.value,
+                owner="",
+                files=(wait.file, wait.caller),
+                under_gil=RuntimeName.parse(wait.runtime).gil_enabled,
+            )
+
+
+def _of_locks(view: View) -> Iterator[Fact]:
+    """Yield what is contended in each profile of locks, what stops all threads, and shared counts."""
+    for profile in profiles_of(view.run):
+        runtime = profile["runtime"]
+        for line in _sampled(profile["contended"]):
+            where = {"runtime": runtime, "share": percent(line["share"]), "place": _place(line)}
+            found = message("{runtime}: {share} of the time waits for a lock at {place}", **where)
+            if line["owner"]:
+                found = message(
+                    "{runtime}: {share} of the time waits for the lock of {owner} at {place}",
+                    owner=line["owner"],
+                    **where,
+                )
+            yield LockWait(
+                found=found,
+                bound=bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]]),
+                share=line["share"],
+                owner=line["owner"],
+                files=tuple(frame["file"] for frame in line.get("stack", ())),
+            )
+        for line in _sampled(profile["stopping"])[:1]:
+            per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
+            stood = profile["stood_ns"] / max(1, profile["watched_ns"])  # all threads stand besides
+            yield Stops(
+                found=message(
+                    "{runtime}: a request stops all threads {times} times, most of all at {place}",
+                    runtime=runtime,
+                    times=tenths(per_request),
+                    place=_place(line),
+                ),
+                bound=bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None),
+                runtime=runtime,
+                per_request=per_request,
+                share=share,
+                function=next((frame["function"] for frame in line.get("stack", ())), ""),
+            )
+        counted = profile["count_share"]  # a lower bound, so that what it can gain is not known
+        if profile["cpu_samples"] * counted >= LEAST_SAMPLES:
+            found = message("{runtime}: {share} of CPU time counts references", runtime=runtime, share=percent(counted))
+            yield SharedCounts(found=found, share=counted)
+
+
+def _sampled(lines: Sequence[Profile]) -> list[Profile]:
+    """Return those that were seen so often that they mean something."""
+    return [line for line in lines if line["samples"] >= LEAST_SAMPLES]
+
+
+def _place(line: Profile) -> str:
+    """Return the innermost frame; "" outside of Python."""
+    return next(("{file}:{line} in {function}".format(**frame) for frame in line.get("stack", ())), "")
+
+
+def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
+    """Yield the free-threaded patch releases with a verdict of slower that are *found* to stop all threads.
+
+    None where patch releases were compared: that verdict says it.
+    """
+    if any(one.step == "patch" for one in view.comparisons):
+        return
+    stopped = {fact.runtime for fact in found if isinstance(fact, Stops) and fact.share >= NOTABLE_SHARE}
+    slower = {one.numerator: one.denominator for one in view.comparisons if one.verdict == "slower"}
+    for runtime in (runtime for runtime in slower if runtime in stopped):
+        name = RuntimeName.parse(runtime).of_release(str(view.run.runtimes.get(runtime, {}).get("version", "")))
+        if name.free_threaded and name.patch.isdecimal() and int(name.patch):
+            yield SlowRelease(
+                found=message(
+                    "{release} is slower than {than} and stops all threads; measure --runtime {before},{release}",
+                    release=str(name),
+                    than=slower[runtime],
+                    before=str(replace(name, patch=str(int(name.patch) - 1))),
+                )
+            )

@@ -7,12 +7,12 @@ from math import log
 from core.messages import AND, COMMA, NOTHING, SEMICOLON, SENTENCES, Arg, Message, listed, message, plural, verbatim
 from reports.document.model import Column, Datum, Line, Section, Table, groups, interval, plain_table, words
 from reports.document.values import microseconds, ratio, whole_percent
+from reports.facts.cells import Row, runtimes, setting_key
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import Comparison, confounds_of
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, disturbances
 from reports.facts.pairs import OVER_ALL
 from reports.facts.steps import NAMES, steps
-from reports.facts.summary import Row, as_message, runtimes, setting_key
 from reports.statistics.evidence import MOST_DOZENS, WORDS, amount
 from reports.view import View
 
@@ -295,10 +295,8 @@ def _missing(view: View) -> list[tuple[Message, Message]]:
             step.name for step in steps(present, {}, facts)
         }
         added = listed((NAMES[step] for step in NAMES if step in names), COMMA, AND)
-        text = message(
-            "{runtime} would also show {added}. {reason}", runtime=name, added=added, reason=as_message(reason)
-        )
-        lines.append((message("Missing"), text if names else as_message(reason)))
+        text = message("{runtime} would also show {added}. {reason}", runtime=name, added=added, reason=reason)
+        lines.append((message("Missing"), text if names else reason))
     return lines
 
 

@@ -9,11 +9,10 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.result import CellResult
 from reports.document.model import Column, Datum, Form, Section, arm, number, traced, words
 from reports.document.values import microseconds, percent, probability, ratio, whole
-from reports.facts.arrangement import varying
 from reports.facts.best import Best
 from reports.facts.comparisons import Comparison
 from reports.facts.figures import cpu_ns, per_request, requests_per_s
-from reports.facts.settings import parameter_values
+from reports.facts.settings import parameter_values, varying
 from reports.facts.traces import of_rows
 from reports.statistics.evidence import WORDS
 from reports.topics.contest import REQUESTS_S, Of, table_of

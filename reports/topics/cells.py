@@ -7,9 +7,9 @@ from core.messages import NOTHING, message, verbatim
 from core.result import CellResult
 from reports.document.model import Column, Datum, Form, Group, Line, Section, Table, arm, number, words
 from reports.document.values import whole
-from reports.facts.arrangement import value_text, varying
-from reports.facts.figures import FIGURES
-from reports.facts.summary import STATES, reasons
+from reports.facts.cells import STATES, reasons
+from reports.facts.figures import SHOWN
+from reports.facts.settings import value_text, varying
 from reports.facts.traces import line_id
 from reports.view import View
 
@@ -27,7 +27,7 @@ def section(view: View) -> Section:
             Column(head=message("Block"), is_number=True),
             *(Column(head=verbatim(name), is_number=_is_numeric(name, view)) for name in names),
             Column(head=message("Status")),
-            *(Column(head=one.head, is_number=True) for one in FIGURES),
+            *(Column(head=shown.head, is_number=True) for _, shown in SHOWN),
             Column(head=message("Reason")),
             Column(head=message("Cell")),
         ),
@@ -54,7 +54,7 @@ def _line(cell: CellResult, names: Sequence[str], view: View) -> Line:
         words(str(cell.block)),
         *(words(value_text(cell.params[name]) if name in cell.params else "") for name in names),
         words(STATES[cell.status]),
-        *(_figure(one.read(cell), one.form, one.key) for one in FIGURES),
+        *(_figure(one.read(cell), shown.form, shown.key) for one, shown in SHOWN),
         words(reason, state="wraps" if reason else ""),
         words(cell.cell_id),
     )

@@ -8,10 +8,10 @@ from core.languages import ENGLISH
 from core.messages import SEMICOLON, SENTENCES, Message, listed, message
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, groups, number, words
 from reports.document.values import percent, probability, ratio
+from reports.facts.cells import setting_key
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import setting_key
 from reports.facts.traces import together
 from reports.statistics.evidence import WORDS
 from reports.statistics.inside import Noise

@@ -6,9 +6,8 @@ from core.messages import Message, message
 from reports.document.drawing import Axis, Curve, Panel, Span
 from reports.document.model import Figure, Section
 from reports.document.shapes import Spot, bar, named_axis
-from reports.facts.arrangement import alike
+from reports.facts.cells import STATES, Row, alike
 from reports.facts.measures import Measure, measure
-from reports.facts.summary import STATES, Row
 from reports.facts.traces import of_rows
 from reports.seed.beside import beside_the_seed
 from reports.view import View

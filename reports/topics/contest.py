@@ -1,182 +1,284 @@
-"""What the topics of contests share: the answer, tables whose columns are data, throughput bars and sweeps."""
+"""What the topics of experiments that rank systems share: the answer, tables, bars, sweeps, and what is absent."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from operator import attrgetter, itemgetter
+from statistics import median
 from typing import Any, TypeVar
 
-from core.messages import NOTHING, Message, message
-from reports.document.model import (
-    ABSENT,
-    Column,
-    Datum,
-    Form,
-    Group,
-    Section,
-    Strip,
-    Table,
-    estimate,
-    number,
-    traced,
-    words,
-)
+from core.cell import PARAMETERS
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
+from core.runtime import NATIVE
+from core.saved import Absent
+from reports.document.drawing import Axis, Panel
+from reports.document.model import ABSENT, Column, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
+from reports.document.shapes import Col, Shown, Spot, bar, col, line, named_axis, table
 from reports.document.values import hundredths, microseconds, whole
-from reports.facts.standings import Contest, Standing
-from reports.facts.summary import Row
-from reports.facts.traces import of_rows
+from reports.facts.cells import Row, grouped
+from reports.facts.figures import requests_per_s
+from reports.facts.settings import about
+from reports.facts.standings import Contest, Standing, rate, titled
+from reports.facts.traces import of_row
+from reports.render.strips import round_values
 from reports.statistics.stats import Estimate
-from reports.topics.absent import absent_sentences
-from reports.topics.contest_figures import sweeps, throughput
+from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View
 
 KEY = "record"
 RATE = "requests_per_s"  # the figure's name on the page
 REQUESTS_S = message("requests/s")
+ANSWERED = message("answered requests/s")
 NOTHING_MEASURED = message("Nothing was measured.")
-MEDIANS = {  # of a row, with the head of its column and what stands over it on a terminal
-    "p50_ns": (message("p50 [us]"), NOTHING),
-    "p99_ns": (message("p99 [us]"), NOTHING),
-    "service_cpu_ns_per_request": (message("service CPU [us/request]"), message("service")),
-    "client_cpu_ns_per_request": (message("client CPU [us/request]"), message("client")),
+CPU = message("CPU [us]")
+MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # of a row: the head of the column, and other fields of it
+    "p50_ns": (message("p50 [us]"), {}),
+    "p99_ns": (message("p99 [us]"), {}),
+    "service_cpu_ns_per_request": (message("service CPU [us/request]"), {"over": message("service"), "brief": CPU}),
+    "client_cpu_ns_per_request": (message("client CPU [us/request]"), {"over": message("client"), "brief": CPU}),
 }
 PLACES = (message("First"), message("Second"), message("Last"))
+ANSWERS = {  # by the number of contestants that are named
+    1: message("{first} is first with {rate} requests/s."),
+    2: message("{first} is first with {rate} requests/s, then {second} with {second_rate}."),
+    3: message(
+        "{first} is first with {rate} requests/s, then {second} with {second_rate}; {last} is last with {last_rate}."
+    ),
+}
+NAMED = (("first", "rate"), ("second", "second_rate"), ("last", "last_rate"))  # arguments of ANSWERS
 
 Item = TypeVar("Item")
-Of = tuple[Column, Callable[[Item], Datum]]  # a column, and what it shows of a line's item
 
 
 def contest_section(
     title: Message,
     contests: Sequence[Contest],
-    table: Table,
+    columns: Sequence[Col[Standing]],
+    caption: Message,
     sentences: Iterable[Message],
     view: View,
-    parts: tuple[Section, ...] = (),
 ) -> Section:
-    """A topic whose contestants are ranked: who is first, all that is said, figures, and the table of each setting."""
+    """Return the topic of contestants that are ranked: the first of them, sentences, figures, and a table."""
     every = (*sentences, *absent_sentences(view))
-    rates = [standing.requests_per_s for contest in contests for standing in contest.standings]
+    name, groups = message("All contestants"), [(contest.label, contest.standings) for contest in contests]
+    bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
     all_of_it = Section(
         key="contestants",
-        title=message("All contestants"),
+        title=name,
         sentences=every,
-        figures=(*throughput(contests, view), *sweeps(contests, view)),
-        tables=(table,),
+        figures=(throughput(contests, view), *sweeps(contests, view)) if contests else (),
+        tables=(table(name, columns, groups, caption=caption),),
     )
     return Section(
         key=KEY,
         title=title,
         answer=tuple(map(answer, contests)) if len(contests) == 1 else (),
-        tables=(standings(contests),) if len(contests) > 1 else (),
-        parts=(all_of_it, *parts),
-        terminal=(with_bars(table, rates), *every),
+        tables=(podiums(contests),) if len(contests) > 1 else (),
+        parts=(all_of_it,),
+        terminal=(table(name, [*columns, bars], groups), *every),
     )
 
 
-def name(standing: Standing) -> Datum:
-    """A contestant's name, which leads to its cells."""
-    return words(standing.name, cells=of_rows([standing.row]), leads=True)
+def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("name")) -> Col[Standing]:
+    """Return the column of the contestants' names, which lead to their cells."""
+    return col(head, lambda standing: words(name(standing), cells=standing.cells, leads=True))
 
 
-def rate(row: Row) -> Message:
-    """Its requests/s as an argument of a sentence."""
-    return traced(whole(row.figures["requests_per_s"] if row.figures else 0.0), of_rows([row]), RATE)
+def number_col(
+    head: Message, read: Callable[[Standing], Shown], form: Form, figure: str = "", **more: Any
+) -> Col[Standing]:
+    """Return a column of numbers of contestants; '-' stands for None and 0. more: other fields of Column"""
+    return col(head, lambda standing: read(standing) or None, form, attrgetter("cells"), figure, **more)
+
+
+RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
+
+
+def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
+    """Yield the columns of those MEDIANS that have a rank."""
+    for key, rank in ranks.items():
+        head, more = MEDIANS[key]
+        yield number_col(head, partial(_median, key), microseconds, rank=rank, **more)
+
+
+def _median(key: str, standing: Standing) -> float | None:
+    return standing.row.figures[key] if standing.row.figures else None
+
+
+def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
+    """Return the median over the blocks of a mean. histograms: one of each block, as the record has them"""
+    means = [histogram["mean_ns"] for histogram in histograms if histogram.get("count")]
+    return median(means) if means else None
+
+
+def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
+    """Return the column of bars that a table has on a terminal, with one scale for all *items*."""
+    most = max(map(read, items), default=1.0)
+    return col(
+        NOTHING,
+        lambda item: Datum(strip=Strip(low=0.0, high=most, bars=((0.0, read(item), "bar"),))),
+        is_strip=True,
+    )
+
+
+def rate_words(row: Row) -> Message:
+    """Return the requests/s of a row as an argument of a sentence."""
+    return traced(whole(rate(row)), of_row(row), RATE)
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
-    """A share with its interval as an argument of a sentence."""
-    return traced(estimate(share, hundredths) if share else ABSENT, of_rows([row]))
+    """Return a share with its interval as an argument of a sentence."""
+    return traced(estimate(share, hundredths) if share else ABSENT, of_row(row))
 
 
-def rate_column() -> Of[Standing]:
-    """Requests/s, in every table of a contest."""
-    return figure_column(REQUESTS_S, lambda row: row.figures["requests_per_s"] if row.figures else None, whole, RATE)
+def named_rate(standing: Standing) -> dict[str, Any]:
+    """Return a contestant's name and requests/s as arguments of a sentence."""
+    return {"name": standing.name, "rate": rate_words(standing.row)}
 
 
-def figure_column(
-    head: Message, value: Callable[[Row], float | None], form: Form, figure: str = "", *, rank: int = 0
-) -> Of[Standing]:
-    """A number of a contestant's row; '-' where it has none, or 0."""
-    column = Column(head=head, is_number=True, rank=rank)
-    return column, lambda standing: number(value(standing.row) or None, form, of_rows([standing.row]), figure)
+def told(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
+    """Return what *sentence* says of each contest, with the contest's label before it."""
+    return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
 
-def median_column(key: str, rank: int) -> Of[Standing]:
-    """One of the medians of a row, by its name in Figures."""
-    head, over = MEDIANS[key]
-    column, show = figure_column(head, lambda row: row.figures[key] if row.figures else None, microseconds, rank=rank)
-    return (replace(column, over=over, brief=message("CPU [us]")) if over else column), show
+def answer(contest: Contest) -> Message:
+    """Return the first, the second and the last contestant with their requests/s."""
+    named = _podium(contest)
+    args: dict[str, Any] = {}
+    for (who, how_fast), standing in zip(NAMED, named, strict=False):
+        args |= {who: standing.name, how_fast: rate_words(standing.row)}
+    return replace(ANSWERS[len(named)], args=args)
+
+
+def podiums(contests: Sequence[Contest]) -> Table:
+    """Return the same for several contests: a group for each."""
+    places = {
+        id(standing): place for contest in contests for place, standing in zip(PLACES, _podium(contest), strict=False)
+    }
+    columns = [col(message("Place"), lambda standing: places[id(standing)]), name_col(message("Who")), RATES]
+    groups = [(contest.label, _podium(contest)) for contest in contests]
+    return table(message("Who serves most"), columns, groups, kind="standings")
+
+
+def _podium(contest: Contest) -> Sequence[Standing]:
+    return [*contest.standings[:2], *contest.standings[2:][-1:]]
+
+
+def throughput(contests: Iterable[Contest], view: View) -> Figure:
+    """Return bars of requests/s, with a panel for each contest."""
+    panels = []
+    for contest in contests:
+        most = 1.04 * _most([contest])
+        curves = [
+            bar(view.looks[standing.row.runtime], _spot(place, standing), whole)
+            for place, standing in enumerate(contest.standings)
+        ]
+        ticks = tuple((value, whole(value)) for value in round_values(0.0, most, 3))
+        across = Axis(label=ANSWERED, low=0.0, high=most, ticks=ticks)
+        up = named_axis([standing.name for standing in contest.standings], room=0.6)
+        panels.append(Panel(title=contest.label, across=across, up=up, curves=tuple(curves)))
+    return Figure(
+        key="throughput",
+        title=message("Requests a second"),
+        caption=message("Bar: median over the blocks. Marks: each block. More is better."),
+        panels=tuple(panels),
+    )
+
+
+def _most(contests: Iterable[Contest]) -> float:
+    """Return the most requests/s of any block."""
+    return max(
+        requests_per_s(cell) for contest in contests for standing in contest.standings for cell in standing.row.good
+    )
+
+
+def _spot(place: float, standing: Standing) -> Spot:
+    return Spot(place, list(map(requests_per_s, standing.row.good)), standing.cells, standing.name)
+
+
+def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
+    """Yield a figure for each numeric parameter that varies while the other parameters stay as they are."""
+    for name in dict.fromkeys(name for contest in contests for name in contest.setting):
+        if name in PARAMETERS and PARAMETERS[name].kind is int:
+            yield from _sweep(name, [contest for contest in contests if name in contest.setting], view)
+
+
+def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[Figure]:
+    """Yield a panel for each set of the other parameters that has several values, with a line for each contestant."""
+    groups = grouped(contests, lambda contest: contest.label_without(parameter))
+    panels = {label: along for label, along in groups.items() if len(along) > 1}
+    if not panels:
+        return
+    shown = [contest for along in panels.values() for contest in along]
+    places = places_of(contest.setting[parameter] for contest in shown)
+    names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
+    contestants = dict.fromkeys(names[id(row)] for row in view.rows if id(row) in names)
+    across = swept_axis(places, verbatim(PARAMETERS[parameter].label))
+    up = Axis(label=ANSWERED, low=0.0, high=1.05 * _most(shown))
+    made = []
+    for label, along in panels.items():
+        spots = [
+            _spot(places[contest.setting[parameter]], standing) for contest in along for standing in contest.standings
+        ]
+        spots.sort(key=attrgetter("place"))
+        curves = [
+            line(name, look, [spot for spot in spots if spot.name == name], whole)
+            for look, name in enumerate(contestants)
+        ]
+        made.append(Panel(title=label, across=across, up=up, curves=tuple(curves)))
+    yield Figure(
+        key=f"throughput-{parameter.lower()}",
+        title=message("Requests a second against {parameter}", parameter=parameter),
+        caption=message("Line: median over the blocks. Marks: each block. More is better."),
+        panels=tuple(made),
+    )
+
+
+def published(name: Message, text: str, **more: Any) -> Table:
+    """Return a table that somebody else printed. text: its heads, then its lines, with two blanks between columns
+
+    more: other fields of Table. The head of the first column is translated; other heads stay as they were printed.
+    """
+    (first, *heads), *lines = (re.split(" {2,}", line) for line in text.strip().splitlines())
+    columns = [
+        col(head, itemgetter(place), str if lines[0][place][0].isdigit() else None)
+        for place, head in enumerate([Message(msgid=first), *map(verbatim, heads)])
+    ]
+    return table(name, columns, [(NOTHING, lines)], **more)
+
+
+def absent_sentences(view: View) -> list[Message]:
+    """Return a sentence for each reason that kept systems of the plan from being measured."""
+    return [
+        message("Not measured: {systems} - {reason}", systems=places(systems, view), reason=reason)
+        for reason, systems in by_reason(view.plan.absent).items()
+    ]
+
+
+def by_reason(absences: Iterable[Absent]) -> dict[Message, dict[str, list[str]]]:
+    """Return {reason: {system: runtimes}}: each reason with all that it keeps away."""
+    reasons: dict[Message, dict[str, list[str]]] = {}
+    for absence in absences:
+        reasons.setdefault(absence.reason, {}).setdefault(absence.system, []).append(absence.runtime)
+    return reasons
+
+
+def places(systems: Mapping[str, Sequence[str]], view: View) -> Message:
+    """Return systems and their runtimes: 'Netty (Java); uvloop under 3.11, 3.14t'."""
+    named = []
+    for system, runtimes in systems.items():
+        title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
+        under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
+        named.append(title if runtimes == [NATIVE] else under)
+    return listed(named, SEMICOLON)
+
+
+Of = tuple[Column, Callable[[Item], Datum]]  # of topics/best.py alone, until that uses shapes.table
 
 
 def table_of(
     title: Message, columns: Sequence[Of[Item]], groups: Iterable[tuple[Message, Sequence[Item]]], **more: Any
 ) -> Table:
-    """A line for each item, with what the columns show of it."""
-    made = [
-        Group(head=head, lines=tuple(tuple(show(item) for _, show in columns) for item in items))
-        for head, items in groups
-    ]
-    return Table(name=title, columns=tuple(column for column, _ in columns), groups=tuple(made), **more)
-
-
-def published(
-    title: Message, heads: Sequence[Message], lines: Iterable[Sequence[str]], numbers: range, **more: Any
-) -> Table:
-    """A table of the seed's, its figures as they were printed. numbers: the columns that hold some."""
-
-    def column(place: int) -> Of[Sequence[str]]:
-        return Column(head=heads[place], is_number=place in numbers), lambda line: words(line[place])
-
-    return table_of(title, [column(place) for place in range(len(heads))], [(NOTHING, list(lines))], **more)
-
-
-def contest_table(contests: Sequence[Contest], columns: Sequence[Of[Standing]], caption: Message = NOTHING) -> Table:
-    """A group for each setting, the contestant with most requests/s first."""
-    groups = [(contest.label, contest.standings) for contest in contests]
-    return table_of(message("All contestants"), columns, groups, caption=caption)
-
-
-def with_bars(table: Table, values: Sequence[float]) -> Table:
-    """The table for a terminal: a bar for each line, and nothing below it."""
-    most = max(values, default=1.0)
-    bars = iter([Datum(strip=Strip(low=0.0, high=most, bars=((0.0, value, "bar"),))) for value in values])
-    groups = tuple(replace(group, lines=tuple((*line, next(bars)) for line in group.lines)) for group in table.groups)
-    return replace(table, columns=(*table.columns, Column(head=NOTHING, is_strip=True)), groups=groups, caption=NOTHING)
-
-
-def answer(contest: Contest) -> Message:
-    """The first, the second and the last, with their requests/s."""
-    first, *others = contest.standings
-    if not others:
-        return message("{first} is first with {rate} requests/s.", first=first.name, rate=rate(first.row))
-    second, last = others[0], others[-1]
-    args: dict[str, Any] = {
-        "first": first.name,
-        "rate": rate(first.row),
-        "second": second.name,
-        "second_rate": rate(second.row),
-    }
-    if last is second:
-        return message("{first} is first with {rate} requests/s, then {second} with {second_rate}.", **args)
-    return message(
-        "{first} is first with {rate} requests/s, then {second} with {second_rate}; {last} is last with {last_rate}.",
-        **args,
-        last=last.name,
-        last_rate=rate(last.row),
-    )
-
-
-def standings(contests: Sequence[Contest]) -> Table:
-    """The same for several settings: a group for each."""
-    columns: list[Of[tuple[Message, Standing]]] = [
-        (Column(head=message("Place")), lambda placed: words(placed[0])),
-        (Column(head=message("Who")), lambda placed: name(placed[1])),
-        (Column(head=REQUESTS_S, is_number=True), lambda placed: rate_column()[1](placed[1])),
-    ]
-    groups = [
-        (contest.label, list(zip(PLACES, _first_second_last(contest.standings), strict=False))) for contest in contests
-    ]
-    return table_of(message("Who serves most"), columns, groups, kind="standings")
-
-
-def _first_second_last(ranked: Sequence[Standing]) -> list[Standing]:
-    return [*ranked[:2], *ranked[2:][-1:]]
+    """Return a table with a line for each item. This is for topics/best.py alone, until that uses shapes.table."""
+    return table(title, [Col(column, datum) for column, datum in columns], groups, **more)

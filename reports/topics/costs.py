@@ -6,9 +6,9 @@ from operator import attrgetter
 from core.messages import AND, NOTHING, Message, listed, message
 from reports.document.model import Datum, Section, Strip, Table, plain_table, words
 from reports.document.shapes import Col, arm_col, col, table
+from reports.facts.cells import Row, setting_key
 from reports.facts.commands import command_line
 from reports.facts.costs import CALC, KERNEL, MORE, TIMES, USER, WAITING, Cost
-from reports.facts.summary import Row, setting_key
 from reports.facts.traces import of_row
 from reports.topics import of_run
 from reports.view import View
@@ -91,7 +91,7 @@ def _parts(row: Row) -> dict[str, float]:
 
 def _moved(view: View) -> Table:
     """Return the two parts that changed most between the arms of each comparison of a setting."""
-    rows = {(*setting_key(row.system, row.params), row.runtime): row for row in view.rows}
+    rows = {(*row.key, row.runtime): row for row in view.rows}
     lines = []
     for comparison in view.compared:
         setting = setting_key(comparison.system, comparison.params)

@@ -1,36 +1,40 @@
-"""The experiment echo: echo servers of network libraries, as the seed's record has them, and who is fastest."""
+"""The experiment echo: echo servers of network libraries, as the seed's record has them, and which one is fastest."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from operator import attrgetter
 
-from core.messages import SEMICOLON, Message, listed, message, verbatim
-from reports.document.model import ABSENT, Column, Datum, Section, estimated, number, words
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
+from reports.document.model import Datum, Section, number
+from reports.document.shapes import Col, col
 from reports.document.values import hundredths, microseconds, tenths, whole
-from reports.facts.awake import KEEP_AWAKE, Awake, asleep_and_awake, fastest, overtaking, twin
+from reports.facts.builds import service_version
+from reports.facts.cells import Row, setting_key
+from reports.facts.cells import number as parameter
 from reports.facts.curves import deviation_ns
-from reports.facts.series import about
-from reports.facts.standings import Contest, Standing, contests, mean_latency_ns
-from reports.facts.summary import Row
-from reports.facts.traces import of_rows
-from reports.facts.versions import service_version
+from reports.facts.settings import about
+from reports.facts.standings import Contest, Standing, contests, rate, rate_share
+from reports.facts.traces import of_row
 from reports.topics import contest as shared
 from reports.view import View
 
 PLACE = 12
 VIEW = "echo"
+KEEP_AWAKE = "KEEP_AWAKE"
 SHARES = ("25", "50", "75", "90", "99", "99.99")
 SAMPLES_FOR_LAST = 100_000
 DELAYED_ACK_NS = 35_000_000
-# requests/s of three repeats at 1 000 B, then at 10 KiB and at 100 KiB; None where the seed's record has none
-PUBLISHED: dict[str, tuple[float | None, ...]] = {
-    "libuv": (58389.3, 57869.7, 59218.17, 52713.97, 15188.0),
-    "libco": (56991.3, 58162.4, 55945.5, 51199.3, 79.37),
-    "python3 + uvloop": (32772.8, 33032.6, 32670.2, 30764.97, 15002.7),
-    "boost.asio": (47564.7, 47797.93, 47563.93, 75.1, 75.07),
-    "Netty 1 thread": (49414.13, 40733.63, 47547.63, 45917.87, 13389.83),
-    "Netty 2 thread": (47560.47, 46726.17, 47474.57, None, None),
-}
+# requests/s, rounded, of three repeats at 1 000 B, then at 10 KiB and at 100 KiB; '-' where the seed's record has none
+PUBLISHED = """
+server            1000 B  1000 B  1000 B  10 KiB  100 KiB
+libuv             58,389  57,870  59,218  52,714  15,188
+libco             56,991  58,162  55,946  51,199  79
+python3 + uvloop  32,773  33,033  32,670  30,765  15,003
+boost.asio        47,565  47,798  47,564  75      75
+Netty 1 thread    49,414  40,734  47,548  45,918  13,390
+Netty 2 thread    47,560  46,726  47,475  -       -
+"""
 FAULTS = message(
     "One core of a Xeon Gold 6148, one run of 30 s for each figure. The uvloop rows ran with one connection and the "
     "others with three, as requests/s x mean latency shows. Rows near 75 requests/s wait 40 ms for an acknowledgement "
@@ -39,92 +43,94 @@ FAULTS = message(
 
 
 def section(view: View) -> Section:
-    """Who is first at each setting, rows that wait for an acknowledgement, each row in the seed's form."""
-    title = message("Echo servers")
-    if view.plan.view != VIEW:
-        return Section(key=VIEW, title=title)
-    asleep, awake = asleep_and_awake(view.rows)
-    every, ranked = contests(view.rows, view.titles), contests(asleep, view.titles)
-    sentences = (*map(_sentence, ranked), *_changes(ranked, awake), _delayed(every))
-    table = shared.contest_table(ranked, _columns(view, awake))
-    made = shared.contest_section(title, ranked, table, sentences, view, parts=(_blocks(every), _seeds()))
-    return replace(made, answer=(), tables=(shared.standings(every),)) if awake else made
+    """Return who is first at each setting, rows that wait for an acknowledgement, and each row in the seed's form."""
+    asleep = [row for row in view.rows if not row.params.get(KEEP_AWAKE)]
+    held = {_key(row): row for row in view.rows if row.params.get(KEEP_AWAKE)}
+    awake = {id(row): held[_key(row)] for row in asleep if _key(row) in held}
+    every, ranked = contests(view.rows, view.titles), contests(asleep or view.rows, view.titles)
+    overtaken = partial(_overtaking, awake=awake)
+    sentences = [*shared.told(ranked, _sentence), *shared.told(ranked, overtaken), _delayed(every)]
+    columns = _columns(view, awake)
+    made = shared.contest_section(message("Echo servers"), ranked, columns, NOTHING, sentences, view)
+    made = replace(made, parts=(*made.parts, _blocks(every), _seeds()))
+    return replace(made, answer=(), tables=(shared.podiums(every),)) if awake else made
 
 
-def _columns(view: View, awake: Awake) -> list[shared.Of[Standing]]:
-    version = Column(head=message("version"), rank=9)
-    share = Column(head=message("share of the fastest"), brief=message("of the fastest"), is_number=True)
+def _key(row: Row) -> tuple[str, str, str]:
+    """Return what a row has in common with the same row with cores held awake."""
+    return row.runtime, *setting_key(row.system, {**row.params, KEEP_AWAKE: None})
+
+
+def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
+    """Return the columns; requests/s of the same row with cores held awake are one if there are any."""
+
+    def kept(standing: Standing) -> Datum | None:
+        row = awake.get(id(standing.row))
+        return number(rate(row) or None, whole, of_row(row), shared.RATE) if row else None
+
+    def mean_ns(standing: Standing) -> float | None:
+        return shared.mean_ns(cell.latency for cell in standing.row.good)
+
+    kept_col = col(message("kept awake [requests/s]"), kept, whole, brief=message("awake"), rank=1)
+    share, brief = message("share of the fastest"), message("of the fastest")
     return [
-        (Column(head=message("server")), shared.name),
-        (version, lambda standing: words(service_version(view.run, standing.row))),
-        shared.rate_column(),
-        *([_awake_column(awake)] if awake else []),
-        shared.figure_column(message("MiB/s"), _mib_per_s, tenths, rank=8),
-        shared.figure_column(message("mean [us]"), lambda row: mean_latency_ns(row.good), microseconds, rank=6),
-        shared.median_column("p99_ns", rank=5),
-        shared.median_column("service_cpu_ns_per_request", rank=7),
-        (share, lambda standing: estimated(standing.share, hundredths, of_rows([standing.row]))),
+        shared.name_col(message("server")),
+        col(message("version"), lambda standing: service_version(view.run, standing.row), rank=9),
+        shared.RATES,
+        *([kept_col] if awake else []),
+        shared.number_col(message("MiB/s"), _mib_per_s, tenths, rank=8),
+        shared.number_col(message("mean [us]"), mean_ns, microseconds, rank=6),
+        *shared.median_cols(p99_ns=5, service_cpu_ns_per_request=7),
+        shared.number_col(share, attrgetter("share"), hundredths, brief=brief),
     ]
 
 
-def _awake_column(awake: Awake) -> shared.Of[Standing]:
-    """Requests/s of the same row with cores held awake; '-' where there is none."""
-    column = Column(head=message("kept awake [requests/s]"), brief=message("awake"), is_number=True, rank=1)
-
-    def show(standing: Standing) -> Datum:
-        row = twin(standing.row, awake)
-        rate = row.figures["requests_per_s"] if row and row.figures else None
-        return number(rate, whole, of_rows([row]) if row else "", shared.RATE)
-
-    return column, show
-
-
-def _changes(ranked: Sequence[Contest], awake: Awake) -> list[Message]:
-    """Of each setting who is first with cores held awake, and whom that lets overtake."""
-    sentences = []
-    for contest in ranked:
-        names = {id(row): standing.name for standing in contest.standings if (row := twin(standing.row, awake))}
-        first = fastest(twin(standing.row, awake) for standing in contest.standings)
-        if first is None:
-            continue
-        changes = [
-            message("{name} overtakes {others}", name=standing.name, others=listed([other.name for other in others]))
-            for standing, others in overtaking(contest, awake)
-        ]
-        kept = message(
-            "With idle cores held awake {first} is first with {rate} requests/s; {changes}.",
-            first=names[id(first)],
-            rate=shared.rate(first),
-            changes=listed(changes, SEMICOLON) if changes else message("nobody overtakes another"),
-        )
-        sentences.append(about(kept, contest.label))
-    return sentences
-
-
-def _mib_per_s(row: Row) -> float:
-    return (row.figures["requests_per_s"] if row.figures else 0.0) * _message_bytes(row) / 2**20
-
-
-def _message_bytes(row: Row) -> int:
-    size = row.params["MESSAGE_BYTES"]
-    assert isinstance(size, int)
-    return size
+def _mib_per_s(standing: Standing) -> float:
+    return standing.rate * parameter(standing.row.good[0], "MESSAGE_BYTES") / 2**20
 
 
 def _sentence(contest: Contest) -> Message:
     first, *others = contest.standings
-    args: dict[str, Any] = {"first": first.name, "rate": shared.rate(first.row)}
     if not others:
-        return about(message("{first} is first with {rate} requests/s.", **args), contest.label)
-    clauses = [
+        return shared.answer(contest)
+    shares = [
         message("{name} {share}", name=other.name, share=shared.share_words(other.share, other.row)) for other in others
     ]
-    ranked = message("{first} is first with {rate} requests/s; {others}.", **args, others=listed(clauses, SEMICOLON))
-    return about(ranked, contest.label)
+    return message(
+        "{first} is first with {rate} requests/s; {others}.",
+        first=first.name,
+        rate=shared.rate_words(first.row),
+        others=listed(shares, SEMICOLON),
+    )
+
+
+def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
+    """Return who is first with cores held awake, and who overtakes whom; nothing if nobody was held awake."""
+    held = [(standing, row) for standing in contest.standings if (row := awake.get(id(standing.row))) and row.figures]
+    if not held:
+        return NOTHING
+    changes = []
+    for standing, row in held:
+        passed = [other.name for other, twin in held if _is_faster(other.row, standing.row) and _is_faster(row, twin)]
+        if passed:
+            changes.append(message("{name} overtakes {others}", name=standing.name, others=listed(passed)))
+    first, most = max(held, key=lambda pair: rate(pair[1]))
+    return message(
+        "With idle cores held awake {first} is first with {rate} requests/s; {changes}.",
+        first=first.name,
+        rate=shared.rate_words(most),
+        changes=listed(changes, SEMICOLON) if changes else message("nobody overtakes another"),
+    )
+
+
+def _is_faster(row: Row, base: Row) -> bool:
+    """Return whether a row is shown to serve more: by the interval, or by all of a few blocks."""
+    share = rate_share(row, base)
+    return share is not None and share.low > 1
 
 
 def _delayed(ranked: Sequence[Contest]) -> Message:
-    """Rows of 40 ms, if there are any."""
+    """Return the rows of 40 ms, if there are any."""
     every = [(contest, standing) for contest in ranked for standing in contest.standings]
     slow = [
         about(standing.name, contest.label)
@@ -149,22 +155,21 @@ def _delayed(ranked: Sequence[Contest]) -> Message:
 
 
 def _blocks(ranked: Sequence[Contest]) -> Section:
-    """Each row as the seed writes it."""
+    """Return each row as the seed writes it."""
     measured = [standing for contest in ranked for standing in contest.standings if standing.row.latency.count]
-    texts = tuple(verbatim(block(standing)) for standing in measured)
     note = message("All blocks together. Requests/sec x mean latency is the number of requests under way at once.")
     return Section(
         key="seed-form",
         title=message("Each row in the seed's form"),
-        sentences=(note,) if texts else (),
-        texts=texts,
+        sentences=(note,) if measured else (),
+        texts=tuple(verbatim(_block(standing)) for standing in measured),
         folded=True,
     )
 
 
-def block(standing: Standing) -> str:
-    """One row in the seed's form, which is the same in every language."""
-    row, latency, size = standing.row, standing.row.latency, _message_bytes(standing.row)
+def _block(standing: Standing) -> str:
+    """Return one row in the seed's form, which is the same in every language."""
+    row, latency, size = standing.row, standing.row.latency, parameter(standing.row.good[0], "MESSAGE_BYTES")
     seconds = sum(cell.wall_ns for cell in row.good) / 1e9
     mean_ms, spread_ms = latency.total_ns / latency.count / 1e6, deviation_ns(latency) / 1e6
     shares = [share for share in SHARES if share != SHARES[-1] or latency.count >= SAMPLES_FOR_LAST]
@@ -177,17 +182,14 @@ def block(standing: Standing) -> str:
         f"Latency: min {latency.min_ns / 1e6:.3f}ms; max {latency.max_ns / 1e6:.3f}ms; mean {mean_ms:.3f}ms; "
         f"std: {spread_ms:.3f}ms ({spread_ms / mean_ms:.2%})\n"
         f"Latency distribution: {below}\n"
-        f"Requests/sec: {standing.requests_per_s:.2f}\n"
-        f"Transfer/sec: {_mib_per_s(row):.2f}MiB\n"
-        f"Requests/sec x mean latency: {standing.requests_per_s * mean_ms / 1e3:.2f}; "
+        f"Requests/sec: {standing.rate:.2f}\n"
+        f"Transfer/sec: {_mib_per_s(standing):.2f}MiB\n"
+        f"Requests/sec x mean latency: {standing.rate * mean_ms / 1e3:.2f}; "
         f"TCP_NODELAY {'on' if row.params['NODELAY'] else 'off'}; buffers {buffers}"
     )
 
 
 def _seeds() -> Section:
-    """Requests/s as published, and what was wrong."""
+    """Return requests/s as published, and what was wrong with them."""
     title = message("The seed's own figures: another machine's")
-    lines = [[name, *(whole(rate) if rate else ABSENT for rate in rates)] for name, rates in PUBLISHED.items()]
-    heads = (message("server"), *(verbatim(size) for size in ("1000 B", "1000 B", "1000 B", "10 KiB", "100 KiB")))
-    table = shared.published(title, heads, lines, range(1, 6))
-    return Section(key="seed-figures", title=title, tables=(table,), notes=(FAULTS,))
+    return Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))

@@ -7,9 +7,9 @@ from core.languages import ENGLISH
 from core.messages import SENTENCES, Message, listed, message
 from reports.document.model import Datum, Form, Line, Section, Table, columns, number, traced, words
 from reports.document.values import ratio, whole
+from reports.facts.cells import setting_key
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import setting_key
 from reports.topics.comparisons import by_setting
 from reports.view import View
 

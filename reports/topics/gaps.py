@@ -9,7 +9,7 @@ from reports.document.model import Section, Table, plain_table, words
 from reports.facts.commands import command_line, more_blocks_command, resume_command
 from reports.facts.comparisons import answering
 from reports.topics import lacking
-from reports.topics.absent import by_reason, places
+from reports.topics.contest import by_reason, places
 from reports.view import View
 
 Gap = tuple[Message, str]

@@ -9,11 +9,11 @@ from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Column, Figure, Line, Section, Table, number, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import microseconds, ratio, whole
+from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
 from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.loops import loop_words
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import Row
 from reports.facts.traces import of_row
 from reports.statistics.evidence import WORDS
 from reports.topics.comparisons import by_setting

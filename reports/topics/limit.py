@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from core.messages import Message, message
 from reports.document.model import Line, Section, Table, arm, estimate, estimated, number, plain_table, traced, words
 from reports.document.values import hundredths, whole
+from reports.facts.cells import setting_key
 from reports.facts.limits import Share, shares
 from reports.facts.settings import parameter_values
-from reports.facts.summary import setting_key
 from reports.facts.traces import of_rows
 from reports.view import View
 

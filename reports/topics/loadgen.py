@@ -1,17 +1,21 @@
-"""The experiment loadgen: each load generator against the same server, and ours against each."""
+"""The experiment loadgen: each load generator against the same server, and ours against each other one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
+from operator import attrgetter
 from statistics import median
+from typing import Any
 
-from core.messages import SEMICOLON, Message, listed, message
-from reports.document.model import Column, Datum, Section, estimated, number, words
+from core.messages import NOTHING, SEMICOLON, Message, listed, message
+from reports.document.model import Section
+from reports.document.shapes import Col, Shown, col
 from reports.document.values import hundredths, microseconds, whole
-from reports.facts.series import about
-from reports.facts.standings import Contest, Standing, client_cpu_share, contests, rate_share
-from reports.facts.summary import Row
-from reports.facts.traces import of_rows, together
-from reports.facts.versions import client_version
-from reports.statistics.stats import Estimate
+from reports.facts.builds import client_version
+from reports.facts.cells import Row
+from reports.facts.figures import cpu_ns, per_request
+from reports.facts.standings import Contest, Standing, contests, rate_share
+from reports.facts.traces import of_rows
+from reports.statistics.stats import Estimate, paired_effect
 from reports.topics import contest as shared
 from reports.view import View
 
@@ -19,7 +23,6 @@ PLACE = 12
 VIEW = "loadgen"
 OWN, AB = "load-own", "load-ab"
 ROUNDED_TO_NOTHING_US = {AB: 500, "load-hey": 50}  # ab prints whole ms, hey four decimals of a second
-Share = Callable[[Row, Row], Estimate | None]
 KEPT, FRESH = message("Connections are kept"), message("A connection for each request")
 SEED = message(
     "The seed ran gurl against ab without `-k`: a connection for every request on one side, kept connections on the "
@@ -35,111 +38,91 @@ HOW = message(
 
 
 def section(view: View) -> Section:
-    """The generators with keep-alive, and those without, each against ours."""
-    title = message("Load generators")
-    if view.plan.view != VIEW:
-        return Section(key=VIEW, title=title)
-    ranked = keep_alive_contests(view)
-    sentences = [_sentence(contest) for contest in ranked if len(contest.standings) > 1]
-    seed = Section(key="seed-figures", title=message("The seed's own figures: another machine's"), sentences=(SEED,))
-    table = shared.contest_table(ranked, _columns(), HOW)
-    return shared.contest_section(title, ranked, table, [*sentences, *_as_the_seed(ranked)], view, (seed,))
-
-
-def keep_alive_contests(view: View) -> list[Contest]:
-    """Those whose connections are kept, then those with a connection for each request."""
-    return [
-        contest
-        for keeps, label in ((True, KEPT), (False, FRESH))
-        for contest in contests(
-            [row for row in view.rows if row.params.get("KEEP_ALIVE") is keeps],
-            view.titles,
-            reference=OWN,
-            about=label,
+    """Return the generators that keep connections, and those that do not, each against ours."""
+    rows = sorted(view.rows, key=_is_kept, reverse=True)
+    ranked = contests(rows, view.titles, reference=[OWN], kind=lambda row: KEPT if _is_kept(row) else FRESH)
+    sentences = shared.told(ranked, _sentence)
+    measured = {(row.system, _is_kept(row)): row for row in reversed(rows) if row.figures}
+    own, ab = measured.get((OWN, True)), measured.get((AB, False))
+    if own and ab:  # what the seed compared
+        share = shared.share_words(rate_share(own, ab), ab)
+        sentences.append(
+            message("As the seed compared, ours with keep-alive against ab without: {share} x.", share=share)
         )
-    ]
+    seed = Section(key="seed-figures", title=message("The seed's own figures: another machine's"), sentences=(SEED,))
+    made = shared.contest_section(message("Load generators"), ranked, _columns(), HOW, sentences, view)
+    return replace(made, parts=(*made.parts, seed))
 
 
-def _columns() -> list[shared.Of[Standing]]:
+def _is_kept(row: Row) -> bool:
+    return bool(row.params.get("KEEP_ALIVE"))
+
+
+def _columns() -> list[Col[Standing]]:
+    yes, no = message("yes"), message("no")
     return [
-        (Column(head=message("generator")), shared.name),
-        (Column(head=message("version"), rank=9), lambda standing: words(client_version(standing.row))),
-        (Column(head=message("keep-alive"), rank=8), _keeps),
-        shared.figure_column(message("requests"), lambda row: row.good[0].answered, whole, rank=7),
-        shared.rate_column(),
-        shared.median_column("client_cpu_ns_per_request", rank=2),
-        _ours_over(message("our requests/s over its"), message("ours over its"), rate_share),
-        _ours_over(message("our CPU over its"), message("our CPU over its"), client_cpu_share, rank=3),
-        _percentile("p50", message("p50 [us]"), rank=6),
-        _percentile("p99", message("p99 [us]"), rank=5),
+        shared.name_col(message("generator")),
+        col(message("version"), lambda standing: client_version(standing.row), rank=9),
+        col(message("keep-alive"), lambda standing: yes if _is_kept(standing.row) else no, rank=8),
+        shared.number_col(message("requests"), lambda standing: standing.row.good[0].answered, whole, rank=7),
+        shared.RATES,
+        *shared.median_cols(client_cpu_ns_per_request=2),
+        _ours_over(message("our requests/s over its"), rate_share, brief=message("ours over its")),
+        _ours_over(message("our CPU over its"), _client_cpu_share, brief=message("our CPU over its"), rank=3),
+        _percentile_col("p50", rank=6),
+        _percentile_col("p99", rank=5),
     ]
 
 
-def _keeps(standing: Standing) -> Datum:
-    return words(message("yes") if standing.row.params["KEEP_ALIVE"] else message("no"))
+def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **more: Any) -> Col[Standing]:
+    """Return the column of how many times ours is, which is empty if ours was not measured."""
+    return col(
+        head,
+        lambda standing: share(standing.base, standing.row) if standing.base.system == OWN else None,
+        hundredths,
+        lambda standing: of_rows([standing.base, standing.row]),
+        **more,
+    )
 
 
-def _ours_over(head: Message, brief: Message, share: Share, rank: int = 0) -> shared.Of[Standing]:
-    """How many times ours is; nothing where ours was not measured."""
+def _client_cpu_share(row: Row, base: Row) -> Estimate | None:
+    """Return the client CPU time per request of *row* over that of *base*, paired by block."""
+    spent_ns, base_ns = (
+        {cell.block: spent for cell in one.good if (spent := per_request(cpu_ns(cell.clients), cell))}
+        for one in (row, base)
+    )
+    logarithm = paired_effect(spent_ns, base_ns)
+    return logarithm.ratio if logarithm else None
 
-    def datum(standing: Standing) -> Datum:
-        row, own = standing.row, standing.base
-        times = share(own, row) if own.system == OWN else None
-        return estimated(times, hundredths, together([of_rows([own]), of_rows([row])]))
 
-    return Column(head=head, brief=brief, is_number=True, rank=rank), datum
+def _percentile_col(key: str, rank: int) -> Col[Standing]:
+    """Return ours of all blocks together; of another generator the median over the blocks of what it printed."""
 
-
-def _percentile(key: str, head: Message, rank: int) -> shared.Of[Standing]:
-    """Ours of all blocks together, of another generator the median over the blocks of what it printed."""
-    quantile = int(key.removeprefix("p")) / 100
-
-    def datum(standing: Standing) -> Datum:
+    def read(standing: Standing) -> Shown:
         row = standing.row
         if row.latency.count:
-            return number(row.latency.quantile(quantile), microseconds, of_rows([row]))
-        printed_ms = _printed_ms(row, key)
-        if printed_ms == 0 and row.system in ROUNDED_TO_NOTHING_US:
-            return words(f"<{ROUNDED_TO_NOTHING_US[row.system]}", cells=of_rows([row]))
-        return number(None if printed_ms is None else printed_ms * 1e6, microseconds, of_rows([row]))
+            return row.latency.quantile(int(key.removeprefix("p")) / 100)
+        said = [client.get("said", {}).get("percentiles_ms", {}) for cell in row.good for client in cell.clients]
+        printed_ms = [one[key] for one in said if one.get(key) is not None]
+        if not printed_ms:
+            return None
+        if median(printed_ms) == 0 and row.system in ROUNDED_TO_NOTHING_US:
+            return f"<{ROUNDED_TO_NOTHING_US[row.system]}"
+        return median(printed_ms) * 1e6
 
-    return Column(head=head, is_number=True, rank=rank), datum
-
-
-def _printed_ms(row: Row, key: str) -> float | None:
-    printed = [
-        client.get("said", {}).get("percentiles_ms", {}).get(key) for cell in row.good for client in cell.clients
-    ]
-    known = [value for value in printed if value is not None]
-    return median(known) if known else None
+    head, _ = shared.MEDIANS[f"{key}_ns"]
+    return col(head, read, microseconds, attrgetter("cells"), rank=rank)
 
 
 def _sentence(contest: Contest) -> Message:
     own = contest.reference
     times = [
-        message("{share} x {name}", share=_times(own.row, other.row), name=other.name)
+        message(
+            "{share} x {name}", share=shared.share_words(rate_share(own.row, other.row), other.row), name=other.name
+        )
         for other in contest.standings
         if other is not own
     ]
-    sentence = message(
-        "{name} sends {rate} requests/s: {times}.",
-        name=own.name,
-        rate=shared.rate(own.row),
-        times=listed(times, SEMICOLON),
-    )
-    return about(sentence, contest.label)
-
-
-def _times(own: Row, row: Row) -> Message:
-    return shared.share_words(rate_share(own, row), row)
-
-
-def _as_the_seed(ranked: Sequence[Contest]) -> list[Message]:
-    """What the seed compared: ours with keep-alive against ab without."""
-    rows = [standing.row for contest in ranked for standing in contest.standings]
-    own = [row for row in rows if row.system == OWN and row.params["KEEP_ALIVE"]]
-    ab = [row for row in rows if row.system == AB and not row.params["KEEP_ALIVE"]]
-    if not own or not ab:
-        return []
-    share = _times(own[0], ab[0])
-    return [message("As the seed compared, ours with keep-alive against ab without: {share} x.", share=share)]
+    if not times:
+        return NOTHING
+    return message("{name} sends {rate} requests/s: {times}.", **shared.named_rate(own), times=listed(times, SEMICOLON))

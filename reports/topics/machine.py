@@ -10,11 +10,10 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.method import SAME, Method
 from core.saved import Machine
 from reports.document.model import ABSENT, Section, Table, plain_table
-from reports.facts.arrangement import value_text
-from reports.facts.builds import build_flags
+from reports.facts.builds import build_flags, packages
+from reports.facts.cells import Row
 from reports.facts.commands import repeat_command
-from reports.facts.differences import packages
-from reports.facts.summary import Row
+from reports.facts.settings import value_text
 from reports.view import View
 
 PLACE = 210

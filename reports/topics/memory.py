@@ -18,8 +18,8 @@ from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Datum, Figure, Section, Strip, Table, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
-from reports.facts.series import about, is_proportional, labels, memory_bytes, number, series
-from reports.facts.summary import Row
+from reports.facts.cells import Row, is_proportional, memory_bytes, number, series
+from reports.facts.settings import about, labels
 from reports.facts.traces import of_cells, of_row, together
 from reports.statistics.stats import Estimate, least_squares
 from reports.view import View

@@ -1,85 +1,184 @@
 """Pauses: garbage collections of the services, and what the slow requests waited for: these, a core, or the host."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from operator import attrgetter
 from typing import Any
 
-from core.messages import NOTHING, Message, message
-from reports.document.model import (
-    Line,
-    Section,
-    Table,
-    arm,
-    bounds,
-    columns,
-    estimate,
-    estimated,
-    groups,
-    number,
-    traced,
-    words,
-)
+import numpy as np
+
+from core import record
+from core.messages import Message, message
+from core.result import CellResult
+from reports.document.model import Section, Table, bounds, estimate, traced
+from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import milliseconds, percent, tenths, whole_percent
-from reports.facts.comparisons import Comparison
-from reports.facts.pauses import CAUSES, WITHOUT_A_CORE, Pauses, change, held_up, pauses, taken_by
-from reports.facts.traces import of_rows
-from reports.statistics.stats import Estimate
+from reports.facts.cells import Row, setting_key
+from reports.facts.traces import of_row
+from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.view import View
 
 PLACE = 82
 UNKEPT = 0.01
-HEADS = (
-    *(message("collections/s"), message("share of time"), message("longest [ms]")),
-    *(message("overlap one"), message("by chance"), message("held up")),
-    *(message("no core: service"), message("any time"), message("no core: client"), message("steal")),
-)
-UNKNOWN = message("not known")
-OF_THEIR_TIME = {
+PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # the first that all cells of a setting have
+LEAST_HELD_UP = 0.05  # of the slow requests, or of their time: less is worth no sentence
+OVERLAPPING, HELD_UP = "overlapping", "mostly"  # shares of the slow requests, as result.json calls them
+WITHOUT_A_CORE = {  # shares of their time: threads of either were ready without a core, or the host had taken it
     "service": message("the time of slow requests in which threads of their service had no core"),
     "client": message("the time of slow requests in which threads of their client had no core"),
     "steal": message("the time of slow requests in which the host had taken the cores"),
 }
+CAUSES = ("collection", *WITHOUT_A_CORE)
+FINDINGS = {HELD_UP: message("slow requests that collections held up"), **WITHOUT_A_CORE}
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of the slow requests of each block, or of their time; usual: that of any requests."""
+
+    slow: Floats
+    usual: Floats
+
+    @property
+    def estimate(self) -> Estimate:
+        """The share of slow requests; its interval ends where shares do."""
+        of = effect(self.slow)
+        return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
+
+    @property
+    def excess(self) -> Estimate:
+        """How much greater the share of slow requests is."""
+        return effect(self.slow - self.usual)
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether it is so much greater that it matters. Of fewer than 6 blocks there is a range and no claim."""
+        return not self.excess.is_range and self.excess.low >= LEAST_HELD_UP
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pauses:
+    """The collections of one row's services in the timed window; per_s and share are medians over the blocks.
+
+    per_s: of all services together; share: of the time of a process, mean over the processes; longest_ns: of all blocks
+    processes: how many a service had at most
+    unkept: share of the collections whose times are not known, so that slow requests may overlap more of them
+    percentile: that slow requests are slower than; "" where not every one of every block is known
+    shares: by OVERLAPPING, HELD_UP or one of CAUSES, those that are known in all blocks
+    """
+
+    row: Row
+    blocks: Sequence[int]
+    per_s: float
+    share: float
+    longest_ns: int
+    processes: int
+    unkept: float
+    percentile: str
+    shares: Mapping[str, Share]
+
+    @property
+    def findings(self) -> set[str]:
+        """Which shares are so great that they matter.
+
+        Of a service with one process a collection stops all threads. Of one with several it may be another's: there
+        they must overlap more often than by chance, too.
+        """
+        found = {name for name in FINDINGS if name in self.shares and self.shares[name].is_finding}
+        if HELD_UP in found and self.processes > 1 and self.shares[OVERLAPPING].excess.low <= 0:
+            found.remove(HELD_UP)
+        return found
+
+
+def pauses(rows: Sequence[Row]) -> list[Pauses]:
+    """Return the collections of each of *rows* whose services' are known; the rows differ in the arm alone."""
+    known = [(row, cells) for row in rows if (cells := [cell for cell in row.good if _is_known(cell)])]
+    every = [cell.slow for _, cells in known for cell in cells]
+    common = (name for name in PERCENTILES if all(name in slow and slow[name]["requests"] for slow in every))
+    percentile = next(common, "")
+    return [_pauses(row, cells, percentile) for row, cells in known]
+
+
+def _is_known(cell: CellResult) -> bool:
+    return bool(cell.wall_ns and cell.services and all("pauses" in service for service in cell.services))
+
+
+def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
+    figures = np.array([[_figures(service["pauses"]) for service in cell.services] for cell in cells])
+    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(figures, -1, 0)  # each by cell and service
+    wall_ns = [cell.wall_ns for cell in cells]
+    return Pauses(
+        row=row,
+        blocks=[cell.block for cell in cells],
+        per_s=float(np.median(collections.sum(axis=1) * 1e9 / wall_ns)),
+        share=float(np.median(spent_ns.sum(axis=1) / wall_ns / processes.sum(axis=1))),
+        longest_ns=int(longest_ns.max()),
+        processes=int(processes.max()),
+        unkept=float(unkept.sum() / max(1, collections.sum())),
+        percentile=PERCENTILES.get(percentile, ""),
+        shares=_shares([cell.slow[percentile] for cell in cells]) if percentile else {},
+    )
+
+
+def _figures(of: record.Pauses) -> list[int]:
+    return [sum(of["collections"]), sum(of["total_ns"]), of["processes"], of["longest_ns"], of["unkept"]]
+
+
+def _shares(blocks: Sequence[Any]) -> dict[str, Share]:
+    """Return the shares that are known in all blocks. blocks: the slow requests of each, as result.json has them"""
+    keys = ("requests", OVERLAPPING, "by_chance", HELD_UP)
+    requests, overlapping, by_chance, held_up = np.array([[float(slow[key]) for key in keys] for slow in blocks]).T
+    causes = [slow.get("causes", {}) for slow in blocks]
+    return {
+        OVERLAPPING: Share(overlapping / requests, by_chance / requests),
+        HELD_UP: Share(held_up / requests, 0 * requests),
+        **{
+            name: Share(*np.array([(each[name]["share"], each[name]["window"]) for each in causes]).T)
+            for name in CAUSES
+            if all(name in each for each in causes)
+        },
+    }
 
 
 def section(view: View) -> Section:
-    """A sentence for each arm whose slow requests collections held up, and the figures of all."""
+    """Return a sentence for each arm whose slow requests collections held up, and the figures of all."""
     named = [(head, pauses(rows)) for head, rows in view.named_groups]
-    every = [each for _, group in named for each in group]
-    findings = (
-        *(_finding(each, view) for each in every if each.is_finding),
-        *(_causes(each, view) for each in every if each.lacks_cores),
-    )
-    changes = tuple(_changes(every, view))
+    every = [each for _, of_setting in named for each in of_setting]
     return Section(
         key="pauses",
         title=message("Pauses"),
-        sentences=(*findings, *changes),
+        sentences=(
+            *(_held_up(each, view) for each in every if HELD_UP in each.findings),
+            *(_causes(each, view) for each in every if each.findings - {HELD_UP}),
+            *_changes(every, view),
+        ),
         tables=(_table(named, view),),
-        notes=_notes(every),
+        notes=tuple(_notes(every)),
     )
 
 
-def _finding(each: Pauses, view: View) -> Message:
-    assert each.slow
+def _held_up(each: Pauses, view: View) -> Message:
     return traced(
         message(
             "{runtime}, {setting}: garbage collections held up {held_up} of the requests slower than {percentile} for "
             "most of their time. They take {share} of a process's time; the longest took {longest} ms.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
-            held_up=estimate(each.slow.held_up, whole_percent),
-            percentile=each.slow.percentile,
+            held_up=estimate(each.shares[HELD_UP].estimate, whole_percent),
+            percentile=each.percentile,
             share=percent(each.share),
             longest=milliseconds(each.longest_ns),
         ),
-        of_rows([each.row]),
+        of_row(each.row),
     )
 
 
 def _causes(each: Pauses, view: View) -> Message:
-    assert each.slow
-    causes = each.slow.causes
-    shares: dict[str, Any] = dict.fromkeys(CAUSES, UNKNOWN)
-    shares |= {name: estimate(cause.share, whole_percent) for name, cause in causes.items()}
+    known = [(name, each.shares.get(name)) for name in CAUSES]
+    shares: dict[str, Any] = {
+        name: estimate(share.estimate, whole_percent) if share else message("not known") for name, share in known
+    }
     return traced(
         message(
             "{runtime}, {setting}: requests slower than {percentile} spent {collection} of their time under "
@@ -88,26 +187,25 @@ def _causes(each: Pauses, view: View) -> Message:
             "{usual}.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
-            percentile=each.slow.percentile,
-            usual=", ".join(whole_percent(causes[name].window) if name in causes else "-" for name in CAUSES),
+            percentile=each.percentile,
+            usual=", ".join(whole_percent(float(np.median(share.usual))) if share else "-" for _, share in known),
             **shares,
         ),
-        of_rows([each.row]),
+        of_row(each.row),
     )
 
 
 def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
-    """Steps at which something began, or ceased, to hold up slow requests."""
+    """Yield the steps at which something began, or ceased, to hold up slow requests."""
+    arms = {(*setting_key(each.row.system, each.row.params), each.row.runtime): each for each in every}
     for comparison in view.compared:
-        arms = [
-            each
-            for each in every
-            if each.row.params == comparison.params
-            and each.row.runtime in (comparison.denominator, comparison.numerator)
-            and comparison.step != "aa"
-        ]
-        for what, by in _changed(comparison, arms):
-            if by and not by.is_range and (by.low > 0 or by.high < 0):
+        setting = setting_key(comparison.system, comparison.params)
+        before, after = (arms.get((*setting, arm)) for arm in (comparison.denominator, comparison.numerator))
+        if not before or not after or comparison.step == "aa":
+            continue
+        for name, what in FINDINGS.items():
+            by = _difference(before, after, name) if name in before.findings | after.findings else None
+            if by and (by.low > 0 or by.high < 0):
                 sentence = message(
                     "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}.",
                     denominator=comparison.denominator,
@@ -120,26 +218,40 @@ def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
                 yield traced(sentence, view.traces.of(comparison))
 
 
-def _changed(comparison: Comparison, arms: Sequence[Pauses]) -> Iterator[tuple[Message, Estimate | None]]:
-    """What is a finding under one of the runtimes, and its change."""
-    if any(each.is_finding for each in arms):
-        yield message("slow requests that collections held up"), change(comparison, arms, held_up)
-    for cause, what in OF_THEIR_TIME.items():
-        known = [each.slow.causes[cause] for each in arms if each.slow and cause in each.slow.causes]
-        if len(known) == len(arms) and any(each.is_finding for each in known):
-            yield what, change(comparison, arms, taken_by(cause))
+def _difference(before: Pauses, after: Pauses, name: str) -> Estimate | None:
+    """Return how much a share of slow requests grew, over the blocks of both; None if there is no interval."""
+    earlier, later = (
+        dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
+        for each in (before, after)
+    )
+    differences = [later[block] - earlier[block] for block in earlier.keys() & later.keys()]
+    return effect(differences) if len(differences) >= FEWEST_FOR_INTERVAL else None
 
 
 def _points(share: float) -> str:
-    """A difference of shares, in percentage points of the slow requests."""
+    """Return a difference of shares, in percentage points of the slow requests."""
     return f"{share:+.0%}"
 
 
 def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Table:
-    return Table(
-        name=message("Garbage collections, and what slow requests waited for"),
-        columns=columns((message("Runtime"), message("Slower than")), HEADS),
-        groups=groups((head, (_line(each, view) for each in group)) for head, group in named if group),
+    cols: list[Col[Pauses]] = [
+        arm_col(message("Runtime"), lambda each: each.row.runtime, view.looks, _cells),
+        col(message("Slower than"), attrgetter("percentile")),
+        col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
+        col(message("share of time"), attrgetter("share"), percent, _cells, "share of time in collections"),
+        col(message("longest [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
+        _col(message("overlap one"), OVERLAPPING, "slow", "slow requests"),
+        _col(message("by chance"), OVERLAPPING, "usual", "slow requests"),
+        _col(message("held up"), HELD_UP, "estimate", "slow requests held up"),
+        _col(message("no core: service"), "service", "estimate", "time without a core, service"),
+        _col(message("any time"), "service", "usual", "time without a core, any"),
+        _col(message("no core: client"), "client", "estimate", "time without a core, client"),
+        _col(message("steal"), "steal", "estimate", "time stolen"),
+    ]
+    return table(
+        message("Garbage collections, and what slow requests waited for"),
+        cols,
+        [(head, of_setting) for head, of_setting in named if of_setting],
         folded=True,
         caption=message(
             "Of all services in the timed window, medians over the blocks; the longest of all. Share of time: of a "
@@ -150,40 +262,34 @@ def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Tab
     )
 
 
-def _line(each: Pauses, view: View) -> Line:
-    cells, slow = of_rows([each.row]), each.slow
-    causes = slow.causes if slow else {}
-    service, client, steal = (causes.get(cause) for cause in WITHOUT_A_CORE)
-    shares = (slow.overlapping, slow.by_chance) if slow else (None, None)
-    return (
-        arm(each.row.runtime, view.looks[each.row.runtime], cells),
-        words(slow.percentile if slow else NOTHING),
-        number(each.per_s, tenths, cells, "collections per s"),
-        number(each.share, percent, cells, "share of time in collections"),
-        number(each.longest_ns, milliseconds, cells, "longest collection"),
-        *(number(share, whole_percent, cells, "slow requests") for share in shares),
-        estimated(slow.held_up if slow else None, whole_percent, cells, "slow requests held up"),
-        estimated(service.share if service else None, whole_percent, cells, "time without a core, service"),
-        number(service.window if service else None, whole_percent, cells, "time without a core, any"),
-        estimated(client.share if client else None, whole_percent, cells, "time without a core, client"),
-        estimated(steal.share if steal else None, whole_percent, cells, "time stolen"),
-    )
+def _col(head: Message, name: str, what: str, figure: str) -> Col[Pauses]:
+    """Return the column of a share of slow requests: its estimate, or the median of what is known of each block."""
+
+    def value(each: Pauses) -> float | Estimate | None:
+        if name not in each.shares:
+            return None
+        share = each.shares[name]
+        return share.estimate if what == "estimate" else float(np.median(getattr(share, what)))
+
+    return col(head, value, whole_percent, _cells, figure)
 
 
-def _notes(every: Sequence[Pauses]) -> tuple[Message, ...]:
-    """How to read it, where there is anything to read."""
-    if not every:
-        return ()
-    how = message(
-        "A collection is timed from callback to callback (gc.callbacks): without a GIL that includes waiting until "
-        "every thread has stopped. Waits for a core are the scheduler's, read while the clients call (docs/why.md). "
-        "Services without Python, and clients that keep no times of requests, are not known."
-    )
-    unkept = max(each.unkept for each in every)
-    if unkept <= UNKEPT:
-        return (how,)
-    more = message(
-        "The times of up to {share} of an arm's collections were overwritten by newer ones: more requests may overlap.",
-        share=whole_percent(unkept),
-    )
-    return how, more
+def _cells(each: Pauses) -> str:
+    return of_row(each.row)
+
+
+def _notes(every: Sequence[Pauses]) -> Iterator[Message]:
+    """Yield how to read it, where there is anything to read."""
+    if every:
+        yield message(
+            "A collection is timed from callback to callback (gc.callbacks): without a GIL that includes waiting until "
+            "every thread has stopped. Waits for a core are the scheduler's, read while the clients call "
+            "(docs/why.md). Services without Python, and clients that keep no times of requests, are not known."
+        )
+    unkept = max((each.unkept for each in every), default=0.0)
+    if unkept > UNKEPT:
+        yield message(
+            "The times of up to {share} of an arm's collections were overwritten by newer ones: more requests may "
+            "overlap.",
+            share=whole_percent(unkept),
+        )

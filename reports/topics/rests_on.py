@@ -7,11 +7,11 @@ from core.method import SAME
 from core.placement import FEWEST_TO_PIN, placement
 from reports.document.model import traced
 from reports.document.values import percent
+from reports.facts.cells import runtimes
 from reports.facts.commands import command_line
 from reports.facts.comparisons import is_anytime
 from reports.facts.designs import design_of, design_words, typical_noise
 from reports.facts.steps import not_separated, steps
-from reports.facts.summary import runtimes
 from reports.facts.traces import of_cells
 from reports.view import View
 

@@ -1,18 +1,17 @@
 """The rows of a run: a line for each setting and arm, with all of its figures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, words
-from reports.facts.arrangement import alike, has_same_work
-from reports.facts.columns import RowColumn, columns
+from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, number, words
+from reports.facts.cells import STATES, Row, alike, has_same_work, reference
 from reports.facts.comparisons import confounds_of
-from reports.facts.loops import brief_loop_words
+from reports.facts.figures import ROW_COLUMNS, Shown
+from reports.facts.loops import loop_words
 from reports.facts.measures import Measure, measure
-from reports.facts.summary import STATES, Row, as_message, reference
 from reports.facts.traces import of_rows
 from reports.render.strips import round_values
-from reports.topics.absent import absent_sentences
+from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
 
@@ -36,7 +35,7 @@ def section(view: View) -> Section:
 
 def table(view: View, *, is_brief: bool = False) -> Table:
     """A group for each setting. is_brief: with no more than the state of a row that has no figures"""
-    shown, how = columns(view.rows), measure(is_timed=view.is_timed)
+    shown, how = _columns(view.rows), measure(is_timed=view.is_timed)
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
     scales = {id(row): ROOM * how.most(rows) for rows in _parts(view) for row in rows}
     groups = [
@@ -57,14 +56,17 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         columns=(
             Column(head=message("Runtime")),
             Column(head=NOTHING, is_strip=True, strip=_ticks(heading) if heading else None),
-            *(column.column for column in shown),
+            *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
         groups=tuple(groups),
         kind="bars",
         key="rows",
         caption=listed(
-            [message("Bars: {label}. {better}", label=how.label, better=how.better), *brief_loop_words(view.rows)],
+            [
+                message("Bars: {label}. {better}", label=how.label, better=how.better),
+                *loop_words(view.rows, is_brief=True),
+            ],
             SENTENCES,
         )
         if is_brief
@@ -72,6 +74,12 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             "Bars: {label}, median over the blocks. Marks: each block. {better}", label=how.label, better=how.better
         ),
     )
+
+
+def _columns(rows: Sequence[Row]) -> Mapping[str, Shown]:
+    """Return the columns that say something: no ratio where there is one runtime."""
+    several = len({row.runtime for row in rows}) > 1
+    return {name: one for name, one in ROW_COLUMNS.items() if several or name != "ratio_to_first_runtime"}
 
 
 def _parts(view: View) -> list[Sequence[Row]]:
@@ -84,11 +92,14 @@ def _ticks(strip: Strip) -> Strip:
     return Strip(low=strip.low, high=strip.high, ticks=ticks, tip=f"0 - {ticks[-1][1]}")
 
 
-def _line(row: Row, group: Sequence[Row], shown: Sequence[RowColumn], how: Measure, most: float, view: View) -> Line:
+def _line(row: Row, group: Sequence[Row], shown: Mapping[str, Shown], how: Measure, most: float, view: View) -> Line:
     look, cells = view.looks[row.runtime], of_rows([row])
     base = [other for other in group if other.runtime in reference(view.run)]
     both = of_rows([*base, row])
-    numbers = [column.datum(row, both if column.figure == "ratio_to_first" else cells) for column in shown]
+    numbers = [
+        number(row.columns.get(name), one.form, both if name == "ratio_to_first_runtime" else cells, one.key)
+        for name, one in shown.items()
+    ]
     return arm(row.runtime, look, cells), Datum(strip=how.strip(row, most, look, row.runtime), cells=cells), *numbers
 
 
@@ -141,7 +152,7 @@ def _lacking(view: View) -> list[Message]:
 def missing_runtimes(view: View) -> tuple[Message, ...]:
     """Runtimes of the plan that are not on the machine, and what to do."""
     return tuple(
-        message("{runtime}: not measured. {reason}", runtime=runtime, reason=as_message(reason))
+        message("{runtime}: not measured. {reason}", runtime=runtime, reason=reason)
         for runtime, reason in view.run.missing.items()
     )
 

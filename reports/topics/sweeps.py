@@ -12,12 +12,11 @@ from reports.document.drawing import Axis, Curve, Panel
 from reports.document.model import Figure, Section, interval, traced
 from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import ratio, whole
-from reports.facts.arrangement import by_system, shown, value_text, varying
+from reports.facts.cells import Row, by_system, series
 from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
 from reports.facts.measures import measure
-from reports.facts.series import about, labels, series
-from reports.facts.summary import Row
+from reports.facts.settings import about, labels, shown, value_text, varying
 from reports.facts.traces import of_cells, of_row
 from reports.statistics.scaling import falls
 from reports.statistics.verdict import Verdict

@@ -10,6 +10,7 @@ from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.document.model import Line, Section, Table, plain_table, words
+from reports.facts.cells import Row
 from reports.facts.comparisons import confounds_of
 from reports.facts.costs import saturation
 from reports.facts.gates import (
@@ -23,8 +24,7 @@ from reports.facts.gates import (
 )
 from reports.facts.hosts import cores_of
 from reports.facts.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
-from reports.facts.series import about
-from reports.facts.summary import Row
+from reports.facts.settings import about
 from reports.facts.traces import of_cells, of_rows, together
 from reports.statistics.dependence import DEPENDENT, ENOUGH, depends, independence_is_known
 from reports.topics.gaps import elsewhere, missing

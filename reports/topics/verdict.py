@@ -6,10 +6,10 @@ from operator import itemgetter
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, verbatim
 from reports.document.model import Section, bounds, interval, traced
 from reports.document.values import ratio, whole_percent
+from reports.facts.cells import setting_key
 from reports.facts.commands import more_blocks_command
 from reports.facts.comparisons import Comparison, answering
 from reports.facts.pairs import OVER_ALL
-from reports.facts.summary import setting_key
 from reports.facts.traces import together
 from reports.statistics.evidence import amount
 from reports.topics.answer import answer, gains

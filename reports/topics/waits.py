@@ -1,95 +1,193 @@
 """Lines that wait: what a service's threads do, and where they wait for a lock, by `--profile python`."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from core.messages import Message, listed, message, verbatim
-from reports.document.model import Flame, Line, Section, Table, arm, columns, estimate, groups, number, words
-from reports.document.values import hundredths, percent, whole, whole_percent
-from reports.facts.bounds import Bound, bound_of_lock
-from reports.facts.waits import Change, Profile, Wait, changes, lines, place_of, settings, waits
+from core.result import Run
+from reports.document.model import Flame, Section, estimate
+from reports.document.shapes import Col, arm_col, col, table
+from reports.document.values import hundredths, whole, whole_percent
+from reports.facts.causes import bound_of_lock
+from reports.statistics.shares import difference, share
+from reports.statistics.stats import Estimate
 from reports.view import View
 
 PLACE = 82
 MOST_SENTENCES = 5
 MOST_LINES = 12
+LEAST_SHARE = 0.02
+LOCK = "lock"
 STATES = {
     "run": message("run"),
     "ready": message("ready, no core"),
     "gil": message("GIL"),
-    "lock": message("lock"),
+    LOCK: message("lock"),
     "io": message("I/O"),
 }
-RUNTIME = message("Runtime")
+
+Profile = Mapping[str, Any]
+
+
+class Wait(NamedTuple):
+    """That a line waits for a lock in a share of the time at work. caller: the user's own line that led there."""
+
+    runtime: str
+    function: str
+    file: str
+    place: str
+    caller: str
+    share: Estimate
 
 
 def section(view: View) -> Section:
-    """What each setting's threads wait for, line by line, and how that differs between its runtimes."""
+    """Return what each setting's threads wait for, line by line, and how that differs between its runtimes."""
     profiled = settings(view.run)
-    sentences = tuple(sentence for profiles in profiled for sentence in _sentences(profiles, view))
+    sentences = (
+        *(sentence for profiles in profiled for sentence in _sentences(profiles, view)),
+        *(
+            view.settings.profiled(profile)
+            for profile in view.run.profiles
+            if profile.get("kind") == "python" and "lines" not in profile
+        ),
+    )
+    named = [(view.settings.name(mine[0]["system"], mine[0]["params"]), mine) for mine in profiled]
+    shares = [_share_col(state) for state in STATES]
+    runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
+    states = table(
+        message("What threads do at work"),
+        [
+            runtime,
+            *shares,
+            col(message("idle, of all"), itemgetter("idle_share"), whole_percent),
+            col(message("samples"), itemgetter("samples"), whole),
+            col(message("missed"), itemgetter("missed_share"), whole_percent),
+        ],
+        named,
+    )
+    lines = table(
+        message("Lines by their waits"),
+        [
+            runtime,
+            col(message("Function"), itemgetter("function")),
+            col(message("Line"), lambda line: _place(line) or message("over before it was read")),
+            col(message("Called from"), lambda line: str(line.get("caller", ""))),
+            *shares,
+        ],
+        [(head, _lines(mine)) for head, mine in named],
+        folded=True,
+    )
     return Section(
         key="waits",
         title=message("Lines that wait"),
-        sentences=(*sentences, *_not_profiled(view)),
-        tables=(_states(profiled, view), _lines(profiled, view)) if profiled else (),
-        flames=tuple(flame for number, profiles in enumerate(profiled) for flame in _flames(profiles, number, view)),
-        notes=(_how(profiled),) if profiled else (),
-        terminal=(*sentences, *_not_profiled(view), *((_states(profiled, view),) if profiled else ())),
+        sentences=sentences,
+        tables=(states, lines),
+        flames=tuple(flame for number, (head, mine) in enumerate(named) for flame in _flames(mine, number, head)),
+        notes=tuple(_how(profiled)),
+        terminal=(*sentences, *([states] if profiled else [])),
     )
 
 
-def _not_profiled(view: View) -> list[Message]:
-    return [
-        view.settings.profiled(profile)
-        for profile in view.run.profiles
-        if profile.get("kind") == "python" and "lines" not in profile
-    ]
+def _share_col(state: str) -> Col[Profile]:
+    return col(STATES[state], lambda item: float(item["states"].get(state, 0.0)), whole_percent)
+
+
+def _lines(profiles: Iterable[Profile]) -> Iterator[Profile]:
+    for profile in profiles:
+        yield from ({**line, "runtime": profile["runtime"]} for line in profile["lines"][:MOST_LINES])
+
+
+def settings(run: Run) -> list[list[Profile]]:
+    """Return profiles by python that hold something: of each setting those of its runtimes, in the plan's order."""
+    by_setting: dict[str, list[Profile]] = {}
+    for profile in run.profiles:
+        if profile.get("kind") == "python" and "lines" in profile:
+            by_setting.setdefault(f"{profile['system']} {profile['params']}", []).append(profile)
+    return list(by_setting.values())
+
+
+def waits(profile: Profile, profiles: Iterable[Profile]) -> list[Wait]:
+    """Return lines that are shown to wait for a lock, those that wait most first. profiles: all that are looked at"""
+    tests = sum(len(_waiting(each)) for each in profiles)
+    shown = (_wait(profile, line, tests) for line in _waiting(profile))
+    return sorted((wait for wait in shown if wait.share.low > LEAST_SHARE), key=lambda wait: -wait.share.value)
+
+
+def _waiting(profile: Profile) -> list[Profile]:
+    return [line for line in profile["lines"] if line["file"] and LOCK in line.get("waits", ())]
+
+
+def _wait(profile: Profile, line: Profile, tests: int = 1) -> Wait:
+    waiting = share(line["waits"][LOCK], profile["batches"], tests)
+    caller = line.get("caller", "")
+    return Wait(profile["runtime"], line["function"], line["file"], _place(line), caller, waiting)
+
+
+def _place(line: Profile) -> str:
+    """Return file:line; the file alone where an instruction has no line."""
+    return f"{line['file']}:{line['line']}" if line["line"] else str(line["file"])
 
 
 def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
-    changed = changes(profiles, view.run)[:MOST_SENTENCES]
-    told = {(change.wait.runtime, change.wait.function, change.wait.place) for change in changed}
-    waiting = [wait for profile in profiles for wait in waits(profile, lines(profiles))[:1]]
+    """Yield which lines wait more under one runtime, then which wait most; last those that cannot gain much."""
+    found = _changes(profiles, view.run)[:MOST_SENTENCES]
+    named = {(wait.runtime, wait.function, wait.place) for wait, _ in found}
     others: dict[tuple[str, str], list[Wait]] = {}
-    for wait in waiting:
-        if (wait.runtime, wait.function, wait.place) not in told:
+    for wait in (wait for profile in profiles for wait in waits(profile, profiles)[:1]):
+        if (wait.runtime, wait.function, wait.place) not in named:
             others.setdefault((wait.function, wait.place), []).append(wait)
-    if not changed and not others:
+    found += [(same[0], _waits(same)) for same in others.values()]
+    if not found:
         yield message("No line is shown to wait for a lock.")
-    told_of = [
-        *((change.wait, _change(change)) for change in changed),
-        *((of[0], _waits(of)) for of in others.values()),
-    ]
-    bounds = [(said, _bound(wait, profiles, view)) for wait, said in told_of]
-    yield from (said for said, gain in bounds if not gain.is_little)
-    for said, gain in bounds:
-        if gain.is_little and gain.throughput:
-            yield message(
-                "{said} Without that, throughput would gain at most {more}.",
-                said=said, more=estimate(gain.throughput, percent),
-            )  # fmt: skip
+    little = []
+    for wait, said in found:
+        profile = next(one for one in profiles if one["runtime"] == wait.runtime)
+        more = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)).little
+        if more:
+            little.append(message("{said} Without that, throughput would gain at most {more}.", said=said, more=more))
+        else:
+            yield said
+    yield from little
 
 
-def _bound(wait: Wait, profiles: Sequence[Profile], view: View) -> Bound:
-    profile = next(one for one in profiles if one["runtime"] == wait.runtime)
-    return bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high))
+def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]]:
+    """Return lines that are shown to wait more under one of two successive runtimes, the greatest difference first."""
+    pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
+    tests = sum(len(_waiting(profile)) for profile, _ in pairs)
+    found = []
+    for profile, other in pairs:
+        versions = [run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other)]
+        is_alike = len({tuple(version.split(".")[:2]) for version in versions}) == 1
+        for line in _waiting(profile):
+            there = _counts(other, line, is_alike=is_alike)
+            by = difference(line["waits"][LOCK], profile["batches"], there, other["batches"], tests)
+            if by.low > LEAST_SHARE:
+                wait = _wait(profile, line)
+                said = message(
+                    "Under {runtime}, {share} of the threads' time at work is spent waiting for a lock at {line}; "
+                    "under {other}, {other_share}. Difference: {by}.",
+                    runtime=wait.runtime,
+                    line=_named(wait),
+                    share=whole_percent(wait.share.value),
+                    other=other["runtime"],
+                    other_share=whole_percent(sum(there) / max(1, sum(other["batches"]))),
+                    by=estimate(by, whole_percent),
+                )
+                found.append((by.value, wait, said))
+    return [(wait, said) for _, wait, said in sorted(found, key=lambda one: -one[0])]
 
 
-def _change(change: Change) -> Message:
-    return message(
-        "Under {runtime}, {share} of the threads' time at work is spent waiting for a lock at {line}; under {other}, "
-        "{other_share}. Difference: {by}.",
-        runtime=change.wait.runtime,
-        line=_named(change.wait),
-        share=whole_percent(change.wait.share.value),
-        other=change.other,
-        other_share=whole_percent(change.other_share),
-        by=estimate(change.by, whole_percent),
-    )
+def _counts(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
+    """Return waits of the same line; where a library may be another version, of the same function."""
+    names = ("function", "file", "line") if is_alike or not line.get("is_library") else ("function", "file")
+    same = [there["waits"][LOCK] for there in _waiting(profile) if all(there[name] == line[name] for name in names)]
+    return list(map(sum, zip(*same, strict=True))) or [0] * len(profile["batches"])
 
 
 def _waits(same: Sequence[Wait]) -> Message:
-    """The same line under one runtime or several."""
+    """Return the sentence on the same line under one runtime or several."""
     shares = [
         message("{share} under {runtime}", share=estimate(wait.share, whole_percent), runtime=wait.runtime)
         for wait in same
@@ -109,98 +207,48 @@ def _named(wait: Wait) -> Message:
     )
 
 
-def _how(profiled: Sequence[Sequence[Profile]]) -> Message:
+def _how(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
     profiles = [profile for of_setting in profiled for profile in of_setting]
-    return message(
-        "From one more cell of each, in no other figure: stacks and states of all threads of the services' Python "
-        "processes, {rate_hz} times a second, read by {readers}. It used up to {cores} cores. Shares are of the time "
-        "at work: all but that of threads parked for work. A line is named where the 95 % interval of its share, for "
-        "all lines together, is above 2 %. The folder profiles/ has the stacks, collapsed and for speedscope.",
-        rate_hz=profiles[0]["rate_hz"],
-        readers=verbatim(", ".join(dict.fromkeys(profile["reader"] for profile in profiles))),
-        cores=hundredths(max(profile["sampler_cores"] for profile in profiles)),
-    )
+    if profiles:
+        yield message(
+            "From one more cell of each, in no other figure: stacks and states of all threads of the services' Python "
+            "processes, {rate_hz} times a second, read by {readers}. It used up to {cores} cores. Shares are of the "
+            "time at work: all but that of threads parked for work. A line is named where the 95 % interval of its "
+            "share, for all lines together, is above 2 %. The folder profiles/ has the stacks, collapsed and for "
+            "speedscope.",
+            rate_hz=profiles[0]["rate_hz"],
+            readers=verbatim(", ".join(dict.fromkeys(profile["reader"] for profile in profiles))),
+            cores=hundredths(max(profile["sampler_cores"] for profile in profiles)),
+        )
 
 
-def _states(profiled: Sequence[Sequence[Profile]], view: View) -> Table:
-    heads = (*STATES.values(), message("idle, of all"), message("samples"), message("missed"))
-    return Table(
-        name=message("What threads do at work"),
-        columns=columns((RUNTIME,), heads),
-        groups=groups((_setting(mine, view), (_state_line(profile, view) for profile in mine)) for mine in profiled),
-    )
-
-
-def _state_line(profile: Profile, view: View) -> Line:
-    return (
-        arm(profile["runtime"], view.looks.get(profile["runtime"])),
-        *(number(profile["states"].get(state, 0.0), whole_percent) for state in STATES),
-        number(profile["idle_share"], whole_percent),
-        number(profile["samples"], whole),
-        number(profile["missed_share"], whole_percent),
-    )
-
-
-def _setting(profiles: Sequence[Profile], view: View) -> Message:
-    return view.settings.name(profiles[0]["system"], profiles[0]["params"])
-
-
-def _lines(profiled: Sequence[Sequence[Profile]], view: View) -> Table:
-    heads = (RUNTIME, message("Function"), message("Line"), message("Called from"))
-    return Table(
-        name=message("Lines by their waits"),
-        columns=columns(heads, STATES.values()),
-        groups=groups(
-            (_setting(mine, view), (_line(each, line, view) for each in mine for line in each["lines"][:MOST_LINES]))
-            for mine in profiled
-        ),
-        folded=True,
-    )
-
-
-def _line(profile: Profile, line: Mapping[str, Any], view: View) -> Line:
-    place = verbatim(place_of(line["file"], line["line"])) if line["file"] else message("over before it was read")
-    return (
-        arm(profile["runtime"], view.looks.get(profile["runtime"])),
-        words(line["function"]),
-        words(place),
-        words(line.get("caller", "")),
-        *(number(line["states"].get(state, 0.0), whole_percent) for state in STATES),
-    )
-
-
-def _flames(profiles: Sequence[Profile], setting: int, view: View) -> Iterator[Flame]:
-    """The stacks under the last runtime, and how they differ from those under the one before."""
-    known = [profile for profile in profiles if "tree" in profile]
-    if not known:
-        return
-    last, before = known[-1], known[-2] if known[1:] else None
-    title = _setting(profiles, view)
-    yield Flame(
-        key=f"flame-{setting}",
-        title=message("Stacks at work under {runtime}, {setting}", runtime=last["runtime"], setting=title),
-        caption=message("Wide: much time. The innermost cell is what the thread did. Click to zoom."),
-        tree=last["tree"],
-    )
-    if before:
+def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Iterator[Flame]:
+    """Yield the stacks under the last runtime, and how they differ from those under the one before."""
+    before, last = ([None, None, *(profile for profile in profiles if "tree" in profile)])[-2:]
+    if last:
         yield Flame(
-            key=f"flame-difference-{setting}",
-            title=message(
-                "{runtime} less {other}, {setting}", runtime=last["runtime"], other=before["runtime"], setting=title
-            ),
+            key=f"flame-{number}",
+            title=message("Stacks at work under {runtime}, {setting}", runtime=last["runtime"], setting=setting),
+            caption=message("Wide: much time. The innermost cell is what the thread did. Click to zoom."),
+            tree=last["tree"],
+        )
+    if last and before:
+        names = {"runtime": last["runtime"], "other": before["runtime"]}
+        yield Flame(
+            key=f"flame-difference-{number}",
+            title=message("{runtime} less {other}, {setting}", **names, setting=setting),
             caption=message(
                 "The stacks under {runtime}; red where their share of the time at work is greater than under {other}, "
                 "blue where it is less.",
-                runtime=last["runtime"],
-                other=before["runtime"],
+                **names,
             ),
             tree=_with_delta(last["tree"], before["tree"], last["tree"]["value"], before["tree"]["value"]),
             is_difference=True,
         )
 
 
-def _with_delta(tree: Mapping[str, Any], other: Mapping[str, Any], total: int, other_total: int) -> dict[str, Any]:
-    """*tree* with the difference of each part's share."""
+def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
+    """Return *tree* with the difference of each part's share."""
     others = {child["name"]: child for child in other.get("children", ())}
     delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)
     children = [

@@ -9,6 +9,7 @@ from config import hosts
 from config.flags import Parser, add_host_flags, add_run_flags, plan_from
 from config.options import Given
 from config.plan import Plan
+from core.decode import decoded
 from core.errors import BadInput
 from core.hosts import Layout
 from core.messages import NOTHING
@@ -29,7 +30,7 @@ def planned(tmp_path: Path, *arguments: str) -> Plan:
 def test_a_file_of_hosts_is_read_and_kept_with_the_plan(tmp_path: Path) -> None:
     plan = planned(tmp_path, *HERE.split(), "--system", "4", "--runtime", "3.14")
     assert all(cell.transport == "tcp" for cell in plan.cells())
-    layout = Layout.from_json(plan.to_json()["layout"])
+    layout = decoded(plan.to_json()["layout"], Layout)
     loader = layout.hosts["b"]
     assert (loader.ssh, loader.cpus, loader.python) == ("me@loader:2222", (0, 1, 3), ("/opt/p",))
     assert (layout.services_on, layout.client_addresses) == ("a", ["10.0.0.2"])

@@ -162,14 +162,6 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
     assert [cell.runtime for cell in back.cells()] == ["native", "3.14t"]
 
 
-def test_a_plan_that_was_stored_before_there_were_views_has_none() -> None:
-    stored = plan(Row(system=find("1"), values={})).to_json()
-    del stored["view"], stored["absent"]
-    for row in stored["rows"]:
-        del row["runtimes"]
-    assert (Plan.from_json(stored).view, Plan.from_json(stored).absent) == ("", {})
-
-
 @pytest.mark.parametrize(
     ("names", "again"),
     [("3.11 3.14t native", ["3.14t again"]), ("native 3.11 3.14t", ["3.14t again"]), ("native", [])],

@@ -6,8 +6,8 @@ import pytest
 
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
-from reports.facts.pauses import Pauses, pauses
-from reports.facts.summary import rows
+from reports.facts.cells import rows
+from reports.topics.pauses import HELD_UP, Pauses, pauses
 from tests.contract.own_services import measured
 from tests.contract.serving import check_ok
 from tests.reports.sample import run_of
@@ -32,15 +32,13 @@ def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
     any_runtime: Runtime, folder: Path, bench: Bench
 ) -> None:
     found = of_service(folder, bench, str(any_runtime.name), cycles=3000)
-    assert found.is_finding
-    assert found.slow
-    assert found.slow.held_up.value > 0.3
+    assert HELD_UP in found.findings
+    assert found.shares[HELD_UP].estimate.value > 0.3
     assert found.longest_ns > 1_000_000
 
 
 @pytest.mark.alone
 def test_of_a_service_without_garbage_nothing_is_claimed(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
     found = of_service(folder, bench, str(any_runtime.name), cycles=0)
-    assert not found.is_finding
-    assert found.slow
-    assert found.slow.held_up.value < 0.05
+    assert HELD_UP not in found.findings
+    assert found.shares[HELD_UP].estimate.value < 0.05

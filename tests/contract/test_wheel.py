@@ -139,7 +139,7 @@ def test_the_wheel_has_one_package_and_its_metadata(wheel: Path) -> None:
     assert {name.split("/")[0].split("-")[0] for name in names} == {"gilscope"}
     assert len({name.split("/")[0] for name in names}) == 2
     assert "gilscope = gilscope.__main__:main" in script
-    for needed in ("core/locale/zh.mo", "requirements/tornado.txt", "config/default.yaml", "native/Cargo.toml"):
+    for needed in ("core/locale/zh.po", "requirements/tornado.txt", "config/default.yaml", "native/Cargo.toml"):
         assert f"gilscope/{needed}" in names
     assert not [name for name in names if "/native/bin/" in name or "__pycache__" in name]
 

@@ -86,12 +86,6 @@ def test_a_quantile_is_within_the_relative_error_of_the_exact_one(values: list[i
     assert abs(histogram_of(values).quantile(per_mille / 1000) - exact) <= RELATIVE_ERROR * exact
 
 
-@given(SAMPLES, PER_MILLE, PER_MILLE)
-def test_a_larger_share_has_no_smaller_quantile(values: list[int], one: int, other: int) -> None:
-    histogram = histogram_of(values)
-    assert histogram.quantile(min(one, other) / 1000) <= histogram.quantile(max(one, other) / 1000)
-
-
 @pytest.mark.parametrize("share", [-0.01, 1.01, float("nan")])
 def test_a_share_outside_0_to_1_is_refused(share: float) -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):

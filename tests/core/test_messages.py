@@ -84,11 +84,6 @@ def test_a_message_comes_back_from_json_and_translates_as_before() -> None:
     assert CHINESE.text(back) == "种子 7，2 个区组和x"
 
 
-def test_plain_text_of_an_older_file_is_shown_as_it_is() -> None:
-    assert str(Message.from_json("the {old} text")) == "the {old} text"
-    assert not Message.from_json("")
-
-
 def test_an_unknown_language_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match="'xx' is not a language; accepted are en, zh"):
         language("xx")

@@ -5,26 +5,15 @@ from typing import Any
 
 import pytest
 
-from core.messages import message
-from core.saved import Machine, OutsideSystem, SavedPlan, SavedRow
+from core.saved import Machine, SavedPlan
 from core.user_service import App, Command, Target, UserService
 
 SMALLEST: dict[str, Any] = {
     "name": "mine",
     "blocks": 3,
     "runtimes": ["3.14"],
-    "rows": [{"system": "4", "params": {"CALC_TARGET": 10}}],
+    "rows": [{"system": "4", "params": {"CALC_TARGET": 10}, "framed": True}],
 }
-
-
-@pytest.mark.parametrize("reason", ["No wheel.", message("No wheel.").to_json()], ids=["text", "message"])
-def test_rows_absences_and_outside_systems_are_values(reason: Any) -> None:
-    absent = [{"system": "x", "runtime": "3.14t", "reason": reason}]
-    plan = SavedPlan.from_json({**SMALLEST, "absent": absent, "outside": {"x": {"title": "X", "file": "/x.py"}}})
-    assert plan.rows == (SavedRow(system="4", params={"CALC_TARGET": 10}, framed=True),)
-    assert plan.outside == (OutsideSystem(name="x", title="X", file="/x.py"),)
-    (first,) = plan.absent
-    assert (first.system, first.runtime, str(first.reason)) == ("x", "3.14t", "No wheel.")
 
 
 @pytest.mark.parametrize(

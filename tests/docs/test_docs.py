@@ -21,7 +21,7 @@ from config.user_service.options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput
 from core.messages import message
-from core.result import DISTURBANCES, CellResult, Run, Status
+from core.result import DISTURBANCES, Status
 from core.system import System
 from core.version import VERSION
 from core.work import answer
@@ -31,9 +31,10 @@ from lab.profile import stacks
 from lab.profile.hotspots import Hot, Profile
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
-from reports.compare import comparable
+from reports.compare.members import MACHINE, METHOD
 from reports.facts.comparisons import Comparison
 from reports.facts.costs import MORE, TIMES
+from reports.facts.figures import FIGURES
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
 from reports.statistics.evidence import MARGIN, Word
@@ -170,19 +171,16 @@ def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("heading", "kind"),
+    ("page", "heading", "kind"),
     [
-        ("The run", Run),
-        ("A cell", CellResult),
-        ("A comparison", Comparison),
-        ("A hot function", Hot),
-        ("What the fields mean", System),
+        ("result", "A comparison", Comparison),
+        ("result", "A hot function", Hot),
+        ("add-a-system", "What the fields mean", System),
     ],
 )
-def test_documented_keys_are_the_fields(heading: str, kind: type[Any]) -> None:
-    page = DOCS / ("add-a-system.md" if kind is System else "result.md")
-    first_table = [name for name in named(page, heading) if not name.startswith("clients.") and name != "checksum"]
-    assert sorted({*first_table} - {"order"}) == sorted(one.name for one in fields(kind) if one.name != "damaged")
+def test_documented_keys_are_the_fields(page: str, heading: str, kind: type[Any]) -> None:
+    first_table = [name for name in named(DOCS / f"{page}.md", heading) if not name.startswith("clients.")]
+    assert sorted(first_table) == sorted(one.name for one in fields(kind))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +194,6 @@ def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any
 
 def test_keys_of_a_profile_are_documented() -> None:
     page = DOCS / "result.md"
-    assert named(page, "A profile") == ["kind", "cell_id", "system", "runtime", "params", "sentence"]
     kinds = {
         "perf": Profile(hot=(), samples=0, kernel_counted=True).to_json().keys() - {"sentence"},
         "locks": LockReport(facts=LockFacts(), requests=1, in_flight_ns=1).to_json().keys() - {"sentence"},
@@ -225,8 +222,8 @@ def test_what_doctor_looks_at_is_documented() -> None:
 def test_what_compare_refuses_and_ends_with_is_documented() -> None:
     page = DOCS / "compare.md"
     (machine, *_), (method, *_), _ = rows(page, "What is refused")
-    assert machine == ", ".join(map(str, comparable.MACHINE.values()))
-    assert method.split(", ") == [*map(str, comparable._METHOD.values())]
+    assert machine == ", ".join(map(str, MACHINE.values()))
+    assert method.split(", ") == [*map(str, METHOD.values())]
     for exits in (page, DOCS / "plans.md"):
         assert f"\n| {THRESHOLD_MISSED} |" in exits.read_text()
 
@@ -268,6 +265,14 @@ def test_the_parameters_are_those_declared() -> None:
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
     return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
+
+
+def test_the_figures_are_those_declared() -> None:
+    declared = []
+    for one in FIGURES:
+        of_row = "of all requests, compared" if one.percentile else "median of the blocks" if one.shown else "-"
+        declared.append([f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"])
+    assert rows(DOCS / "exports.md", "The figures of a cell") == declared
 
 
 def test_decisions_are_numbered_listed_and_whole() -> None:

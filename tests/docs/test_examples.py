@@ -113,24 +113,9 @@ def test_the_standard_library_can_speak_to_a_service(
     assert json.loads(capsys.readouterr().out)["msg"] == "1000"
 
 
-def test_documented_keys_are_those_of_a_run(run_of_5: Run) -> None:
-    page, cell = DOCS / "result.md", run_of_5.cells[0]
-    (facts,) = run_of_5.runtimes.values()
-    found = {
-        "A client": cell.clients[0],
-        "A service": cell.services[0],
-        "The plan": run_of_5.plan,
-        "The method": run_of_5.plan["method"],
-        "A comparison": run_of_5.comparisons[0],
-        "The machine": {**run_of_5.machine, "hosts": "of a run on several"},
-        "How quiet it was": run_of_5.machine["quiet"],
-        "A window": run_of_5.machine["quiet"]["window"],
-        "A runtime": facts,
-        "A histogram": {**cell.latency, "p999_ns": "from 10 000 values on"},
-    }
-    assert {heading: sorted(named(page, heading)) for heading in found} == {
-        heading: sorted(value) for heading, value in found.items()
-    }
+def test_documented_keys_of_a_quiet_machine_are_those_of_a_run(run_of_5: Run) -> None:
+    assert sorted(named(DOCS / "result.md", "How quiet it was")) == sorted(run_of_5.machine["quiet"])
+    assert sorted(named(DOCS / "result.md", "A window")) == sorted(run_of_5.machine["quiet"]["window"])
 
 
 def test_system_5_is_measured(run_of_5: Run) -> None:

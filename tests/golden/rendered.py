@@ -20,11 +20,10 @@ from core.languages import Language, language
 from core.result import CellResult, Run
 from core.version import VERSION
 from lab.run.runs import titles
-from reports.compare.checks import checks
-from reports.compare.github import annotations
-from reports.compare.junit import junit
+from reports.compare.ci import annotations, junit
+from reports.compare.members import members
 from reports.compare.runs import compare_runs
-from reports.compare.section import document as comparison_document
+from reports.compare.runs import document as comparison_document
 from reports.document.model import Document, Figure
 from reports.exports.formats import FORMATS
 from reports.exports.texts import markdown_files
@@ -227,15 +226,16 @@ def printed(document: Document, spoken: Language, width: int) -> str:
 
 def compared(run: Run) -> Files:
     """Return how the run compares with itself a tenth slower: terminal, annotations and JUnit."""
+    runs = (run, replace(run, cells=[_slower(cell) for cell in run.cells]))
     try:
-        both = compare_runs(run, replace(run, cells=[_slower(cell) for cell in run.cells]), ("A", "B"), share=0.05)
+        both = compare_runs(members([View(one, titles(one)) for one in runs], "AB"), share=0.05)
     except BadInput as refusal:
         return {"compare.en.txt": str(refusal)}
-    checked, page = checks(both.comparisons, 0.05), comparison_document(both, titles(run))
+    page = comparison_document(both)
     files = {}
     for name in LANGUAGES:
         spoken = language(name)
-        shown = [printed(page, spoken, WIDTHS[1]), *annotations(checked, spoken), junit(both, checked, spoken)]
+        shown = [printed(page, spoken, WIDTHS[1]), *annotations(both.cells, spoken), junit(both, spoken)]
         files[f"compare.{name}.txt"] = "\n".join(_first("\n".join(shown).splitlines()))
     return files
 

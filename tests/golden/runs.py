@@ -8,19 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from core.messages import verbatim
 from core.result import Run, load
 from reports.document.model import Document
 from reports.several import side_by_side
 from reports.terminal.audit import audit_document
 from reports.terminal.stress import stress_document
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.facts import test_stress as stress
 from tests.reports.facts.timed_cells import steady
 from tests.reports.http_sample import story_run
 from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
 from tests.reports.several.trio import trio
 from tests.reports.terminal import test_audit as audit
+from tests.reports.terminal import test_stress as stress
 from tests.reports.topics import test_league as league
 from tests.reports.topics import test_loadgen as loadgen
 from tests.reports.topics import test_locks as locks
@@ -82,7 +83,12 @@ def _profiles() -> Run:
         {**kept, **lines, "cpu_samples": 5000, "stood_ns": 200 * MS, "watched_ns": 1000 * MS},
         waits.profile("3.14"),
         waits.profile("3.14t", line),
-        {"kind": "perf", "system": "2", "runtime": "3.14", "sentence": "not profiled: no perf here"},
+        {
+            "kind": "perf",
+            "system": "2",
+            "runtime": "3.14",
+            "sentence": verbatim("not profiled: no perf here").to_json(),
+        },
     ]
     return run
 

@@ -7,6 +7,7 @@ from typing import Any
 from core.cell import Value
 from core.histogram import Histogram
 from core.languages import ENGLISH
+from core.messages import verbatim
 from core.result import CellResult, Run
 from reports.document.model import Figure, Section, Table
 from reports.topics import topics
@@ -83,5 +84,5 @@ def contest_run(*cells: Sequence[CellResult], view: str = "echo", **more: Any) -
     absent = more.pop("absent", {})
     runtimes = list(dict.fromkeys(cell.runtime for cell in every)) or ["native"]
     run = run_of(every, name=view, runtimes=runtimes)
-    stored = [{"system": key[0], "runtime": key[1], "reason": why} for key, why in absent.items()]
+    stored = [{"system": key[0], "runtime": key[1], "reason": verbatim(why).to_json()} for key, why in absent.items()]
     return replace(run, plan={**run.plan, "view": view, "absent": stored})

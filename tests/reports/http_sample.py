@@ -3,18 +3,10 @@
 from collections.abc import Sequence
 
 from core.result import CellResult, Run
-from reports.facts.http_workers import ClientRow, client_rows
-from reports.facts.summary import rows
+from reports.facts.cells import Row, rows
+from reports.facts.http_workers import clients_by_setting
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
-
-TITLES = {
-    "http-beast-native": "C++ Beast",
-    "http-beast-held": "Python over Beast (GIL held)",
-    "http-beast-released": "Python over Beast (GIL released)",
-    "http-beast-undeclared": "Python over Beast (GIL held, undeclared)",
-    "http-aiohttp": "Python aiohttp",
-}
 
 
 def worked(
@@ -42,12 +34,12 @@ def story_run() -> Run:
     return contest_run(NATIVE, HELD, HELD_FREE, RELEASED, RELEASED_FREE, UNDECLARED, view="http-clients")
 
 
-def clients_in(*cells: Sequence[CellResult]) -> list[ClientRow]:
-    """The clients of a run of these cells."""
-    return client_rows(rows(contest_run(*cells, view="http-clients")), TITLES)
+def clients_in(*cells: Sequence[CellResult]) -> dict[str, list[Row]]:
+    """The clients of a run of these cells, by setting."""
+    return clients_by_setting(rows(contest_run(*cells, view="http-clients")))
 
 
-def only_client(*cells: Sequence[CellResult]) -> ClientRow:
+def only_client(*cells: Sequence[CellResult]) -> Row:
     """The one client of a run of these cells."""
-    (client,) = clients_in(*cells)
+    ((client,),) = clients_in(*cells).values()
     return client

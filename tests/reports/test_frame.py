@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
 from core.result import RunFile
 from reports.exports.csv_sheets import cell_lines
 from reports.frame import frame
@@ -33,8 +32,3 @@ def test_what_a_failed_cell_has_not_is_missing_and_not_0() -> None:
     assert failed["status"] == "failed"
     for name in ("requests_per_s", "latency_p50_ns", "service_cpu_ns_per_request", "completion_median_ns"):
         assert failed[name] is None
-
-
-def test_where_there_is_no_run_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
-        frame(str(tmp_path))

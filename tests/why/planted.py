@@ -10,7 +10,7 @@ from pathlib import Path
 from core.result import Run, load
 from lab.places import REPOSITORY
 from lab.python.interpreters import find
-from reports.facts.waits import Wait, lines, settings, waits
+from reports.topics.waits import Wait, settings, waits
 
 APPS = Path(__file__).parent / "apps"
 RUN_DEADLINE_S = 300
@@ -93,4 +93,4 @@ def first(run: Run) -> dict[str, str]:
 def named(run: Run) -> dict[str, Wait | None]:
     """The line that is said to wait most for a lock under each runtime; None where none is named."""
     (profiles,) = settings(run)
-    return {profile["runtime"]: next(iter(waits(profile, lines(profiles))), None) for profile in profiles}
+    return {profile["runtime"]: next(iter(waits(profile, profiles)), None) for profile in profiles}

@@ -11,19 +11,17 @@ from core.errors import BadInput
 from core.languages import ENGLISH
 from core.messages import verbatim
 from core.result import CellResult, Run
-from reports.compare.checks import Check, checks
-from reports.compare.github import SUMMARY_VARIABLE, add_summary, annotations
-from reports.compare.junit import junit, write_junit
-from reports.compare.runs import Compared, compare_runs
-from reports.compare.section import document
+from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, junit, sentence
+from reports.compare.members import members
+from reports.compare.runs import Compared, compare_runs, document
 from reports.render.markdown import markdown
+from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
 
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 NAMES = ("before", "after")
 BEFORE_MS = (2000, 2010, 1995, 2005, 1990, 2002, 2008, 1998, 2004, 1996)
 CELL = cell_of("1", "3.14t", ONE)
-Example = tuple[Compared, list[Check]]
 
 
 def cells(factor: float = 1.0, blocks: int = 10, runtime: str = "3.14t", spread: float = 1.0) -> list[CellResult]:
@@ -37,8 +35,8 @@ def run(*some: list[CellResult]) -> Run:
     return run_of([cell for one in some for cell in one], runtimes=("3.14", "3.14t"), blocks=10)
 
 
-def checked(a: Run, b: Run, share: float | None = 0.05) -> list[Check]:
-    return checks(compare_runs(a, b, NAMES, share=share).comparisons, share)
+def compared(a: Run, b: Run) -> Compared:
+    return compare_runs(members([View(a, TITLES), View(b, TITLES)], NAMES), share=0.05)
 
 
 @pytest.mark.parametrize(
@@ -56,31 +54,30 @@ def checked(a: Run, b: Run, share: float | None = 0.05) -> list[Check]:
     ],
 )
 def test_a_cell_is_slower_passes_or_is_open(a: list[CellResult], b: list[CellResult], outcome: str, says: str) -> None:
-    (check,) = checked(run(a), run(b))
-    assert (str(check.name), check.outcome) == ("system 1 (3.14t)", outcome)
-    assert says in str(check.sentence)
+    (one,) = compared(run(a), run(b)).cells
+    assert (str(one.name), one.outcome) == ("System 1 (3.14t)", outcome)
+    assert says in str(sentence(one))
 
 
 @pytest.fixture
-def example() -> Example:
+def example() -> Compared:
     """A cell that is slower, one that passes and one whose block failed, its reason full of signs."""
     odd = [replace(one, arm="odd") for one in cells()]
     a = run(cells(), cells(runtime="3.14"), odd)
     failed = replace(odd[3], status="failed", reason=verbatim("<50 % & \x1b, why:"))
     b = run(cells(1.2), cells(runtime="3.14"), [*odd[:3], failed, *odd[4:]])
-    compared = compare_runs(a, b, NAMES, share=0.05)
-    return compared, checks(compared.comparisons, 0.05)
+    return compared(a, b)
 
 
-def test_junit_has_a_case_for_each_cell_and_no_signs_that_xml_cannot_hold(example: Example) -> None:
-    suites = ET.fromstring(junit(*example, ENGLISH).encode())
+def test_junit_has_a_case_for_each_cell_and_no_signs_that_xml_cannot_hold(example: Compared) -> None:
+    suites = ET.fromstring(junit(example, ENGLISH).encode())
     (suite,) = suites
     assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["3", "1", "1", "0"]
     found = {case.get("name"): [child.tag for child in case] for case in suite.iter("testcase")}
     assert found == {
-        "system 1 (3.14)": ["system-out"],
-        "system 1 (3.14t)": ["failure"],
-        "system 1 (odd)": ["error"],
+        "System 1 (3.14)": ["system-out"],
+        "System 1 (3.14t)": ["failure"],
+        "System 1 (odd)": ["error"],
     }
     assert [case.get("time") for case in suite.iter("testcase")][1] == "0.002402"
     error = next(suite.iter("error")).get("message", "")
@@ -88,16 +85,9 @@ def test_junit_has_a_case_for_each_cell_and_no_signs_that_xml_cannot_hold(exampl
     assert "\x1b" not in error
 
 
-def test_junit_is_written_where_it_is_told(example: Example, tmp_path: Path) -> None:
-    write_junit(*example, tmp_path / "deep" / "junit.xml", ENGLISH)
-    assert ET.parse(tmp_path / "deep" / "junit.xml").getroot().tag == "testsuites"
-    with pytest.raises(BadInput, match="--junit"):
-        write_junit(*example, tmp_path, ENGLISH)
-
-
-def test_annotations_are_workflow_commands_with_their_signs_escaped(example: Example) -> None:
-    lines = annotations(example[1], ENGLISH)
-    assert lines[2].startswith("::error title=No verdict%3A system 1 (odd)::")
+def test_annotations_are_workflow_commands_with_their_signs_escaped(example: Compared) -> None:
+    lines = annotations(example.cells, ENGLISH)
+    assert lines[2].startswith("::error title=No verdict%3A System 1 (odd)::")
     assert "<50 %25 &" in lines[2]
     assert all("\n" not in line for line in lines)
 
@@ -107,14 +97,14 @@ def test_without_a_summary_there_is_nothing_to_add_to(environment: Mapping[str, 
     add_summary("# Comparison", environment)
 
 
-def test_the_table_is_added_to_the_summary_of_the_job(example: Example, tmp_path: Path) -> None:
-    file, page = tmp_path / "summary.md", markdown(document(example[0], TITLES), ENGLISH)
+def test_the_table_is_added_to_the_summary_of_the_job(example: Compared, tmp_path: Path) -> None:
+    file, page = tmp_path / "summary.md", markdown(document(example), ENGLISH)
     file.write_text("before\n")
     add_summary(page, {SUMMARY_VARIABLE: str(file)})
     assert file.read_text().startswith("before\n# Comparison\n")
-    (row,) = (line for line in file.read_text().splitlines() if line.startswith("| 3.14t "))
+    row = next(line for line in file.read_text().splitlines() if line.startswith("| 3.14t "))
     words = [word.strip() for word in row.split("|")]
-    assert [*words[2:5], words[6]] == ["2.002 ms", "2.402 ms", "0.833 \\[0.831, 0.836]", "slower"]
+    assert words[2:6] == ["2.002 ms", "2.402 ms", "0.83 \\[0.83, 0.84]", "▼ slower"]
     assert words[7].startswith("the interval ")
     with pytest.raises(BadInput, match="GITHUB_STEP_SUMMARY is"):
         add_summary(page, {SUMMARY_VARIABLE: str(tmp_path)})

@@ -1,7 +1,7 @@
 """Two saved runs: what may be compared, what comes of it, and how it is shown."""
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,10 @@ from core.languages import ENGLISH
 from core.messages import Message
 from core.method import Method, Warmup
 from core.result import CellResult, Run
-from reports.compare.runs import CellComparison, Compared, compare_runs, slower_cells
-from reports.compare.section import document, time_text
+from reports.compare.members import members
+from reports.compare.runs import Compared, ComparedCell, compare_runs, document, time_text
 from reports.render.terminal import print_section
+from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -44,8 +45,12 @@ def texts(messages: Sequence[Message]) -> list[str]:
     return [str(line) for line in messages]
 
 
-def only(compared: Compared) -> CellComparison:
-    (one,) = compared.comparisons
+def compared(a: Run, b: Run, **how: Any) -> Compared:
+    return compare_runs(members([View(a, TITLES), View(b, TITLES)], NAMES), **how)
+
+
+def only(found: Compared) -> ComparedCell:
+    (one,) = found.cells
     return one
 
 
@@ -56,26 +61,25 @@ def only(compared: Compared) -> CellComparison:
 def test_a_run_that_takes_a_fifth_longer_is_slower_and_the_other_way_round_faster(
     a_ms: Sequence[int], b_ms: Sequence[int], word: str, ratio: float
 ) -> None:
-    one = only(compare_runs(run(cells(a_ms)), run(cells(b_ms)), NAMES))
-    assert one.verdict.verdict == word
-    assert one.verdict.ratio == pytest.approx(ratio, rel=1e-3)
+    one = only(compared(run(cells(a_ms)), run(cells(b_ms))))
+    assert one.comparison.verdict == word
+    assert one.comparison.ratio == pytest.approx(ratio, rel=1e-3)
     assert sorted(time_fs or 0 for time_fs in one.medians_fs) == [2.0020e12, 2.4020e12]
 
 
 def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
     a, b = run(cells(BEFORE_MS)), run(cells([round(time_ms * 1.02) for time_ms in BEFORE_MS]))
-    assert only(compare_runs(a, b, NAMES)).verdict.verdict == "equivalent"
-    assert slower_cells(compare_runs(a, b, NAMES).comparisons, 0.01) == []
-    assert len(slower_cells(compare_runs(a, b, NAMES, share=0.01).comparisons, 0.01)) == 1
+    assert only(compared(a, b)).comparison.verdict == "equivalent"
+    assert only(compared(a, b, share=0.01)).outcome == "slower"
 
 
 @pytest.mark.parametrize(
     ("machine", "method", "told"),
     [
-        ({"cpu": "Other CPU"}, Method(), "the CPU is Sample CPU in A and Other CPU in B"),
-        ({}, Method(warmup=Warmup(share=0.1)), "the warm-up is none in A and 10 % in B"),
-        ({}, Method(client_runtime="3.14"), "the clients' runtime is same in A and 3.14 in B"),
-        ({}, Method(pin_services=(0, 1)), "the services' CPUs is none in A and 0, 1 in B"),
+        ({"cpu": "Other CPU"}, Method(), "the CPU: Sample CPU (A); Other CPU (B)"),
+        ({}, Method(warmup=Warmup(share=0.1)), "the warm-up: none (A); 10 % (B)"),
+        ({}, Method(client_runtime="3.14"), "the clients' runtime: same (A); 3.14 (B)"),
+        ({}, Method(pin_services=(0, 1)), "the services' CPUs: none (A); 0, 1 (B)"),
     ],
 )
 def test_another_machine_or_method_is_refused_unless_told_to(
@@ -83,9 +87,9 @@ def test_another_machine_or_method_is_refused_unless_told_to(
 ) -> None:
     a, b = run(cells(BEFORE_MS)), run(cells(BEFORE_MS), method=method, **machine)
     with pytest.raises(BadInput, match="must not be compared") as error:
-        compare_runs(a, b, NAMES)
+        compared(a, b)
     assert told in str(error.value)
-    troubles = compare_runs(a, b, NAMES, anyway=True).troubles
+    troubles = compared(a, b, anyway=True).troubles
     assert texts(troubles) == [f"Compared only because of --anyway: {told}."]
 
 
@@ -93,12 +97,12 @@ def test_other_interpreters_are_compared_and_named() -> None:
     a, b = run(cells(BEFORE_MS)), run(cells(ALIKE_MS))
     b.runtimes["3.14t"]["version"] = "3.14.3"
     b.runtimes["3.14t"]["flags"]["lto"] = True
-    compared = compare_runs(a, b, NAMES)
-    assert only(compared).verdict.verdict == "equivalent"
-    assert str(compared.notes[0]) == (
-        "3.14t is not the same in both, which may be what is compared: "
-        "version: 3.14.7 (A), 3.14.3 (B); LTO: no (A), yes (B)."
-    )
+    found = compared(a, b)
+    assert only(found).comparison.verdict == "equivalent"
+    assert texts(found.notes)[:2] == [
+        "What else differs: 3.14t, LTO: no (A); yes (B)",
+        "What else differs: 3.14t, version: 3.14.7 (A); 3.14.3 (B)",
+    ]
 
 
 def test_another_build_of_the_same_version_and_another_package_are_named() -> None:
@@ -106,18 +110,20 @@ def test_another_build_of_the_same_version_and_another_package_are_named() -> No
     a.runtimes["3.14t"] |= {"build": "one", "packages": {"x.txt": {"tornado": "6.5"}}}
     b.runtimes["3.14t"] |= {"build": "two", "packages": {"x.txt": {"tornado": "6.6"}}}
     b.machine["kernel"] = "Linux 6.2"
-    notes = texts(compare_runs(a, b, NAMES).notes)
-    assert notes[0].endswith("build is one in A and two in B; tornado is 6.5 in A and 6.6 in B.")
-    assert notes[1] == "Also, the kernel is Linux 6.1 in A and Linux 6.2 in B."
+    assert texts(compared(a, b).notes)[:3] == [
+        "What else differs: 3.14t, build: one (A); two (B)",
+        "What else differs: 3.14t, tornado: 6.5 (A); 6.6 (B)",
+        "What else differs: the kernel: Linux 6.1 (A); Linux 6.2 (B)",
+    ]
 
 
 def test_cells_that_only_one_run_has_are_named() -> None:
     sweep = [cells(BEFORE_MS, system="4", NUM_MULTI_SOCKET=sockets) for sockets in (1, 5)]
-    compared = compare_runs(run(*sweep), run(sweep[0], cells(BEFORE_MS, "3.14")), NAMES)
-    assert only(compared).sample.params["NUM_MULTI_SOCKET"] == 1
-    assert texts(compared.troubles) == [
-        "Only in A, so not compared: system 4, NUM_MULTI_SOCKET 5 (3.14t).",
-        "Only in B, so not compared: system 1 (3.14).",
+    found = compared(run(*sweep), run(sweep[0], cells(BEFORE_MS, "3.14")))
+    assert only(found).comparison.params["NUM_MULTI_SOCKET"] == 1
+    assert texts(found.troubles) == [
+        "Only in A, so not compared: System 4, NUM_MULTI_SOCKET 5 (3.14t).",
+        "Only in B, so not compared: System 1 (3.14).",
     ]
 
 
@@ -126,43 +132,27 @@ def test_other_parameters_are_refused_and_otherwise_compared_all_the_same() -> N
     b = run(cells([2 * time_ms for time_ms in BEFORE_MS], NUM_REQUESTS_PER_CLIENT=2000))
     unlike = "NUM_REQUESTS_PER_CLIENT is 1000 in A and 2000 in B"
     with pytest.raises(BadInput, match="have no cell in common") as error:
-        compare_runs(a, b, NAMES)
-    assert f"{unlike} for system 1 (3.14t). Measure the same cells in both" in str(error.value)
-    compared = compare_runs(a, b, NAMES, anyway=True)
-    assert only(compared).verdict.ratio == pytest.approx(1, rel=1e-3)
-    assert only(compared).to_json()["why"]["text"].endswith(f"; {unlike}")
-    assert texts(compared.troubles) == [f"Compared only because of --anyway: {unlike} for system 1 (3.14t)."]
-    assert any(line.startswith("Time per request: ") for line in texts(compared.notes))
+        compared(a, b)
+    assert f"{unlike} for System 1 (3.14t). Measure the same cells in both" in str(error.value)
+    found = compared(a, b, anyway=True)
+    assert only(found).comparison.ratio == pytest.approx(1, rel=1e-3)
+    assert only(found).to_json()["why"]["text"].endswith(f"; {unlike}")
+    assert texts(found.troubles) == [f"Compared only because of --anyway: {unlike} for System 1 (3.14t)."]
+    assert any(line.startswith("Time per request: ") for line in texts(found.notes))
 
 
 def test_nothing_in_common_is_refused_even_then() -> None:
-    with pytest.raises(BadInput, match=r"A has system 1 \(3.14\); B has system 1 \(3.14t\)\. Measure the same"):
-        compare_runs(run(cells(BEFORE_MS, "3.14")), run(cells(BEFORE_MS)), NAMES, anyway=True)
+    with pytest.raises(BadInput, match=r"A has System 1 \(3.14\); B has System 1 \(3.14t\)\. Measure the same"):
+        compared(run(cells(BEFORE_MS, "3.14")), run(cells(BEFORE_MS)), anyway=True)
 
 
 def test_where_a_duration_was_set_the_time_per_request_counts() -> None:
     """Both clients ran for as long; in B they had 5 % fewer answers."""
     a, b = (run(cells(BEFORE_MS), method=Method(duration_s=2)) for _ in range(2))
-    b.cells = [replace(cell, requests=950) for cell in b.cells]
-    one = only(compare_runs(a, b, NAMES))
-    assert one.verdict.verdict == "slower"
-    assert one.verdict.ratio == pytest.approx(0.95)
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda run: run.plan.pop("rows"),
-        lambda run: run.plan.update(method={"duration_s": 1}),
-        lambda run: run.cells.__setitem__(0, replace(run.cells[0], wall_ns=0)),
-        lambda run: run.cells[0].clients[0].pop("completion_ns"),
-    ],
-)
-def test_a_run_that_is_not_whole_is_bad_input(spoil: Callable[[Run], object]) -> None:
-    good, bad = run(cells(BEFORE_MS)), run(cells(BEFORE_MS))
-    spoil(bad)
-    with pytest.raises(BadInput, match="is incomplete"):
-        compare_runs(good, bad, NAMES)
+    b.cells = [replace(cell, answered=950) for cell in b.cells]
+    one = only(compared(a, b))
+    assert one.comparison.verdict == "slower"
+    assert one.comparison.ratio == pytest.approx(0.95)
 
 
 @pytest.mark.parametrize(
@@ -174,16 +164,17 @@ def test_times_have_four_digits_and_a_unit(time_fs: float | None, text: str) -> 
 
 
 def test_the_widest_line_fits_into_80_columns() -> None:
-    one = only(compare_runs(run(cells(BEFORE_MS)), run(cells(SLOWER_MS)), NAMES))
+    found = compared(run(cells(BEFORE_MS)), run(cells(SLOWER_MS)))
+    one = only(found)
     wide = replace(
         one,
-        sample=replace(one.sample, arm="3.14t+gil again"),
-        verdict=replace(one.verdict, p=0.00012, verdict="inconclusive"),
+        rows=(replace(one.rows[0], runtime="3.14t+gil again"), one.rows[1]),
+        comparison=replace(one.comparison, p=0.00012, verdict="inconclusive"),
     )
-    (section,) = document(Compared(names=NAMES, comparisons=(wide,), troubles=(), notes=()), TITLES).sections
+    section = document(replace(found, cells=(wide,))).sections[0]
     stream = io.StringIO()
     print_section(section, Console(file=stream, width=80), ENGLISH)
     lines = [line.rstrip() for line in stream.getvalue().splitlines()]
     assert any(
-        line.endswith("3.14t+gil again 2.002 ms 2.402 ms 0.833 [0.831, 0.836] 0.00012 inconclusive") for line in lines
+        line.endswith("3.14t+gil again 2.002 ms 2.402 ms 0.83 [0.83, 0.84] ? inconclusive 0.00012") for line in lines
     )

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -15,8 +16,9 @@ import pytest
 from core.errors import BadInput
 from core.method import Method
 from core.result import Run, RunFile
-from reports.compare.pyperf_import import READING, saved_at
-from reports.compare.runs import compare_runs
+from reports.compare.members import members, times_fs
+from reports.compare.pyperf_import import saved_at
+from reports.compare.runs import PER_PROCESS, Compared, compare_runs
 from reports.exports.pyperf_files import export
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -24,7 +26,6 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
 SLOWER_MS = tuple(round(1.2 * time_ms) for time_ms in TIMES_MS)
-NAMES = ("a", "b")
 
 needs_pyperf = pytest.mark.skipif(find_spec("pyperf") is None, reason="pyperf is not installed: pip install pyperf")
 
@@ -57,6 +58,10 @@ def run(times_ms: Mapping[str, Sequence[int]], system: str = "1") -> Run:
     return run_of(made, runtimes=[*times_ms], blocks=len(TIMES_MS))
 
 
+def compared(*runs: Run) -> Compared:
+    return compare_runs(members([*map(View, runs)]))
+
+
 def exported(made: Run, to: Path) -> tuple[Path, ...]:
     return export(View(made), to).paths
 
@@ -76,36 +81,37 @@ def test_a_file_name_is_kept_for_one_arm_and_gets_the_arm_for_several(tmp_path: 
 def test_exported_files_are_compared_like_the_runs_they_come_from(tmp_path: Path) -> None:
     runs = [run({"3.14t": times_ms}) for times_ms in (TIMES_MS, SLOWER_MS)]
     files = [exported(one, tmp_path / f"{number}.json")[0] for number, one in enumerate(runs)]
-    (of_runs,) = compare_runs(runs[0], runs[1], NAMES).comparisons
-    (of_files,) = compare_runs(saved_at(files[0]), saved_at(files[1]), NAMES).comparisons
-    assert of_files.verdict == of_runs.verdict
-    assert of_files.verdict.verdict == "slower"
-    assert of_files.sample.system == "system 1 NUM_API_SERVICES=1"
+    (of_runs,) = compared(*runs).cells
+    (of_files,) = compared(*map(saved_at, files)).cells
+    where = {name: getattr(of_runs.comparison, name) for name in ("system", "params", "denominator", "numerator")}
+    assert replace(of_files.comparison, **where) == of_runs.comparison
+    assert of_runs.comparison.verdict == "slower"
+    assert of_files.comparison.system == "system 1 NUM_API_SERVICES=1"
 
 
 def test_exported_files_of_another_method_must_not_be_compared(tmp_path: Path) -> None:
     runs = [run({"3.14t": TIMES_MS}) for _ in range(2)]
     runs[1].plan["method"] = Method(client_runtime="3.11").to_json()
     files = [saved_at(exported(one, tmp_path / f"{number}.json")[0]) for number, one in enumerate(runs)]
-    with pytest.raises(BadInput, match=r"the clients' runtime is same in A and 3\.11 in B"):
-        compare_runs(files[0], files[1], NAMES)
+    with pytest.raises(BadInput, match=r"the clients' runtime: same \(A\); 3\.11 \(B\)"):
+        compared(*files)
 
 
 def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values_and_what_has_no_times_is_named(
     tmp_path: Path,
 ) -> None:
     saved = saved_at(written(THEIRS, tmp_path))
-    (sample,) = saved.samples
-    assert (sample.system, sample.arm) == ("loads", "")
-    assert [one.request_fs for one in sample.times] == [21_000_000, 22_500_000]
-    assert saved.reading == READING
+    (row,) = View(saved).rows
+    assert (row.system, row.runtime) == ("loads", "")
+    assert times_fs(row) == {1: 21_000_000, 2: 22_500_000}
     assert (saved.machine["cpu"], saved.machine["cores"]) == ("Sample CPU", 2)
-    assert [*map(str, saved.left_out)] == [
+    assert [*map(str, saved.damaged)] == [
         "memory: it is measured in byte, not in seconds",
         "nothing: it has no values",
     ]
-    troubles = compare_runs(saved, saved, NAMES).troubles
-    assert "Not used of B: nothing: it has no values." in map(str, troubles)
+    both = compared(saved, saved)
+    assert PER_PROCESS in both.notes
+    assert "Not used of B: nothing: it has no values." in map(str, both.troubles)
 
 
 def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
@@ -122,11 +128,11 @@ def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
         ({"version": "1.0", "benchmarks": 3}, "is not a complete pyperf file"),
         (with_runs(None), "is not a complete pyperf file"),
         (with_runs(["text"]), "is not a complete pyperf file"),
-        (with_runs([{"values": [1.0]}], name=3), "is called 3; a name must be text"),
+        (with_runs([{"values": [1.0]}], name=3), "is not a complete pyperf file"),
         (with_runs([{"values": [0.0]}]), "x has the value 0.0; it must be seconds above 0"),
         (with_runs([{"values": [float("nan")]}]), "x has the value nan"),
         (with_runs([{"values": [True]}]), "x has the value True"),
-        (with_runs([{"values": [1e-20]}]), "took no time"),
+        (with_runs([{"values": [1e-20]}]), "x has the value 1e-20"),
         (with_runs([{"values": [1.0]}], gilscope_method="{}"), "is not a complete pyperf file"),
         ({"version": "1.0", "benchmarks": with_runs([{"values": [1.0]}])["benchmarks"] * 2}, "two benchmarks called"),
     ],
@@ -148,10 +154,10 @@ def test_runs_and_files_of_pyperf_are_told_apart_by_what_is_in_them(tmp_path: Pa
     renamed = tmp_path / "baseline.json"
     renamed.write_bytes((tmp_path / "result.json").read_bytes())
     for where in (tmp_path, tmp_path / "result.json", renamed):
-        assert [one.arm for one in saved_at(where).samples] == ["3.14t"]
+        assert [row.runtime for row in View(saved_at(where)).rows] == ["3.14t"]
     compressed = tmp_path / "theirs.json.gz"
     compressed.write_bytes(gzip.compress(written(THEIRS, tmp_path).read_bytes()))
-    assert [one.system for one in saved_at(compressed).samples] == ["loads"]
+    assert [row.system for row in View(saved_at(compressed)).rows] == ["loads"]
     with pytest.raises(BadInput, match="has schema None"):
         saved_at(written({}, tmp_path))
 
@@ -162,7 +168,7 @@ def test_a_file_that_pyperf_wrote_is_read(tmp_path: Path) -> None:
     options = ["--quiet", "-p2", "-n3", "-w1", "-l1000", "--name=sum", "sum(range(99))", "-o"]
     subprocess.run([sys.executable, "-m", "pyperf", "timeit", *options, path], check=True, timeout=60)
     saved = saved_at(path)
-    (sample,) = saved.samples
+    (row,) = View(saved).rows
     values = [one["values"] for one in json.loads(path.read_text())["benchmarks"][0]["runs"]]
-    assert [one.request_fs for one in sample.times] == [round(median(some) * 1e15) for some in values]
-    assert compare_runs(saved, saved, NAMES).comparisons[0].verdict.ratio == 1
+    assert [*times_fs(row).values()] == [round(median(some) * 1e15) for some in values]
+    assert compared(saved, saved).cells[0].comparison.ratio == 1

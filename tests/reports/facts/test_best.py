@@ -2,14 +2,15 @@
 dispatches."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from core.cell import Value, parameter
 from core.result import Run
 from reports.facts.best import bests
+from reports.facts.cells import rows
 from reports.facts.comparisons import compare, compare_bests
-from reports.facts.summary import rows
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
@@ -33,7 +34,9 @@ def a_run(rate: Rate = by_hand, *, blocks: int = 11, **values: Value) -> Run:
         for dispatch in DISPATCHES
         for block in range(1, blocks + 1)
     ]
-    return run_of(cells, blocks=blocks, runtimes=tuple(RATES))
+    run = run_of(cells, blocks=blocks, runtimes=tuple(RATES))
+    rows = [{**row, "framed": True} for row in run.plan["rows"]]
+    return replace(run, plan={**run.plan, "rows": rows})
 
 
 def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 
+from reports.facts.cells import rows
 from reports.facts.standings import (
     Contest,
     contests,
     rate_share,
 )
-from reports.facts.summary import rows
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 
 
@@ -20,7 +20,7 @@ def test_the_one_with_most_requests_is_first_and_the_others_have_their_share_of_
     slow, fast = blocks_of("echo-uvloop", 25_000, runtime="3.14t"), blocks_of("echo-libuv", 50_000)
     (contest,) = contests(rows(contest_run(slow, fast)), TITLES)
     assert names(contest) == ["libuv (C)", "uvloop (Python over libuv), 3.14t"]
-    assert [one.requests_per_s for one in contest.standings] == [50_000, 25_000]
+    assert [one.rate for one in contest.standings] == [50_000, 25_000]
     shares = [one.share for one in contest.standings]
     assert [(one.value, one.count) for one in shares if one] == [(1.0, 3), (pytest.approx(0.5), 3)]
 

@@ -13,20 +13,20 @@ from markdown_it import MarkdownIt
 from commands.output import Output
 from core.languages import ENGLISH
 from core.messages import message, verbatim
-from reports.compare.checks import checks
-from reports.compare.github import annotations
-from reports.compare.junit import junit
+from reports.compare.ci import annotations, junit
+from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Document, Figure, Section, plain_table, traced, words
 from reports.exports.csv_sheets import cells_sheet, rows_sheet
-from reports.facts.summary import rows
+from reports.facts.cells import rows
 from reports.render.console import terminal
 from reports.render.figures import save
 from reports.render.html import page
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
 from reports.terminal.progress import display
+from reports.view import View
 from tests.reports.reading import elements
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
@@ -120,13 +120,12 @@ def check_csv(text: str) -> None:
 def check_comparison(text: str) -> None:
     cell = cell_of("1", "3.14")
     a, b = ([measured(cell, 1, [MS]), faulty(cell, 2, "failed", text)] for _ in "AB")
-    compared = compare_runs(run_of(a), run_of(b), (text, "after"), share=0.05)
-    checked = checks(compared.comparisons, 0.05)
-    lines = annotations(checked, ENGLISH)
+    compared = compare_runs(members([View(run_of(a)), View(run_of(b))], (text, "after")), share=0.05)
+    lines = annotations(compared.cells, ENGLISH)
     assert all(line.count("\n") == line.count("\r") == 0 for line in lines)
     assert not STEERING.findall("".join(lines))
     assert all(re.fullmatch(r"::(error|notice) title=[^:,]*::.*", line) for line in lines)
-    ET.fromstring(junit(compared, checked, ENGLISH).encode())
+    ET.fromstring(junit(compared, ENGLISH).encode())
 
 
 RENDERERS: dict[str, Callable[[str], None]] = {

@@ -65,7 +65,7 @@ def test_the_page_needs_nothing_else_and_its_links_lead_somewhere(page: str) -> 
 
 def timed() -> Run:
     run = one_run(4, 1000, 1000)
-    run.plan["method"] = Method(duration_s=1).to_json()
+    run.plan["method"] = Method(duration_s=1.0).to_json()
     return run
 
 
@@ -78,7 +78,7 @@ def old() -> Run:
     ("run", "says"),
     [
         (run_of([], runtimes=["3.14"]), "No setting is in two of these runs"),
-        (timed(), "the duration in seconds: 1 (A); none (B)"),
+        (timed(), "the duration in seconds: 1.0 (A); none (B)"),
         (old(), "the CPU: unknown (A); Sample CPU (B)"),
         (contest_run(blocks_of("echo-libuv", 20_000), view="echo"), "No step of a setting is in two of these runs."),
     ],

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
+from core.messages import verbatim
 from reports.terminal.audit import summary
 
 
 def package(name: str, *problems: tuple[str, str], version: str = "1.0") -> dict[str, Any]:
-    kept = [{"kind": kind, "detail": detail, "module": "", "culprit": ""} for kind, detail in problems]
+    kept = [
+        {"kind": kind, "message": verbatim(detail).to_json(), "module": "", "culprit": ""} for kind, detail in problems
+    ]
     found = {"package": name, "version": version, "modules": [name], "problems": kept, "passes": not kept}
     return {**found, "direct": True, "needed_by": [], "ready_since": ""}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.terminal.pace import Pace, time_left
+from reports.terminal.progress import Pace, time_left
 
 
 class Clock:

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from core.result import CellResult
 from reports.render.console import terminal
-from reports.terminal.pace import Pace
-from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display
+from reports.terminal.progress import LiveDisplay, Pace, PlainDisplay, QuietDisplay, cell_line, display
 from tests.reports.sample import MS, cell_of, faulty, measured
 
 CELL = cell_of("4", "3.14t", {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 1000})

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.method import Method
 from core.result import CellResult, Run
 from reports.topics.factors import section
 from reports.view import View
@@ -86,7 +87,7 @@ def test_what_services_could_serve_alone_is_estimated_from_their_cpu_time() -> N
 
 def test_with_native_clients_on_cores_of_their_own_it_is_measured() -> None:
     run = with_states(two_arms(client_runtime="native"))
-    run.plan["method"] = {"pin_services": [0, 1], "pin_clients": [2, 3]}
+    run.plan["method"] = Method(pin_services=(0, 1), pin_clients=(2, 3)).to_json()
     known = capacity_of(run)
     assert (known["measured"], known["numerator"]["requests_per_s"]) == (True, pytest.approx(100))
     run.plan["method"] |= {"pin_clients": [1, 2]}

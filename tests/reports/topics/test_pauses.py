@@ -12,9 +12,7 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 BLOCKS = 5
 
 
-def cell(
-    runtime: str, block: int, held_up: int, by_chance: float = 4.0, causes: dict[str, Any] | None = None, **service: Any
-) -> CellResult:
+def cell(runtime: str, block: int, held_up: int, causes: dict[str, Any] | None = None) -> CellResult:
     """A cell of a second, with 50 collections of 2 ms in one process; *held_up* of its 100 slow requests by them."""
     result = measured(cell_of("2", runtime), block, [1000 * MS - MS])
     pauses = {
@@ -25,9 +23,9 @@ def cell(
         "longest_ns": (20 + block) * MS,
         "unkept": 0,
     }
-    counts = {"requests": 100, "overlapping": held_up + 4, "by_chance": by_chance, "mostly": held_up}
+    counts = {"requests": 100, "overlapping": held_up + 4, "by_chance": 4.0, "mostly": held_up}
     slow: Any = {"p99": {"threshold_ns": 9 * MS, **counts, "causes": causes or {}}}
-    services: Any = [{**result.services[0], "pauses": pauses | service}]
+    services: Any = [{**result.services[0], "pauses": pauses}]
     return replace(result, services=services, slow=slow)
 
 

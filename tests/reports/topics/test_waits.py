@@ -71,4 +71,4 @@ def test_what_was_not_profiled_is_told_with_the_reason() -> None:
     reason = message("not profiled: {reason}", reason="it failed").to_json()
     made_section = made({"kind": "python", "system": "2", "runtime": "3.14t", "params": {}, "sentence": reason})
     assert said(made_section) == ["3.14t, System 2: not profiled: it failed."]
-    assert not made_section.tables
+    assert not any(made_section.tables)

@@ -1,12 +1,15 @@
 """Rows from cells: figures worked out by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from core.result import CellResult
+from reports.facts.cells import rows
 from reports.facts.figures import Figures
-from reports.facts.summary import rows
+from reports.facts.loops import loop_words
+from tests.reports.facts.timed_cells import timed
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -44,8 +47,12 @@ def test_ratio_is_above_one_where_the_row_is_faster_than_the_first_runtime() -> 
         ],
         blocks=1,
     )
-    found = [(row.system, row.runtime, row.ratio) for row in rows(run)]
-    assert found == [
-        ("1", "3.11", 1.0),
-        ("1", "3.14t", pytest.approx(301 / 201)),
-    ]
+    assert [(row.runtime, row.ratio) for row in rows(run)] == [("3.11", 1.0), ("3.14t", pytest.approx(301 / 201))]
+
+
+def test_requests_that_were_due_and_never_sent_are_named() -> None:
+    cell = timed("3.11", 1, 1000, {"RATE": 100})
+    (client,) = cell.clients
+    late = replace(cell, clients=[{**client, "requests": 100, "overdue": 300}])
+    (_, words) = loop_words(rows(run_of([late], runtimes=["3.11"])))
+    assert str(words).startswith("75.0% of the requests that were due were never sent")

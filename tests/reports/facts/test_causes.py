@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from core.messages import Message
+from core.messages import Message, verbatim
 from core.result import Run
-from reports.facts.bounds import bound_of_lock
+from reports.facts.causes import bound_of_lock
 from reports.topics import advice, locks
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -17,14 +17,14 @@ LOCKS: dict[str, Any] = {
     "system": "2",
     "runtime": "3.14t",
     "params": cell_of("2", "3.14t").params,
-    "sentence": "requests wait for contended locks in 32 % of their time",
+    "sentence": verbatim("requests wait for contended locks in 32 % of their time").to_json(),
     **dict.fromkeys(("stops", "stopping_ns", "stood_ns", "cpu_samples", "count_share"), 0),
     "watched_ns": 10**9,
     "requests": 1000,
     "in_flight_ns": 10**9,
     "waiting_ns": 320 * MS,
     "waiting_cpu_share": 0.0,
-    "contended": [{"owner": "_thread.RLock", "lock": "", "share": 0.32, "samples": 640, "stack": [RLOCK]}],
+    "contended": [{"owner": "_thread.RLock", "lock": {}, "share": 0.32, "samples": 640, "stack": [RLOCK]}],
     "stopping": [],
 }
 
@@ -63,7 +63,7 @@ def test_what_spinning_takes_is_not_known_without_a_profile_of_locks() -> None:
     assert bound.throughput
     assert bound.throughput.value == pytest.approx(0.32 / 0.68)
     unknown = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["dict"])
-    assert (unknown.throughput, unknown.is_little) == (None, False)
+    assert (unknown.throughput, unknown.little) == (None, "")
 
 
 def test_what_cannot_gain_3_percent_is_apart_and_no_reason() -> None:

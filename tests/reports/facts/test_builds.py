@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from reports.facts.summary import rows
-from reports.facts.versions import service_version
+from reports.facts.builds import service_version
+from reports.facts.cells import rows
 from tests.reports.contestants import blocks_of, contest_run
 
 

@@ -1,0 +1,106 @@
+"""A comparison for tools of continuous integration: JUnit XML, GitHub's annotations and the summary of its job.
+
+Sources of the formats: the schema of Ant's JUnit task, as GitLab, Jenkins and GitHub's reporters read it; GitHub's
+documentation, "Workflow commands for GitHub Actions".
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from core.errors import BadInput
+from core.languages import ENGLISH, Language
+from core.messages import Message, message
+from core.printable import printable
+from reports.compare.runs import Compared, ComparedCell, time_text
+from reports.document.model import number
+from reports.document.values import thousandths
+from reports.statistics.evidence import WORDS
+
+SUITE = "gilscope compare"
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+KINDS = {  # level and title of an annotation, and the element of a test case
+    "slower": ("error", message("Slower"), "failure"),
+    "open": ("error", message("No verdict"), "error"),
+    "passed": ("notice", message("Compared"), "system-out"),
+}
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def sentence(one: ComparedCell) -> Message:
+    """Return what came out of a cell, and why."""
+    seen, times = one.comparison, " -> ".join(map(time_text, one.medians_fs))
+    if one.outcome == "open":
+        return message("no verdict to pass or fail by ({times}): {why}.", times=times, why=one.open_why)
+    if seen.ratio is None:
+        return message("{word}: {times}; {why}.", word=WORDS[seen.verdict], times=times, why=seen.why)
+    ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
+    return message(
+        "{word}: {times}, ratio {ratio}; {why}.", word=WORDS[seen.verdict], times=times, ratio=ratio, why=seen.why
+    )
+
+
+def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
+    """Return a workflow command for each cell: an error if the threshold is missed or says nothing, else a notice."""
+    lines = []
+    for one in cells:
+        level, kind, _ = KINDS[one.outcome]
+        title = _escaped(f"{language.text(kind)}: {language.text(one.name)}").replace(":", "%3A").replace(",", "%2C")
+        lines.append(f"::{level} title={title}::{_escaped(language.text(sentence(one)))}")
+    return lines
+
+
+def _escaped(text: str) -> str:
+    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def add_summary(page: str, environment: Mapping[str, str]) -> None:
+    """Add *page*, the comparison as Markdown, to the job's summary if *environment* names its file. Raises BadInput."""
+    path = environment.get(SUMMARY_VARIABLE)
+    if not path:
+        return
+    try:
+        with open(Path(path), "a", encoding="utf-8") as file:
+            file.write(f"{page}\n")
+    except OSError as error:
+        raise BadInput(
+            "{variable} is {path}, which cannot be written: {cause}.",
+            variable=SUMMARY_VARIABLE, path=path, cause=str(error.strerror),
+        ) from error  # fmt: skip
+
+
+def junit(compared: Compared, language: Language) -> str:
+    """Return a test case for each cell: a failure if B is slower, an error if it is open. Its time is B's median, s."""
+    outcomes, times_s = [one.outcome for one in compared.cells], [_time_s(one) for one in compared.cells]
+    counts = {"tests": len(outcomes), "failures": outcomes.count("slower"), "errors": outcomes.count("open")}
+    about = {"name": SUITE, **{name: str(count) for name, count in counts.items()}, "skipped": "0"}
+    suites = ET.Element("testsuites", about)
+    suite = ET.SubElement(suites, "testsuite", about, time=f"{sum(times_s):.6f}")
+    properties = ET.SubElement(suite, "properties")
+    for run in compared.runs:
+        ET.SubElement(properties, "property", name=run.letter, value=_clean(run.title))
+    for one, time_s in zip(compared.cells, times_s, strict=True):
+        system = compared.runs[0].settings.number(one.comparison.system)  # in English: the name of a class is no text
+        case = ET.SubElement(
+            suite, "testcase", classname=_clean(f"gilscope.{system}"), name=_clean(language.text(one.name)),
+            time=f"{time_s:.6f}",
+        )  # fmt: skip
+        said, kind = _clean(language.text(sentence(one))), KINDS[one.outcome][2]
+        if one.outcome == "passed":
+            ET.SubElement(case, kind).text = said
+        else:
+            ET.SubElement(case, kind, type=one.outcome, message=said)
+    notes = ET.SubElement(suite, "system-out")
+    notes.text = _clean("\n".join(map(language.text, [*compared.troubles, *compared.notes])))
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def _time_s(one: ComparedCell) -> float:
+    return (one.medians_fs[1] or 0.0) / 10**15
+
+
+def _clean(text: str) -> str:
+    """Return *text* without the characters that XML cannot hold, or that would steer whoever prints it."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", printable(text))

@@ -1,0 +1,164 @@
+"""The runs that one document is about: their letters, what they must have in common, and what else differs. Pure."""
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from string import ascii_uppercase
+from typing import Any
+
+from core.messages import NOTHING, SEMICOLON, Message, message, verbatim
+from core.method import Warmup
+from reports.document.model import ABSENT, Section, arm
+from reports.document.shapes import Col, col, table
+from reports.facts.builds import UNKNOWN, build_facts, packages, unlike
+from reports.facts.cells import Row
+from reports.facts.settings import Settings
+from reports.topics.machine import runtime_table
+from reports.view import View
+
+# What was measured elsewhere, or in another way, says nothing about the services.
+MACHINE = {
+    "cpu": message("the CPU"),
+    "cores": message("the number of cores"),
+    "cores_usable": message("the number of usable cores"),
+    "cores_quota": message("the CPU quota, in cores"),
+}
+SURROUNDINGS = {
+    "os": message("the operating system"),
+    "kernel": message("the kernel"),
+    "governor": message("the frequency governor"),
+}
+METHOD = {  # neighbours change what is said of a run, and nothing of what is measured
+    "warmup": message("the warm-up"),
+    "duration_s": message("the duration in seconds"),
+    "client_runtime": message("the clients' runtime"),
+    "pin_services": message("the services' CPUs"),
+    "pin_clients": message("the clients' CPUs"),
+}
+FS_PER_NS = 1_000_000
+MOST = len(ascii_uppercase)
+NONE = message("none")
+DIFFERENT = message("What else differs")
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One of the runs. title: what people call it; look: the sign and the colour of its letter everywhere on a page.
+
+    settings: the names of the settings of all runs
+    """
+
+    letter: str
+    title: str
+    look: int
+    view: View
+    settings: Settings
+
+    @property
+    def name(self) -> str:
+        """Letter and run: 'A: 20260801T101500-quick-3f2a'."""
+        return f"{self.letter}: {self.title}"
+
+    @cached_property
+    def conditions(self) -> Mapping[Message, Message]:
+        """What runs must have in common to be compared: {the CPU: EPYC, the warm-up: none, ...}."""
+        known = {**self.view.run.machine, **vars(self.view.plan.method)}
+        return {label: _value(known.get(name)) for name, label in {**MACHINE, **METHOD}.items()}
+
+    @property
+    def facts(self) -> Mapping[Message, Message]:
+        """What may differ: surroundings, the commit of gilscope, and builds and packages of the runtimes."""
+        machine, labels = self.view.run.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
+        facts = {label: verbatim(_fact(machine.get(name))) for name, label in labels.items()}
+        for runtime, known in self.view.run.runtimes.items():
+            build = dict(build_facts(known))
+            build[message("build")] = verbatim(_fact(known.get("build")))
+            build |= {verbatim(name): verbatim(version) for name, version in packages(known).items()}
+            facts |= {message("{runtime}, {what}", runtime=runtime, what=what): fact for what, fact in build.items()}
+        return facts
+
+    @cached_property
+    def timed(self) -> list[Row]:
+        """The rows that have cells, but for services without clients, which take up memory and not time."""
+        return [row for row in self.view.rows if row.bad or times_fs(row)]
+
+    def is_like(self, other: "Member") -> bool:
+        """Whether the two may be compared."""
+        return self.conditions == other.conditions
+
+    def cells(self, groups: str) -> str:
+        """Return *groups* of its cells with its letter before each: 'A/3.14t-4-3.14t-1a2b3c4d'."""
+        return " ".join(f"{self.letter}/{group}" for group in groups.split())
+
+
+def times_fs(row: Row) -> dict[int, int]:
+    """Return what a request took by block, in femtoseconds: whole numbers for the shortest benchmarks too."""
+    return {
+        cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
+    }
+
+
+def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
+    """Return the runs in their order; the first is A. titles: what people call them, if not by their ids"""
+    titles = titles or [view.run.run_id for view in views]
+    settings = Settings([row for view in views for row in view.rows], ChainMap(*(view.titles for view in views)))
+    return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
+
+
+def obstacles(runs: Iterable[Member]) -> list[Message]:
+    """Return what forbids to compare times: 'the CPU: EPYC (A, B); Xeon (C)'; empty if nothing does."""
+    return _unlike({one.letter: one.conditions for one in runs})
+
+
+def differences(runs: Iterable[Member]) -> list[Message]:
+    """Return what differs and may, in the order of the alphabet."""
+    return sorted(_unlike({one.letter: one.facts for one in runs}), key=str)
+
+
+def _unlike(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
+    """Return where the runs that have a fact do not have the same. facts: by the letter of the run"""
+    labels = dict.fromkeys(chain(*facts.values()))
+    values = {label: {letter: known[label] for letter, known in facts.items() if label in known} for label in labels}
+    return unlike(values, SEMICOLON)
+
+
+def runs_section(runs: Sequence[Member]) -> Section:
+    """Return a line for each run, and their runtimes, folded."""
+    cols: list[Col[Member]] = [
+        col(message("Run"), lambda one: arm(one.name, one.look)),
+        col(message("Time (UTC)"), lambda one: one.view.run.started_at[:16].replace("T", " ")),
+        col(message("Plan"), lambda one: one.view.plan.name),
+        col(message("Blocks"), lambda one: str(len({cell.block for cell in one.view.run.cells}))),
+        col(message("Cells ok"), lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
+        _machine_col(message("CPU"), "cpu"),
+        _machine_col(message("Cores"), "available_cores"),
+        _machine_col(message("Kernel"), "kernel"),
+        _machine_col(message("Commit"), "commit"),
+    ]
+    name = message("Runs")
+    builds = tuple(
+        Section(key=f"runtimes-{one.letter}", title=verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
+        for one in runs
+    )
+    folded = Section(key="builds", title=message("Their runtimes, with versions and builds"), parts=builds, folded=True)
+    return Section(
+        key="runs", title=name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,)
+    )
+
+
+def _machine_col(head: Message, name: str) -> Col[Member]:
+    return col(head, lambda one: _fact(getattr(one.view.machine, name)))
+
+
+def _fact(value: Any) -> str:
+    return str(value or ABSENT)
+
+
+def _value(value: Any) -> Message:
+    if isinstance(value, Warmup):
+        value = f"{100 * value.share:g} %" if value.share else f"{value.seconds:g} s" if value.seconds else 0
+    if isinstance(value, tuple):
+        value = ", ".join(map(str, value))
+    return UNKNOWN if value is None else verbatim(str(value)) if value else NONE

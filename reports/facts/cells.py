@@ -1,0 +1,324 @@
+"""The cells of a run by setting, arm and block. Rows, groups of rows and series are views of that index. Pure."""
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from statistics import median
+from textwrap import shorten
+from typing import Any, Literal, TypeVar
+
+from core.cell import Value
+from core.histogram import Histogram
+from core.messages import SEMICOLON, Arg, Message, listed, message, plural
+from core.result import CellResult, Run
+from core.runtime import NATIVE
+from core.saved import SavedPlan, SavedRow
+from reports.facts.figures import Figures, figures_of, requests_per_s
+from reports.statistics.stats import paired_effect
+
+REASON_CHARACTERS = 200
+NO_REASON = message("no reason given")
+
+Item = TypeVar("Item")
+Same = TypeVar("Same", bound=Hashable)
+Key = tuple[str, str]  # of a setting: the system, and the parameters as text
+State = Literal["ok", "failed", "invalid", "not measured"]
+STATES: Mapping[State, Message] = {
+    "ok": message("ok"),
+    "failed": message("failed"),
+    "invalid": message("invalid"),
+    "not measured": message("not measured"),
+}
+TROUBLES = {
+    "failed": plural("{bad} of {count} block failed: {reason}", "{bad} of {count} blocks failed: {reason}", count=0),
+    "invalid": plural("{bad} of {count} block invalid: {reason}", "{bad} of {count} blocks invalid: {reason}", count=0),
+}
+
+
+def setting_key(system: str, params: Mapping[str, Value]) -> Key:
+    """Return what rows have in common that differ in the arm alone."""
+    return system, json.dumps(params, sort_keys=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(SavedRow):
+    """A row of the plan under one arm, over all blocks.
+
+    cells: what was measured, in the order in which it ran; planned: how many blocks there should be
+    first: the cells of the same setting under the first runtime, which the ratio refers to
+    """
+
+    runtime: str
+    planned: int
+    cells: tuple[CellResult, ...]
+    first: tuple[CellResult, ...] = ()
+
+    @cached_property
+    def key(self) -> Key:
+        """The key of its setting."""
+        return setting_key(self.system, self.params)
+
+    @property
+    def good(self) -> list[CellResult]:
+        """The cells that are ok: all figures come from these alone."""
+        return [cell for cell in self.cells if cell.status == "ok"]
+
+    @property
+    def bad(self) -> list[CellResult]:
+        """The cells that failed or are invalid."""
+        return [cell for cell in self.cells if cell.status != "ok"]
+
+    @property
+    def state(self) -> State:
+        """ok if at least one block is."""
+        if self.good:
+            return "ok"
+        return self.bad[0].status if self.bad else "not measured"
+
+    @property
+    def trouble(self) -> Message:
+        """How many of its blocks are not ok, and the first reason of each kind; nothing if all are."""
+        return listed(
+            (
+                replace(words, args={"count": len(self.cells), "bad": len(bad), "reason": first_reason(bad)})
+                for status, words in TROUBLES.items()
+                if (bad := [cell for cell in self.cells if cell.status == status])
+            ),
+            SEMICOLON,
+        )
+
+    @cached_property
+    def latency(self) -> Histogram:
+        """The latencies of all requests of its good cells."""
+        together = Histogram()
+        for cell in self.good:
+            if cell.latency:
+                together.merge(Histogram.from_json(cell.latency))
+        return together
+
+    @cached_property
+    def figures(self) -> Figures | None:
+        """Its figures by name; None if no cell is ok, or none had clients."""
+        return figures_of(self.good, self.latency)
+
+    @cached_property
+    def ratio(self) -> float | None:
+        """Throughput over that of *first*, of the blocks that both have."""
+        good = (cell for cell in self.first if cell.status == "ok")
+        logarithm = paired_effect(request_ns(good), request_ns(self.good)) if self.figures else None
+        return logarithm.ratio.value if logarithm else None
+
+    @property
+    def columns(self) -> Figures:
+        """The values of ROW_COLUMNS by name, and other figures."""
+        return {**(self.figures or {}), "ratio_to_first_runtime": self.ratio, "blocks_ok": len(self.good)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """Rows of one system that have a cell that is ok, arm by arm. params: those that all of them agree in."""
+
+    system: str
+    params: Mapping[str, Value]
+    rows: tuple[Row, ...]
+
+    @property
+    def cells(self) -> tuple[CellResult, ...]:
+        """The cells that are ok."""
+        return tuple(cell for row in self.rows for cell in row.good)
+
+    @property
+    def arms(self) -> list[str]:
+        """The arms that have a cell."""
+        return list(dict.fromkeys(row.runtime for row in self.rows))
+
+    def values(self, name: str) -> list[int]:
+        """Return the values of parameter *name*, a whole number, in order."""
+        return sorted({number(cell, name) for cell in self.cells})
+
+    def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
+        """Return the cells of *arm* for each value of *name*."""
+        found: dict[int, list[CellResult]] = {}
+        for cell in sorted(self.cells, key=lambda cell: number(cell, name)):
+            if cell.arm == arm:
+                found.setdefault(number(cell, name), []).append(cell)
+        return found
+
+
+class Cells:
+    """The cells of *run*, as they were when they were indexed.
+
+    arms: the runtimes present, then arms that go by another name: the order of every table and plot
+    settings: by key, in the plan's order; then those of cells that are no part of it
+    """
+
+    def __init__(self, run: Run) -> None:
+        plan = SavedPlan.from_json(run.plan)
+        self.run = run
+        self.planned = plan.blocks
+        self.arms = list(dict.fromkeys([*runtimes(run), *(cell.arm for cell in run.cells)]))
+        self.settings = {setting_key(row.system, row.params): row for row in plan.rows}
+        self._blocks: dict[tuple[Key, str], dict[int, CellResult]] = {}
+        for cell in run.cells:
+            key = setting_key(cell.system, cell.params)
+            self.settings.setdefault(key, SavedRow(system=cell.system, params=cell.params))
+            self._blocks.setdefault((key, cell.arm), {})[cell.block] = cell
+
+    def blocks(self, key: Key, arm: str) -> Mapping[int, CellResult]:
+        """Return the cells of a setting under *arm* by block, in the order in which they ran."""
+        return self._blocks.get((key, arm), {})
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of all settings, measured or not; those of a system are together."""
+        systems, here = list(dict.fromkeys(system for system, _ in self.settings)), runtimes(self.run)
+        made = []
+        for key in sorted(self.settings, key=lambda key: systems.index(key[0])):
+            setting = self.settings[key]
+            planned = here if setting.runtimes is None else {*here} & {*setting.runtimes}
+            first = tuple(cell for name in reference(self.run) for cell in self.blocks(key, name).values())
+            for arm in self.arms:
+                cells = tuple(self.blocks(key, arm).values())
+                if cells or arm in planned:
+                    made.append(Row(**vars(setting), runtime=arm, planned=self.planned, cells=cells, first=first))
+        return tuple(made)
+
+    def series(self, along: Sequence[str]) -> list[Series]:
+        """Return the rows with all parameters of *along* that have a cell that is ok, apart by every other one."""
+        found: dict[Key, list[Row]] = {}
+        for row in self.rows:
+            if row.good and all(name in row.params for name in along):
+                others = {name: value for name, value in row.params.items() if name not in along}
+                found.setdefault(setting_key(row.system, others), []).append(row)
+        return [
+            Series(
+                system=system,
+                params=json.loads(params),
+                rows=tuple(sorted(rows, key=lambda row: self.arms.index(row.runtime))),
+            )
+            for (system, params), rows in found.items()
+        ]
+
+
+def rows(run: Run) -> tuple[Row, ...]:
+    """Return Cells.rows."""
+    return Cells(run).rows
+
+
+def series(run: Run, along: Sequence[str]) -> list[Series]:
+    """Return Cells.series()."""
+    return Cells(run).series(along)
+
+
+def runtimes(run: Run) -> list[str]:
+    """Return the runtimes that are present, in the plan's order."""
+    return [name for name in run.plan["runtimes"] if name in run.runtimes]
+
+
+def reference(run: Run) -> list[str]:
+    """Return the runtime that ratios refer to: the first that is present and no limit. Empty if there is none."""
+    return [name for name in runtimes(run) if name != NATIVE][:1]
+
+
+# ---- rows together ---------------------------------------------------------------------------------------------------
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, list[Item]]:
+    """Return the items that have the same key, by that key, wherever they stand in *items*."""
+    found: dict[Same, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
+def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
+    """Return rows side by side that differ in the arm alone."""
+    return [list(group) for _, group in groupby(all_rows, lambda row: row.key)]
+
+
+def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
+    """Return the rows of each system, in their order."""
+    return [(system, list(group)) for system, group in groupby(all_rows, lambda row: row.system)]
+
+
+def alike(all_rows: Sequence[Row]) -> list[Sequence[Row]]:
+    """Return the rows in parts whose completion times can be compared: all, or those of a system, or of a setting."""
+    if has_same_work(all_rows):
+        return [all_rows]
+    systems = [rows for _, rows in by_system(all_rows)]
+    return [part for rows in systems for part in ([rows] if has_same_work(rows) else groups(rows))]
+
+
+def has_same_work(all_rows: Iterable[Row]) -> bool:
+    """Return whether every cell had as many requests, so that completion times can be compared between all rows."""
+    return len({cell.requests for row in all_rows for cell in row.cells}) <= 1
+
+
+# ---- of cells --------------------------------------------------------------------------------------------------------
+
+
+def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
+    """Return the wall time per answered request by block, of the cells that timed any. All throughput ratios use it."""
+    return {cell.block: cell.wall_ns / cell.answered for cell in cells if cell.answered and cell.wall_ns}
+
+
+def number(cell: CellResult, name: str) -> int:
+    """Return the value of a parameter that is a whole number."""
+    value = cell.params[name]
+    assert isinstance(value, int)
+    return value
+
+
+def median_requests_per_s(cells: Sequence[CellResult]) -> float:
+    """Return the median over the blocks."""
+    return median(requests_per_s(cell) for cell in cells)
+
+
+def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the system reported the proportional set size of every process."""
+    return all(process.get("pss_bytes") for process in processes)
+
+
+def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the memory of all *processes*: proportional set sizes, else peaks; None if neither is known."""
+    name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
+    sizes: list[int] = [process.get(name, 0) for process in processes]
+    return sum(sizes) if all(sizes) else None
+
+
+def first_reason(cells: Iterable[CellResult]) -> Message:
+    """Return the first reason of cells that are not ok, and how many others there are."""
+    first, *others = reasons(cells)
+    if not others:
+        return first
+    return plural(
+        "{reason} (and {count} more reason, in cells.csv)",
+        "{reason} (and {count} more reasons, in cells.csv)",
+        count=len(others),
+        reason=first,
+    )
+
+
+def reasons(cells: Iterable[CellResult]) -> list[Message]:
+    """Return the reasons of cells that are not ok, each once, in short: of several lines the first and the last."""
+    return list(dict.fromkeys(_short(cell.reason) or NO_REASON for cell in cells))
+
+
+def _short(reason: Message) -> Message:
+    args = {name: _short_arg(value) for name, value in reason.args.items()}
+    return replace(reason, args=args, text=_short_text(reason.text))
+
+
+def _short_arg(value: Arg) -> Arg:
+    if isinstance(value, Message):
+        return _short(value)
+    return _short_text(value) if isinstance(value, str) else value
+
+
+def _short_text(text: str) -> str:
+    printable = "".join(sign for sign in text if sign.isprintable() or sign.isspace())
+    lines = [line for line in printable.splitlines() if line.strip()]
+    ends = [*lines[:1], *lines[1:][-1:]]
+    return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)

@@ -1,0 +1,47 @@
+"""The tables of result.md are made from the docstrings of the types that decode the file, and name all their keys."""
+
+import os
+import re
+from inspect import cleandoc
+from typing import Any
+
+import pytest
+
+from core import method, record, result, saved
+from tests.docs.pages import DOCS
+
+PAGE = DOCS / "result.md"
+HEAD = "| key | what it is |\n|---|---|\n"
+KINDS: dict[str, Any] = {
+    name: kind for module in (method, record, saved, result) for name, kind in vars(module).items()
+}
+NOT_HERE = {  # keys that are not in the table of that type, and why
+    "Run": {"damaged"},  # no key of the file
+    "Profile": {
+        key for name in KINDS if name.endswith("Profile") and name != "Profile" for key in KINDS[name].__annotations__
+    },
+}
+OF_THE_TEXT = {"order", "checksum"}
+
+
+def described(kind: type[Any]) -> list[tuple[list[str], str]]:
+    """Keys that stand together in the docstring, and what they mean."""
+    paragraphs = cleandoc(kind.__doc__ or "").split("\n\n")[1:]
+    entries = [" ".join(entry.split()) for text in paragraphs for entry in re.split(r"\n(?! )", text)]
+    found = [re.fullmatch(r"([a-z0-9_, ]+): (.*)", entry) for entry in entries]
+    return [(one[1].split(", "), one[2]) for one in found if one]
+
+
+@pytest.mark.parametrize("names", re.findall("<!-- made from (.*) -->", PAGE.read_text()))
+def test_a_table_names_every_key_of_its_types_with_its_meaning(names: str) -> None:
+    """GOLDEN=update, which `make golden` sets, makes the table anew."""
+    kinds = [KINDS[name] for name in names.split(", ")]
+    rows = [row for kind in kinds for row in described(kind)]
+    declared = {key for kind in kinds for key in kind.__annotations__} - NOT_HERE.get(names, set())
+    assert {key for keys, _ in rows for key in keys} - OF_THE_TEXT == declared
+    lines = "".join(f"| {', '.join(f'`{key}`' for key in keys)} | {meaning} |\n" for keys, meaning in rows)
+    before, mark, after = PAGE.read_text().partition(f"<!-- made from {names} -->\n\n{HEAD}")
+    made = before + mark + lines + re.sub(r"\A(\|.*\n)*", "", after)
+    if os.environ.get("GOLDEN") == "update":
+        PAGE.write_text(made)
+    assert made == PAGE.read_text(), "make golden makes the tables anew"
