@@ -13,11 +13,19 @@ from scipy import signal
 
 from config.orders import block_order
 from reports.facts.gates import LEAST_TIMED_NS
-from reports.statistics.dependence import ENOUGH, dependence, depends, independence_is_known
-from reports.statistics.scaling import falls
-from reports.statistics.significance import ALPHA, EXACT_UP_TO, anytime_p, holm, sign_flip_p
+from reports.statistics.significance import (
+    ALPHA,
+    ENOUGH,
+    EXACT_UP_TO,
+    anytime_p,
+    dependence,
+    depends,
+    holm,
+    independence_is_known,
+    sign_flip_p,
+)
 from reports.statistics.stats import Floats, log_ratios, totals, unpaired_effect
-from reports.statistics.verdict import Verdict, judge_family, judge_runs, slower_beyond
+from reports.statistics.verdict import Verdict, falls, judge_family, judge_runs, slower_beyond
 
 BLOCKS = (10, 20, 30)
 FAMILIES = (1, 13, 56)

@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
 def _power(given: Mapping[str, Any], output: Output) -> int:
     """Print what would find the difference, with the noise of a run."""
     from reports.facts.comparisons import compare
-    from reports.facts.designs import design_of, design_words
+    from reports.facts.inside import design_of, design_words
 
     if given["power"] is None or given["from"] is None:
         raise BadInput("--power takes its noise from a saved run: --power 5% --from reports/out/RUN.")

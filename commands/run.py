@@ -111,7 +111,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
 def _slower(written: Written, share: float, output: Output) -> int:
     """Say where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
     from reports.document.values import ratio, whole_percent
-    from reports.facts.regression import from_first_to_last, regressions
+    from reports.facts.comparisons import from_first_to_last, regressions
 
     compared = from_first_to_last(written.view.comparisons)
     slower, unclear = regressions(compared, share)

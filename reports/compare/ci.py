@@ -16,7 +16,7 @@ from core.printable import printable
 from reports.compare.runs import Compared, ComparedCell, time_text
 from reports.document.model import number
 from reports.document.values import thousandths
-from reports.statistics.evidence import WORDS
+from reports.statistics.verdict import WORDS
 
 SUITE = "gilscope compare"
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"

@@ -17,9 +17,8 @@ from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import Settings, value_text
 from reports.facts.traces import of_row
-from reports.statistics.evidence import MARGIN
 from reports.statistics.significance import fewest_blocks_unpaired
-from reports.statistics.verdict import judge_runs, slower_beyond
+from reports.statistics.verdict import MARGIN, judge_runs, slower_beyond
 from reports.topics.comparisons import caption, columns, figures, ratio_scale
 
 PER_REQUEST = message("Time per request: wall time over requests.")

@@ -48,7 +48,7 @@ class Figure:
     meaning: one line for docs/exports.md. better: LESS, MORE or NOTHING
     read: of a cell; None if the cell does not say
     percentile: p99 and so on. A row has it of all its requests together; of other figures, the median of its blocks.
-        Two arms are compared by it (reports.facts.tails)
+        Two arms are compared by it (reports.facts.details)
     """
 
     name: str

@@ -1,6 +1,6 @@
 """What cells must pass before they are compared, and what limits the figures of those that are. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from statistics import median
 
@@ -21,16 +21,26 @@ MOST_DISTURBED = 0.25
 
 
 def gate(cells: Sequence[CellResult]) -> Message:
-    """The gate that these cells do not pass; nothing if they pass all."""
-    invalid = next((cell for cell in cells if cell.status == "invalid"), None)
-    if invalid is not None:
-        reason = reasons([invalid])[0]
-        return message("{arm} in block {block}: {reason}", arm=invalid.arm, block=invalid.block, reason=reason)
-    failed = [cell for cell in cells if cell.status == "failed"]
+    """Return the gate that these cells do not pass; nothing if they pass all."""
+    invalid, failed = ([cell for cell in cells if cell.status == status] for status in ("invalid", "failed"))
+    if invalid:
+        reason = reasons(invalid[:1])[0]
+        return message("{arm} in block {block}: {reason}", arm=invalid[0].arm, block=invalid[0].block, reason=reason)
     if failed:
         reason = reasons(failed)[0]
         return message("{count} of {all} cells failed: {reason}", count=len(failed), all=len(cells), reason=reason)
-    return NOTHING
+    return mixed(cells)
+
+
+def mixed(cells: Sequence[CellResult]) -> Message:
+    """Return that *cells* were not measured with one code, or those of an arm not in one environment; or nothing."""
+    codes = {cell.code for cell in cells}
+    if len(codes) > 1:
+        return message("its cells were measured with {count} states of the code: --resume went on", count=len(codes))
+    last = {(cell.system, cell.arm): cell.environment for cell in cells}
+    changed = next((cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), "")
+    text = message("the interpreter, packages or programs of {arm} changed between its cells", arm=changed)
+    return text if changed else NOTHING
 
 
 def blocks_to_time(cells: Sequence[CellResult]) -> int:
@@ -41,37 +51,11 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
     return len(windows_ns) + ceil((LEAST_TIMED_NS - sum(windows_ns)) / median(windows_ns))
 
 
-def mixed(cells: Iterable[CellResult]) -> Message:
-    """That *cells* were not all measured with the same code, or those of an arm not in one environment; or nothing."""
-    codes: set[str] = set()
-    environments: dict[tuple[str, str], set[str]] = {}
-    for cell in cells:
-        codes.add(cell.code)
-        environments.setdefault((cell.system, cell.arm), set()).add(cell.environment)
-    if len(codes) > 1:
-        return message("its cells were measured with {count} states of the code: --resume went on", count=len(codes))
-    for (_, arm), ids in environments.items():
-        if len(ids) > 1:
-            return message("the interpreter, packages or programs of {arm} changed between its cells", arm=arm)
-    return NOTHING
-
-
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
     """Share of the cores they could have had that the clients of *cells* used, median; None if not known."""
     cores = cores_of(run, CLIENT)
     shares = [share for cell in cells if (share := saturation(cell, cores)) is not None]
     return median(shares) if shares else None
-
-
-def saturated(used: float | None) -> list[Message]:
-    """That the clients were busy, where they were."""
-    if used is None or used <= MOST_SATURATION:
-        return []
-    lower_bound = message(
-        "the clients used {used:.0%} of the cores they could have had: the service's figures are a lower bound",
-        used=used,
-    )
-    return [lower_bound]
 
 
 def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
@@ -82,19 +66,24 @@ def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
     return median(shares) if shares else None
 
 
-def full(used: float | None, cells: Sequence[CellResult]) -> list[Message]:
-    """That the machine was full, and what follows, where it was."""
-    if used is None or used < MOST_IN_USE:
-        return []
+def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) -> list[Message]:
+    """Return that the clients were busy or the machine was full, and what follows, if so.
+
+    used, in_use: median_saturation() and cores_in_use(), None if not known
+    """
     has_native_client = all(cell.client_runtime == NATIVE for cell in cells)
-    return [
-        message(
-            "services and clients together used {most:.0%} of the cores or more: the ratio is that of the pair, not "
-            "of the service alone ({remedy})",
-            most=MOST_IN_USE,
-            remedy=message("more cores") if has_native_client else message("--client-runtime native, or more cores"),
-        )
-    ]
+    remedy = message("more cores") if has_native_client else message("--client-runtime native, or more cores")
+    busy = message(
+        "the clients used {used:.0%} of the cores they could have had: the service's figures are a lower bound",
+        used=used,
+    )
+    whole = message(
+        "services and clients together used {most:.0%} of the cores or more: the ratio is that of the pair, not "
+        "of the service alone ({remedy})",
+        most=MOST_IN_USE, remedy=remedy,
+    )  # fmt: skip
+    notes = (((used or 0) > MOST_SATURATION, busy), ((in_use or 0) >= MOST_IN_USE, whole))
+    return [note for holds, note in notes if holds]
 
 
 def disturbances(cells: Sequence[CellResult]) -> list[Message]:
@@ -108,22 +97,18 @@ def disturbances(cells: Sequence[CellResult]) -> list[Message]:
 
 def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
     """Return the cells that something disturbed besides other processes, of which is known how much they used."""
-    return [cell for cell in cells if any(_remains(one, cell) for one in cell.disturbances)]
+    return [cell for cell in cells if _otherwise(cell)]
 
 
-def _remains(disturbance: Message, cell: CellResult) -> bool:
-    return disturbance.code not in ("other_processes", "steal") or bool(cell.hosts) or not cell.others
+def _otherwise(cell: CellResult) -> list[Message]:
+    are_known = bool(cell.others) and not cell.hosts
+    return [one for one in cell.disturbances if not are_known or one.code not in ("other_processes", "steal")]
 
 
 def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:
-    """In how many of *cells* the machine was not quiet, and by what."""
-    kinds = dict.fromkeys(_kind(one) for cell in disturbed for one in cell.disturbances if _remains(one, cell))
+    """Return in how many of *cells* the machine was not quiet, and what disturbed it."""
+    kinds = dict.fromkeys(DISTURBANCES.get(one.code, one) for cell in disturbed for one in _otherwise(cell))
     return message(
         "the machine was not quiet in {count} of {all} cells: {kinds}",
         count=len(disturbed), all=len(cells), kinds=listed(kinds),
     )  # fmt: skip
-
-
-def _kind(disturbance: Message) -> Message:
-    """What disturbed a cell, without how much."""
-    return DISTURBANCES.get(disturbance.code, disturbance)

@@ -1,4 +1,4 @@
-"""What went on inside cells: uneven starts, where noise comes from, cores that slept while a request was under way.
+"""What went on inside cells: uneven starts, cores that slept while a request was under way, and noise.
 
 Pure, by slices, CPU times and readings that a run holds; of cells that do not say, nothing.
 """
@@ -7,38 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import median
+from typing import Any
 
-import numpy as np
-
-from core.cell import Value
-from core.result import CellResult
+from core.messages import Message, message, plural
+from core.result import Run
+from reports.document.values import duration
 from reports.facts.cells import Row
+from reports.facts.comparisons import Comparison
+from reports.facts.details import whole_slices
 from reports.facts.figures import cpu_ns
-from reports.facts.loops import is_open
-from reports.facts.pairs import Pair
-from reports.statistics.inside import Noise, noise_of, start_of
-from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats
+from reports.statistics.inside import Design, Noise, design_for, start_of
 
 FEWEST_FOR_START = 8
-FEWEST_SLICES = 8
 MOST_IDLE = 0.1
-PARTS = 4  # of a cell, for its noise
-
-
-def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
-    """Answers in the slices that every one of *cells* has whole, shape (cells, slices), and how many seconds each is.
-
-    None where a cell does not say, has others, or fewer than 8.
-    """
-    if not cells or not all(cell.slices for cell in cells):
-        return None
-    width_ns = cells[0].slices["width_ns"]
-    whole = [cell.slices["counts"][1:-1] for cell in cells]
-    count = min(map(len, whole))
-    if count < FEWEST_SLICES or any(cell.slices["width_ns"] != width_ns for cell in cells):
-        return None
-    rates = np.array([counts[:count] for counts in whole], dtype=np.float64)
-    return (rates, width_ns / 1e9) if rates.sum(axis=1).all() else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,23 +32,19 @@ class UnevenStart:
 
 
 def known_starts(rows: Sequence[Row]) -> list[Row]:
-    """Rows with cells enough to tell."""
+    """Return the rows with cells enough to tell."""
     return [row for row in rows if len(row.good) >= FEWEST_FOR_START and whole_slices(row.good)]
 
 
 def uneven_starts(rows: Sequence[Row]) -> list[UnevenStart]:
-    """Of *rows*, those whose warm-up was too short."""
-    uneven = []
-    for row in known_starts(rows):
-        if sliced := whole_slices(row.good):
-            start = start_of(sliced[0])
-            if start.slices:
-                uneven.append(UnevenStart(row=row, seconds=start.slices * sliced[1], loss=start.loss))
-    return uneven
+    """Return those of *rows* whose warm-up was too short."""
+    sliced = [(row, whole_slices(row.good)) for row in rows if len(row.good) >= FEWEST_FOR_START]
+    starts = [(row, *start_of(whole[0]), whole[1]) for row, whole in sliced if whole]
+    return [UnevenStart(row=row, seconds=count * width_s, loss=loss) for row, count, loss, width_s in starts if count]
 
 
 def idle_share(row: Row, cores: int) -> float | None:
-    """Share of the cores that its few connections could keep busy which were idle, median over cells.
+    """Return the share of the cores that its few connections could keep busy which were idle, median over cells.
 
     None where cells do not say, more are under way than there are cores and one, or none need be: at a RATE.
     """
@@ -78,32 +55,40 @@ def idle_share(row: Row, cores: int) -> float | None:
     return 1 - median((ns or 0) / wall_ns for ns, wall_ns in spent) / min(cores, under_way)
 
 
-def _under_way(params: Mapping[str, Value]) -> float:
-    """How many requests are under way at a time in a closed loop; infinite where that is not known."""
-    threads, services = params.get("NUM_THREADS_PER_CLIENT"), params.get("NUM_API_SERVICES")
-    each = params.get("NUM_CONNECTIONS_PER_CLIENT")
-    if isinstance(threads, int) and isinstance(services, int):
-        each = each or min(threads, services)
-    clients = params.get("NUM_CLIENTS")
-    return clients * each if isinstance(clients, int) and isinstance(each, int) else inf
+def _under_way(params: Mapping[str, Any]) -> float:
+    """Return how many requests are under way at a time in a closed loop; infinite where that is not known."""
+    sides: list[int] = [params.get(name) or 0 for name in ("NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES")]
+    each = params.get("NUM_CONNECTIONS_PER_CLIENT") or min(sides)
+    return params.get("NUM_CLIENTS", 0) * each or inf
 
 
-def noise(pair: Pair) -> Noise | None:
-    """Of a step of one setting; None without blocks and slices enough, and where requests came at a RATE."""
-    blocks = [*pair.ratios]
-    if pair.over or pair.gate or is_open(pair.params) or len(blocks) < FEWEST_FOR_INTERVAL:
+# ---- how many blocks of how long cells would find a difference, by the noise that comparisons recorded ------------
+
+
+def typical_noise(compared: Sequence[Comparison]) -> Noise | None:
+    """Return the medians over the steps of single settings, A/A too; None where none is known."""
+    known = [one.noise for one in compared if one.noise]
+    return Noise(**{name: median(noise[name] for noise in known) for name in known[0]}) if known else None
+
+
+def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design | None:
+    """Return what finds a true difference of *size*, a share, in the same cells; None if nothing does, or is known."""
+    noise = typical_noise(compared)
+    if noise is None:
         return None
-    sides = [whole_slices([cells[block] for block in blocks]) for cells in (pair.denominator, pair.numerator)]
-    if not all(sides):
-        return None
-    logs = [_logs_of_parts(side[0]) for side in sides if side]
-    if not all(np.isfinite(part).all() for part in logs):
-        return None
-    return noise_of(logs[1] - logs[0], median(cell.wall_ns for cell in pair.cells) / 1e9)
+    per_block = len({(cell.arm, cell.cell_id) for cell in run.cells})
+    start_s = median(cell.overhead_ns for cell in run.cells if cell.status == "ok") / 1e9
+    family = max(1, sum(one.step != "aa" for one in compared))
+    return design_for(size, noise, per_block, start_s, family)
 
 
-def _logs_of_parts(rates: Floats) -> Floats:
-    """Of each cell, the logs of answers in PARTS parts of its time."""
-    with np.errstate(divide="ignore"):
-        means = [part.mean(axis=1) for part in np.array_split(rates, PARTS, axis=1)]
-        return np.asarray(np.log(np.array(means, dtype=np.float64).T))
+def design_words(design: Design, size: float, command: str) -> Message:
+    """Return what *design* would find, and the command, or its flags, that measures by it."""
+    return message(
+        "Cells of {seconds:g} s x {blocks} would find {size:.0%} in {time}, in 80 % of runs: {command}",
+        seconds=design.seconds,
+        blocks=plural("{count} block", "{count} blocks", count=design.blocks),
+        size=size,
+        time=duration(design.spent_s),
+        command=command,
+    )

@@ -1,14 +1,19 @@
-"""The two arms of every step of every setting, block by block, and of all settings together. Pure."""
+"""The two arms of every step of every setting, block by block, and of all settings together. Pure.
 
-from collections.abc import Mapping, Sequence
+Arms are runtimes, or services that already run: these are compared with the first of them, as step `other`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 from statistics import median
 from typing import Any
 
-from core.messages import NOTHING, Message, message
+from core.messages import Message, message
 from core.result import CellResult, Run
-from reports.facts.arms import addresses, arm_cells, arm_settings, arm_steps
+from core.runtime import NATIVE
 from reports.facts.cells import request_ns, runtimes, setting_key
 from reports.facts.gates import gate, mixed
 from reports.facts.steps import Step, steps
@@ -16,143 +21,148 @@ from reports.statistics.stats import log_ratios, mean_over_cells, totals
 
 OVER_ALL = "all"
 FAR_SLOWER = log(1.25)
+SIDES = ("denominator", "numerator")
+NONE_PASSED = message("no setting passed its gates")
 
 Setting = tuple[str, str]  # system, parameters as text
+Cells = Mapping[int, CellResult]  # by block
+ByBlock = dict[int, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A step of one setting: the cells of its two arms by block. over: the pairs it is over, where it is of several.
+    """A step of one setting, or of several.
 
-    sides: where each arm has a setting of its own, the denominator's and the numerator's: system and parameters
-    ratios: by block, ln of the ratio of throughputs; totals: what each block says of that of total times
+    arms: the cells of the denominator and of the numerator. over: the pairs of the settings, if it is of several
+    sides: where each arm has a setting of its own, the denominator's and the numerator's
     """
 
     setting: Setting
-    params: Mapping[str, Any]
     step: Step
-    denominator: Mapping[int, CellResult]
-    numerator: Mapping[int, CellResult]
-    ratios: Mapping[int, float]
-    totals: Mapping[int, float]
-    gate: Message = NOTHING
+    arms: Mapping[str, Cells]
     over: tuple["Pair", ...] = ()
-    sides: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    sides: tuple[Setting, ...] = ()
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Return the parameters of its setting."""
+        return parameters(self.setting)
 
     @property
     def cells(self) -> list[CellResult]:
-        """Of both arms."""
-        return [*self.denominator.values(), *self.numerator.values()]
+        """Return the cells of both arms."""
+        return [cell for cells in self.arms.values() for cell in cells.values()]
 
     @property
     def singles(self) -> tuple["Pair", ...]:
-        """The pairs of single settings that it is made of: itself, where it is one."""
+        """Return the pairs of single settings that it is made of: itself, where it is one."""
         return self.over or (self,)
+
+    @cached_property
+    def gate(self) -> Message:
+        """Return the gate that its cells do not pass, or nothing."""
+        if not self.over:
+            return gate(self.cells)
+        passed = [pair for pair in self.over if pair.is_comparable]
+        return mixed([cell for pair in passed for cell in pair.cells]) if passed else NONE_PASSED
+
+    @property
+    def is_comparable(self) -> bool:
+        """Return whether its cells pass all gates and share a block."""
+        return bool(not self.gate and self.ratios)
+
+    @cached_property
+    def ratios(self) -> ByBlock:
+        """Return ln of the ratio of throughputs, by block."""
+        return self._mean(log_ratios, times_ns)
+
+    @cached_property
+    def totals(self) -> ByBlock:
+        """Return what each block says of the ratio of total times."""
+        return self._mean(totals, times_ns)
+
+    def log_ratios(self, read: Callable[[CellResult], float | None]) -> ByBlock:
+        """Return ln(denominator / numerator) of what *read* says of cells, by block."""
+        return self._mean(
+            log_ratios, lambda cells: {block: value for block, cell in cells.items() if (value := read(cell))}
+        )
+
+    def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
+        """Return what *of* makes of what is *known* of both arms; of several settings the mean of those that passed."""
+        passed = [single for single in self.singles if not (self.over and single.gate)]
+        return mean_over_cells(of(*map(known, single.arms.values())) for single in passed)
 
     @property
     def far_slower(self) -> dict[str, int]:
-        """Of each arm, how many cells took more than a quarter more time per request than its median cell."""
-        sides = {"denominator": self.denominator, "numerator": self.numerator}
-        return {side: _far_slower(cells) for side, cells in sides.items()}
+        """Return how many cells of each arm took more than a quarter more time per request than its median cell."""
+        logs = {side: [*map(log, times_ns(cells).values())] for side, cells in self.arms.items()}
+        return {side: sum(time - median(times) > FAR_SLOWER for time in times) for side, times in logs.items()}
 
 
-def _far_slower(cells: Mapping[int, CellResult]) -> int:
-    times = [log(time_ns) for time_ns in times_ns(cells).values()]
-    return sum(time - median(times) > FAR_SLOWER for time in times)
+def parameters(setting: Setting) -> dict[str, Any]:
+    """Return the parameters of a setting."""
+    return dict(json.loads(setting[1] or "{}"))
 
 
-def times_ns(cells: Mapping[int, CellResult]) -> dict[int, float]:
-    """Time per request by block, of the cells that are ok."""
+def times_ns(cells: Cells) -> ByBlock:
+    """Return the time per request by block, of the cells that are ok."""
     return request_ns(cell for cell in cells.values() if cell.status == "ok" and cell.clients)
 
 
+def addresses(run: Run) -> dict[str, str]:
+    """Return {arm: where it was} of services that already ran, in the plan's order; empty if there are none."""
+    own = run.plan.get("own") or {}
+    return {one["name"]: one["url"] for one in own.get("targets", ())}
+
+
+def group_name(run: Run) -> str:
+    """Return what comparisons between services that already ran have in place of a system."""
+    return str(run.plan["own"]["name"])
+
+
 def pairs(run: Run) -> list[Pair]:
-    """Every step that the run's arms allow, of every setting; those over all settings last, where there are several.
+    """Return every step that the run's arms allow, of every setting.
 
-    A plan that names the steps that it judges has no mean over its settings.
-
-    Services that already run are compared with the first of them, as step `other`.
+    Those over all settings are last, if there are several settings. A plan that names the steps that it judges has no
+    mean over its settings.
     """
-    between_arms = bool(addresses(run))
-    found = arm_steps(run) if between_arms else steps(runtimes(run), second_arms(run), run.runtimes)
-    settings = arm_settings(run) if between_arms else _settings(run)
+    again = {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}  # the second arms of A/A
+    services = [*addresses(run)]
+    others = [Step(name="other", denominator=services[0], numerator=name) for name in services[1:]]
+    found = others + steps(runtimes(run), dict.fromkeys(again, services[0]) if services else again, run.runtimes)
     planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
+    cells = _cells(run)
     made = [
-        pair_of(
-            _cells(run, setting, params, step.denominator),
-            _cells(run, setting, params, step.numerator),
-            setting=setting,
-            params=params,
-            step=step,
-        )
-        for setting, params in settings.items()
+        Pair(setting=setting, step=step, arms={side: arms.get(getattr(step, side), {}) for side in SIDES})
+        for setting, arms in cells.items()
         for step in found
-        if between_arms or _is_planned(run, step, planned.get(setting))
+        if (names := planned.get(setting)) is None
+        or {step.denominator, again.get(step.numerator, step.numerator)} <= {*names}  # native programs have no runtime
     ]
-    if len(settings) > 1 and not run.plan.get("judged_steps"):
+    if len(cells) > 1 and not run.plan.get("judged_steps"):
         of_steps = [[pair for pair in made if pair.step == step] for step in found]
-        made += [_over_all(same) for same in of_steps if same]
+        made += [
+            Pair(
+                setting=(OVER_ALL, ""),
+                step=same[0].step,
+                arms={side: {} for side in SIDES},
+                over=tuple([pair for pair in same if pair.is_comparable] or same),
+            )
+            for same in of_steps
+            if same
+        ]
     return made
 
 
-def _is_planned(run: Run, step: Step, names: Sequence[str] | None) -> bool:
-    """Whether a setting has cells under both runtimes of *step*: a native program has none under any Python.
-
-    names: of the runtimes that the plan has it under; None where the plan does not say
-    """
-    return names is None or {step.denominator, second_arms(run).get(step.numerator, step.numerator)} <= set(names)
-
-
-def _settings(run: Run) -> dict[Setting, Mapping[str, Any]]:
-    """Every setting that was measured, in the plan's order, with its parameters."""
-    measured = {
-        setting_key(cell.system, cell.params): cell.params
-        for cell in run.cells
-        if cell.params.get("NUM_CLIENTS") != 0  # services without clients take up memory, not time
+def _cells(run: Run) -> dict[Setting, dict[str, dict[int, CellResult]]]:
+    """Return the cells that timed clients, by setting, arm and block; settings in the plan's order."""
+    group = group_name(run) if addresses(run) else ""
+    found: dict[Setting, dict[str, dict[int, CellResult]]] = {
+        setting_key(group or row["system"], row["params"]): {} for row in run.plan["rows"]
     }
-    planned = [setting_key(row["system"], row["params"]) for row in run.plan["rows"]]
-    return {key: measured[key] for key in [*planned, *measured] if key in measured}
-
-
-def second_arms(run: Run) -> dict[str, str]:
-    """{second name: runtime} of the arms that took part twice."""
-    return {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}
-
-
-def pair_of(before: Mapping[int, CellResult], after: Mapping[int, CellResult], **about: Any) -> Pair:
-    """The pair of these cells, by block. about: its setting, params, step and sides."""
-    sides = times_ns(before), times_ns(after)
-    return Pair(
-        **about,
-        denominator=before,
-        numerator=after,
-        ratios=log_ratios(*sides),
-        totals=totals(*sides),
-        gate=gate([*before.values(), *after.values()]) or mixed([*before.values(), *after.values()]),
-    )
-
-
-def _cells(run: Run, setting: Setting, params: Mapping[str, Any], arm: str) -> dict[int, CellResult]:
-    """The cells of *arm* in a setting, by block."""
-    if addresses(run):
-        return arm_cells(run, params, arm)
-    mine = (cell for cell in run.cells if setting_key(cell.system, cell.params) == setting)
-    return {cell.block: cell for cell in mine if cell.arm == arm}
-
-
-def _over_all(same: Sequence[Pair]) -> Pair:
-    """The geometric mean over the settings that passed their gates."""
-    passed = [pair for pair in same if not pair.gate and pair.ratios]
-    return Pair(
-        setting=(OVER_ALL, ""),
-        params={},
-        step=same[0].step,
-        denominator={},
-        numerator={},
-        ratios=mean_over_cells(pair.ratios for pair in passed),
-        totals=mean_over_cells(pair.totals for pair in passed),
-        gate=mixed(cell for pair in passed for cell in pair.cells)
-        if passed
-        else message("no setting passed its gates"),
-        over=tuple(passed or same),
-    )
+    for cell in run.cells:
+        if cell.params.get("NUM_CLIENTS") != 0:  # services without clients take up memory, not time
+            arm = cell.system if group and cell.arm == NATIVE else cell.arm
+            arms = found.setdefault(setting_key(group or cell.system, cell.params), {})
+            arms.setdefault(arm, {})[cell.block] = cell
+    return {setting: arms for setting, arms in found.items() if arms}

@@ -1,13 +1,12 @@
 """Which runtimes are compared, and what each comparison is due to: version, build, lock or JIT. Pure."""
 
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from core.messages import AND, COMMA, NOTHING, Arg, Message, listed, message
+from core.messages import AND, COMMA, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeName
 
 StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
@@ -16,8 +15,9 @@ FLAGS: Mapping[str, Arg] = {
     **{name: name for name in ("pgo", "lto", "shared", "debug", "tail_call")},
     "jit": message("JIT built in"),
 }
+VERSION = message("version")
 NAMES: Mapping[str, Message] = {
-    "version": message("version"),
+    "version": VERSION,
     "patch": message("patch"),
     "build": message("build"),
     "lock": message("GIL"),
@@ -27,7 +27,11 @@ NAMES: Mapping[str, Message] = {
     "other": message("several"),
     "best": message("best against best"),
 }
-INCREMENTAL_GC = (("3.14.0a1", "3.14.5"), ("3.15.0a1", "3.15.0b1"))  # of default builds, the last without
+# Of default builds, with minor and release as RuntimeName has them; the last of each is without.
+INCREMENTAL_GC = (((14, (0, "a", 1)), (14, (5, "release", 0))), ((15, (0, "a", 1)), (15, (0, "b", 1))))
+CAUSES: Mapping[StepName, str] = {
+    "version": "version", "patch": "patch", "build": "free_threaded", "lock": "gil_enabled", "jit": "jit_enabled"
+}  # fmt: skip
 Pair: TypeAlias = tuple[RuntimeName, RuntimeName]
 ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
@@ -43,24 +47,18 @@ class Step:
     name: StepName
     denominator: str
     numerator: str
-    causes: tuple[str, ...]
+    causes: tuple[StepName, ...] = ()
     between: tuple[str, ...] = ()
 
 
-def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[str, ...]:
+def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName, ...]:
     """Return what differs between two runtimes: version, patch release of one version, build, lock (GIL), JIT."""
-    differs = {
-        "version": denominator.version != numerator.version,
-        "patch": denominator.version == numerator.version and denominator.patch != numerator.patch,
-        "build": denominator.free_threaded != numerator.free_threaded,
-        "lock": denominator.gil_enabled != numerator.gil_enabled,
-        "jit": denominator.jit_enabled != numerator.jit_enabled,
-    }
-    return tuple(name for name, holds in differs.items() if holds)
+    differs = [cause for cause, name in CAUSES.items() if getattr(denominator, name) != getattr(numerator, name)]
+    return tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
 
 
 def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """The steps between neighbours, the way from the oldest default build to the newest free-threaded one, and A/A.
+    """Return the steps between neighbours, the way from the first default build to the last free-threaded one, and A/A.
 
     arms: names of the runtimes that took part, of which `native` is no step
     again: {name of the second arm: its runtime}
@@ -71,46 +69,49 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
     separated.
     """
     named = _named(arms, facts)
-    chain = sorted(named, key=_place)
+    chain = [*named]
     pairs = _joined(chain, _neighbours(chain))
-    found = [_step(named, *pair) for pair in sorted(pairs, key=lambda pair: (_place(pair[1]), _place(pair[0])))]
+    found = [_step(named, *pair) for pair in sorted(pairs, key=lambda pair: [*map(chain.index, reversed(pair))])]
     if len(chain) > 2 and (chain[0], chain[-1]) not in pairs:
         found.append(_step(named, chain[0], chain[-1], "whole"))
-    same = [Step(name="aa", denominator=runtime, numerator=arm, causes=()) for arm, runtime in again.items()]
+    same = [Step(name="aa", denominator=runtime, numerator=arm) for arm, runtime in again.items()]
     return found + same
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """From each runtime to the last of the order, between the best service of each: designs may differ, too."""
+    """Return the steps from each runtime to the last, between the best service of each: designs may differ, too."""
     named = _named(arms, facts)
-    chain = sorted(named, key=_place)
-    return [_step(named, name, chain[-1], "best") for name in chain[:-1]]
+    *others, last = named
+    return [_step(named, name, last, "best") for name in others]
 
 
 def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, str]:
-    """Return {name with its patch release: the arm that has it}. An arm without facts is of its version's others'."""
+    """Return {name with its patch release: the arm that has it}. An arm without facts is of its version's others'.
+
+    Default builds are first, by version, then free-threaded ones, with the GIL on before off.
+    """
     parsed = {arm: RuntimeName.parse(arm) for arm in arms if arm != NATIVE}
     reported = {arm: str(facts[arm].get("version", "")) for arm in parsed if arm in facts}
     of_version = {parsed[arm].version: version for arm, version in reported.items()}
-    return {
+    named = {
         name if name.patch else name.of_release(reported.get(arm) or of_version.get(name.version, "")): arm
         for arm, name in parsed.items()
     }
+    return {name: named[name] for name in sorted(named, key=_place)}
 
 
 def _place(name: RuntimeName) -> tuple[Any, ...]:
-    """Sort key: default builds first, by version, then free-threaded ones, with the GIL on before off."""
     return name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled
 
 
 def _neighbours(chain: Sequence[RuntimeName]) -> list[Pair]:
-    """Return pairs of one patch release, and of one kind in two releases that follow each other."""
+    """Return pairs of one patch release, of a build without JIT and with it, and of one kind in successive releases."""
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
-        groups[name.version, name.patch, name.jit_enabled].append(name)
-        groups[replace(name, version="", patch="")].append(name)
-    pairs = [pair for group in groups.values() for pair in itertools.pairwise(group)]
-    return pairs + [(off, name) for name in chain if name.jit_enabled and (off := replace(name, suffixes=())) in chain]
+        groups["release", name.version, name.patch, name.jit_enabled].append(name)
+        groups["build", name.version, name.patch, name.free_threaded].append(name)
+        groups["kind", name.free_threaded, name.suffixes].append(name)
+    return [pair for group in groups.values() for pair in itertools.pairwise(group)]
 
 
 def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Pair]) -> list[Pair]:
@@ -127,14 +128,10 @@ def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Pair]) -> list[Pair]:
 def _step(
     named: Mapping[RuntimeName, str], denominator: RuntimeName, numerator: RuntimeName, name: StepName | None = None
 ) -> Step:
-    differs = causes(denominator, numerator)
-    single: Mapping[tuple[str, ...], StepName] = {
-        ("version",): "version", ("patch",): "patch", ("build",): "build", ("lock",): "lock", ("jit",): "jit"
-    }  # fmt: skip
-    arms = named[denominator], named[numerator]
+    differs, arms = causes(denominator, numerator), (named[denominator], named[numerator])
     ends = (denominator, numerator) if "patch" in differs else (RuntimeName.parse(arms[0]), RuntimeName.parse(arms[1]))
     return Step(
-        name=name or single.get(differs, "other"),
+        name=name or (differs[0] if len(differs) == 1 else "other"),
         denominator=arms[0],
         numerator=arms[1],
         causes=differs,
@@ -157,67 +154,50 @@ def not_separated(found: Sequence[Step]) -> list[Message]:
 
 
 def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tuple[str, ...]:
-    names = [start]
-    if "jit" in differs:
-        names.append(replace(start, suffixes=()))
-    if "version" in differs or "patch" in differs:
-        names.append(replace(names[-1], version=end.version, patch=end.patch))
-    if "build" in differs and "lock" in differs:
-        names.append(replace(end, suffixes=(GIL,)))
-    return tuple(dict.fromkeys(map(str, [*names, end])))
+    interpreted = replace(start, suffixes=()) if "jit" in differs else start
+    moves = {"version", "patch"} & {*differs}
+    moved = replace(interpreted, version=end.version, patch=end.patch) if moves else interpreted
+    with_gil = replace(end, suffixes=(GIL,)) if {"build", "lock"} <= {*differs} else end
+    return tuple(dict.fromkeys(map(str, (start, interpreted, moved, with_gil, end))))
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """What else differs between the builds of a step than its cause.
+    """Return what else differs between the builds of a step than its cause.
 
     Compiler, flags, version where it is no cause, a garbage collector of some patch releases only; versions of the
     packages in a user's own environment.
     """
-    before, after = runtimes.get(step.denominator), runtimes.get(step.numerator)
-    if before is None or after is None:
+    if step.denominator not in runtimes or step.numerator not in runtimes:
         return []
-    facts = [(message("compiler"), "compiler")]
-    facts += [] if {"version", "patch"} & {*step.causes} else [(message("version"), "version")]
-    differs = [_against(name, str(before.get(key)), str(after.get(key))) for name, key in facts]
-    differs[1:1] = [_against(name, _on(before, flag), _on(after, flag)) for flag, name in FLAGS.items()]
-    collectors = [ON if _collects_incrementally(one) else OFF for one in (before, after)]
-    differs.append(_against(message("incremental garbage collector (3.14.0 to 3.14.4)"), *collectors))
-    return [*filter(None, differs), *_other_packages(before.get("packages", {}), after.get("packages", {}))]
-
-
-def _against(name: Arg, before: Arg, after: Arg) -> Message:
-    """What differs, on both sides; nothing where it does not."""
-    alike = before == after
-    return NOTHING if alike else message("{name} {before} against {after}", name=name, before=before, after=after)
-
-
-def _other_packages(before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]]) -> list[Message]:
-    """Packages whose versions differ, or that only one has, by a user's requirements file.
-
-    That stands there by its absolute path; our own files pin one version for every runtime.
-    """
+    before, after = (_build(arm, runtimes[arm]) for arm in (step.denominator, step.numerator))
+    if {"version", "patch"} & {*step.causes}:
+        del before[VERSION]
+    rows = [(label, value, after[label]) for label, value in before.items()]
+    installed, others = (runtimes[arm].get("packages", {}) for arm in (step.denominator, step.numerator))
+    for file in installed:
+        if file.startswith("/") and file in others:  # a user's; our own files pin one version for every runtime
+            mine, theirs = installed[file], others[file]
+            rows += [
+                (message("package {name}", name=name), mine.get(name, MISSING), theirs.get(name, MISSING))
+                for name in sorted({*mine, *theirs} - INSTALLERS)
+            ]
     return [
-        _against(message("package {name}", name=name), mine.get(name, MISSING), theirs.get(name, MISSING))
-        for file in before
-        if file.startswith("/") and file in after
-        for mine, theirs in [(before[file], after[file])]
-        for name in sorted({*mine, *theirs} - INSTALLERS)
-        if mine.get(name) != theirs.get(name)
+        message("{name} {before} against {after}", name=label, before=value, after=other)
+        for label, value, other in rows
+        if value != other
     ]
 
 
-def _collects_incrementally(facts: Mapping[str, Any]) -> bool:
-    version = _order(str(facts.get("version")))
-    return not facts.get("gil_disabled_build") and any(
-        _order(low) <= version < _order(high) for low, high in INCREMENTAL_GC
+def _build(arm: str, facts: Mapping[str, Any]) -> dict[Arg, Arg]:
+    """Return what an interpreter reported of its build, by label."""
+    version, flags = str(facts.get("version")), facts.get("flags", {})
+    name = RuntimeName.parse(arm).of_release(version)
+    collects = not name.free_threaded and any(
+        first <= (name.minor, name.release) < end for first, end in INCREMENTAL_GC
     )
-
-
-def _order(version: str) -> tuple[int, int, str, int]:
-    """Sort key of '3.15.0b1'; a release comes after its previews."""
-    match = re.match(r"3\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", version)
-    return (int(match[1]), int(match[2]), match[3] or "release", int(match[4] or 0)) if match else (0, 0, "", 0)
-
-
-def _on(facts: Mapping[str, Any], flag: str) -> Message:
-    return ON if facts.get("flags", {}).get(flag) else OFF
+    return {
+        message("compiler"): str(facts.get("compiler")),
+        **{label: ON if flags.get(flag) else OFF for flag, label in FLAGS.items()},
+        VERSION: version,
+        message("incremental garbage collector (3.14.0 to 3.14.4)"): ON if collects else OFF,
+    }

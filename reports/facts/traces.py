@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from core.result import CellResult, Run
 from core.runtime import NATIVE
-from reports.facts.arms import addresses, group_name
 from reports.facts.best import BEST
 from reports.facts.cells import Row, setting_key
 from reports.facts.comparisons import Comparison
+from reports.facts.pairs import addresses, group_name
 
 
 def slug(arm: str) -> str:

@@ -1,4 +1,4 @@
-"""Effects and their 95 % intervals: pure functions on log-ratios.
+"""Effects, lines and shares with their 95 % intervals: pure functions, most of them on log-ratios.
 
 A log-ratio is ln(time of the denominator / time of the numerator): above 0 the numerator is faster. Methods,
 sources and limits are in docs/statistics.md; benchmarks/method_simulated.py measures what they hold.
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import exp, inf, log
+from statistics import fmean
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy import special
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
-FEWEST_FOR_RANGE, FEWEST_FOR_INTERVAL = 3, 6
+FEWEST_FOR_RANGE, FEWEST_FOR_INTERVAL, FEWEST_BATCHES = 3, 6, 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +54,10 @@ class Estimate:
 
 
 def log_ratios(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
-    """ln(denominator / numerator) of every block that both have, by block.
+    """Return ln(denominator / numerator) of every block that both have, by block.
 
-    denominator_ns, numerator_ns: block -> time, ns
-    Raises ValueError if a time is not above 0.
+    denominator_ns, numerator_ns: block -> time in ns, above 0
     """
-    for block, time_ns in (*denominator_ns.items(), *numerator_ns.items()):
-        if time_ns <= 0:
-            raise ValueError(f"block {block} took {time_ns} ns; a time must be above 0")
     both = sorted(denominator_ns.keys() & numerator_ns.keys())
     return {block: log(denominator_ns[block] / numerator_ns[block]) for block in both}
 
@@ -72,16 +69,18 @@ def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
     The result is one log-ratio per block, for effect() and sign_flip_p() like that of a single cell.
     """
     every = list(cells)
-    common = sorted(set.intersection(*(set(cell) for cell in every))) if every else []
-    return {block: sum(cell[block] for cell in every) / len(every) for block in common}
+    common = sorted(set.intersection(*map(set, every))) if every else []
+    return {block: fmean(cell[block] for cell in every) for block in common}
 
 
 def effect(per_block: Sequence[float] | Floats) -> Estimate:
-    """The log-ratio with its 95 % interval; of fewer than 6 blocks the median, of 3 to 5 with their range.
+    """Return the log-ratio with its 95 % interval; of fewer than 6 blocks the median, of 3 to 5 with their range.
 
     per_block: log-ratios, shape (blocks,)
+    The median of the means of all pairs, each value with itself too, and those two of the means that Wilcoxon's
+    signed-rank test rejects no value between: exact where values lie evenly around what is estimated.
     Raises ValueError without a block.
-    Source: hodges_lehmann(); docs/statistics.md.
+    Source: Hodges and Lehmann (1963); Tukey (1949) for the interval; docs/statistics.md.
     """
     values = np.sort(np.asarray(per_block, dtype=np.float64))
     if not values.size:
@@ -89,21 +88,10 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
     if values.size < FEWEST_FOR_INTERVAL:
         low, high = (values[0], values[-1]) if values.size >= FEWEST_FOR_RANGE else (-inf, inf)
         return Estimate(value=float(np.median(values)), low=float(low), high=float(high), count=values.size)
-    middle, low, high = hodges_lehmann(values[np.newaxis])[:, 0].tolist()
-    return Estimate(value=middle, low=low, high=high, count=values.size)
-
-
-def hodges_lehmann(samples: Floats) -> Floats:
-    """Of each row of *samples* (6 values or more) the estimate, and the ends of its interval; shape (3, samples).
-
-    The median of the means of all pairs, each value with itself too, and those two of the means that Wilcoxon's
-    signed-rank test rejects no value between: exact where values lie evenly around what is estimated.
-    Source: Hodges and Lehmann (1963); Tukey (1949) for the interval.
-    """
-    first, second = np.triu_indices(samples.shape[1])
-    means = np.sort((samples[:, first] + samples[:, second]) / 2, axis=1)
-    end = _left_out(samples.shape[1])
-    return np.array([np.median(means, axis=1), means[:, end], means[:, -1 - end]])
+    first, second = np.triu_indices(values.size)
+    means = np.sort((values[first] + values[second]) / 2)
+    low, high = means[_left_out(values.size)], means[-1 - _left_out(values.size)]
+    return Estimate(value=float(np.median(means)), low=float(low), high=float(high), count=values.size)
 
 
 @cache
@@ -130,51 +118,105 @@ def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float
     both = sorted(denominator_ns.keys() & numerator_ns.keys())
     if not both:
         return {}
-    below, above = (sum(times[block] for block in both) / len(both) for times in (denominator_ns, numerator_ns))
+    below, above = (fmean(times[block] for block in both) for times in (denominator_ns, numerator_ns))
     whole = log(below / above)
     return {block: whole + denominator_ns[block] / below - numerator_ns[block] / above for block in both}
 
 
 def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
-    """Mean with its 95 % t interval; without one for fewer than 6 blocks."""
+    """Return the mean with its 95 % t interval, which fewer than 6 blocks do not have."""
     values = np.asarray(per_block, dtype=np.float64)
-    if values.size >= FEWEST_FOR_INTERVAL:
-        return least_squares([np.ones(values.size)], values)[0]
-    return Estimate(value=float(values.mean()), low=-inf, high=inf, count=values.size)
+    error = values.std(ddof=1) / values.size**0.5 if values.size >= FEWEST_FOR_INTERVAL else inf
+    return t_estimate(values.mean(), error, values.size - 1, values.size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """y = intercept + slope * x, both with their intervals."""
+
+    slope: Estimate
+    intercept: Estimate
+
+
+def line_fit(points: Iterable[tuple[float, float]]) -> Line:
+    """Return the least-squares line through (x, y), with t intervals. The slope has y's unit over x's.
+
+    Raises ValueError for fewer than 3 points or a single x.
+    Source: Draper and Smith (1998), chapter 1.
+    """
+    pairs = np.array([*points], dtype=np.float64)
+    if len(pairs) < 3 or len(np.unique(pairs[:, 0])) < 2:
+        raise ValueError(f"{len(pairs)} points are too few for a slope; it takes 3, at 2 values at least")
+    intercept, slope = least_squares([np.ones(len(pairs)), pairs[:, 0]], pairs[:, 1])
+    return Line(slope=slope, intercept=intercept)
 
 
 def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
-    """The coefficients of *columns*, of which the first is all ones, whose sum is nearest to *y*; with t intervals.
+    """Return the coefficients of *columns* whose sum is nearest to *y*, with t intervals.
 
+    The first of the columns is all ones.
     Source: Draper and Smith (1998), chapter 5.
     """
-    matrix, middle = np.column_stack(columns), float(y.mean())
+    matrix, middle, degrees = np.column_stack(columns), float(y.mean()), len(y) - len(columns)
     values = np.linalg.lstsq(matrix, y - middle)[0]  # exactly nought where y is flat
-    left = ((y - middle - matrix @ values) ** 2).sum() / (len(y) - len(columns))
+    left = ((y - middle - matrix @ values) ** 2).sum() / degrees
     errors = np.sqrt(left * np.diag(np.linalg.inv(matrix.T @ matrix)))
     values[0] += middle
-    return [t_estimate(value, error, len(y), len(columns)) for value, error in zip(values, errors, strict=True)]
+    return [t_estimate(value, error, degrees, len(y)) for value, error in zip(values, errors, strict=True)]
 
 
-def t_estimate(value: float, error: float, points: int, parameters: int) -> Estimate:
-    """*value* with the t interval of its standard *error*."""
-    reach = float(special.stdtrit(points - parameters, (1 + CONFIDENCE) / 2)) * float(error)
-    return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=points)
+def t_estimate(value: float, error: float, degrees: int, count: int, tests: int = 1) -> Estimate:
+    """Return *value* with the t interval of its standard *error*, which may be infinite.
+
+    tests: how many intervals hold together (Bonferroni)
+    """
+    reach = float(special.stdtrit(max(1, degrees), 1 - (1 - CONFIDENCE) / 2 / tests) * error)
+    return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=count)
+
+
+def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estimate:
+    """Return sum(counts) / sum(totals) of batches, which are successive times of the same length.
+
+    Samples of a thread that follow each other are alike, so a batch counts as one observation. The interval is that of
+    a ratio of two sums, with the variance by linearisation and Student's t. docs/statistics.md has the source.
+    """
+    value, variance, degrees = _share(counts, totals)
+    return t_estimate(value, variance**0.5, degrees, degrees + 1, tests)
+
+
+def difference(
+    counts: Sequence[int], totals: Sequence[int], other: Sequence[int], other_totals: Sequence[int], tests: int = 1
+) -> Estimate:
+    """Return the first share less the other share, of independent samples."""
+    value, variance, degrees = _share(counts, totals)
+    less, of_less, fewer = _share(other, other_totals)
+    degrees = min(degrees, fewer)  # which is on the safe side
+    return t_estimate(value - less, (variance + of_less) ** 0.5, degrees, degrees + 1, tests)
+
+
+def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, int]:
+    """Return the share, the variance of its estimate (infinite for few batches) and its degrees of freedom."""
+    parts, wholes = (np.asarray(each, dtype=np.float64) for each in (counts, totals))
+    batches = int(np.count_nonzero(wholes))  # an empty one adds nothing to the sums
+    value = float(parts.sum() / wholes.sum()) if batches else 0.0
+    if batches < FEWEST_BATCHES:
+        return value, inf, batches - 1
+    spread = ((parts - value * wholes) ** 2).sum() / wholes.sum() ** 2
+    return value, float(spread * batches / (batches - 1)), batches - 1
 
 
 def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
-    """ln(mean time of the denominator / mean time of the numerator) of two saved runs, with its 95 % t interval."""
+    """Return ln(mean time of the denominator / mean time of the numerator) of two saved runs, with its t interval."""
     few = min(len(denominator_ns), len(numerator_ns))
     below, above = (np.asarray(times, dtype=np.float64) for times in (denominator_ns, numerator_ns))
-    middle, reach = log(below.mean() / above.mean()), inf
+    error = inf
     if few >= FEWEST_FOR_INTERVAL:
-        errors = [times.std(ddof=1) / times.mean() / times.size**0.5 for times in (below, above)]
-        reach = float(special.stdtrit(few - 1, (1 + CONFIDENCE) / 2) * np.hypot(*errors))
-    return Estimate(value=middle, low=middle - reach, high=middle + reach, count=few)
+        error = np.hypot(*(times.std(ddof=1) / times.mean() / times.size**0.5 for times in (below, above)))
+    return t_estimate(log(below.mean() / above.mean()), error, few - 1, few)
 
 
 def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
-    """Difference of the typical log times of two saved runs, ln(denominator / numerator), with its 95 % interval.
+    """Return ln(denominator / numerator) of the typical times of two saved runs, with its 95 % interval.
 
     denominator_ns, numerator_ns: completion times, ns, one per block; the runs need not have as many
     Raises ValueError if a run has no block or a time is not above 0.
@@ -182,18 +224,13 @@ def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[floa
     """
     below, above = effect(logs(denominator_ns)), effect(logs(numerator_ns))
     middle, few = below.value - above.value, min(below.count, above.count)
-    if few < FEWEST_FOR_INTERVAL:
-        return Estimate(value=middle, low=-inf, high=inf, count=few)
-    return Estimate(
-        value=middle,
-        low=middle - float(np.hypot(below.value - below.low, above.high - above.value)),
-        high=middle + float(np.hypot(below.high - below.value, above.value - above.low)),
-        count=few,
-    )
+    sides = (below.value - below.low, above.high - above.value), (below.high - below.value, above.value - above.low)
+    under, over = (float(np.hypot(*side)) if few >= FEWEST_FOR_INTERVAL else inf for side in sides)
+    return Estimate(value=middle, low=middle - under, high=middle + over, count=few)
 
 
 def logs(times_ns: Sequence[float]) -> Floats:
-    """Natural logs of times in ns. Raises ValueError if one is not above 0."""
+    """Return the natural logs of times in ns. Raises ValueError if one is not above 0."""
     if any(time_ns <= 0 for time_ns in times_ns):
         raise ValueError(f"a completion time is {min(times_ns)} ns; it must be above 0")
     return np.log(np.asarray(times_ns, dtype=np.float64))

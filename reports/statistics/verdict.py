@@ -1,19 +1,22 @@
-"""Verdicts: on one comparison, on a family of paired ones, on two saved runs.
+"""Verdicts: on one comparison, on a family of paired ones, on two saved runs; whether a sweep falls at its end.
 
-Faster and slower need both the interval and the adjusted p. docs/statistics.md says what each verdict claims.
+Faster and slower need both the interval and the adjusted p. docs/statistics.md says what each verdict claims, and how
+the number of blocks still needed is estimated.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import exp, isinf, log1p
-from typing import Any, Protocol, TypeVar
+from math import ceil, exp, inf, isinf, log1p
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from scipy import special
 
-from core.messages import NOTHING, Message, message
-from reports.statistics.evidence import MARGIN, Evidence, Word, blocks_needed, obstacle, why_for, word_for
+from core.messages import NOTHING, Message, message, plural
+from core.saved import SavedPlan
 from reports.statistics.significance import (
+    ALPHA,
     anytime_p,
     fewest_blocks,
     fewest_blocks_anytime,
@@ -24,15 +27,65 @@ from reports.statistics.significance import (
     sign_flip_p,
     unpaired_p,
 )
-from reports.statistics.stats import Estimate, effect, mean_effect, unpaired_effect, unpaired_total
+from reports.statistics.stats import (
+    CONFIDENCE,
+    FEWEST_FOR_INTERVAL,
+    Estimate,
+    effect,
+    log_ratios,
+    mean_effect,
+    unpaired_effect,
+    unpaired_total,
+)
 
 Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
+Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
+
+WORDS: Mapping[str, Message] = {
+    "faster": message("faster"),
+    "slower": message("slower"),
+    "equivalent": message("equivalent"),
+    "inconclusive": message("inconclusive"),
+    "invalid": message("invalid"),
+    "unjudged": message("not judged"),
+}
+MARGIN = SavedPlan.margin
+POWER = 0.8
+MOST_BLOCKS = 1000
+MOST_FEW, MOST_DOZENS = 11, 99
+FEW, DOZENS, HUNDREDS = message("a few"), message("dozens"), message("hundreds")
+NO_BLOCK = message("no block has both arms")
+NONE: Mapping[Any, Any] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that a verdict rests on.
+
+    effect: log-ratio with its interval; total: of total times, None where there are none (a percentile has no total)
+    p:      two-sided, of "no difference", adjusted for a family of *family* comparisons
+    p_outside: of "a difference of the margin or more", adjusted likewise
+    margin: share that counts as no difference: 0.03 is a ratio from 1/1.03 to 1.03
+    fewest: number of blocks below which p cannot reach ALPHA
+    """
+
+    effect: Estimate
+    p: float
+    total: Estimate | None = None
+    p_outside: float = 0.0
+    margin: float = MARGIN
+    family: int = 1
+    fewest: int = fewest_blocks(1)
+
+    def holds(self, of: Estimate | None) -> bool:
+        """Return whether the whole interval of *of* differs from 1 by less than the margin; True if there is none."""
+        reach = log1p(self.margin)
+        return of is None or (of.count >= FEWEST_FOR_INTERVAL and -reach <= of.low and of.high <= reach)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What one comparison says: the last keys of a comparison in result.json.
+    """What one comparison says: keys of a comparison in result.json.
 
     ratio:     throughput of the numerator over that of the denominator: above 1 the numerator is faster
     low, high: its 95 % interval; with 3 to 5 blocks the range of them, with fewer None
@@ -43,162 +96,249 @@ class Verdict:
     The first four numbers are None where nothing was measured or a gate failed.
     """
 
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p: float | None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
     verdict: Word
     why: Message
     obstacle: Message = NOTHING
     blocks_needed: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """For result.json."""
-        return {**vars(self), "why": self.why.to_json(), "obstacle": self.obstacle.to_json()}
+        """Return the fields for result.json."""
+        return {name: _json(value) for name, value in vars(self).items()}
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_json(item) for item in value]
+    return value.to_json() if isinstance(value, Message) else value
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict on one comparison.
+    """Return the verdict on one comparison."""
+    ratio, word = evidence.effect.ratio, _word(evidence)
+    bounded, lacks = not isinf(evidence.effect.half_width), word == "inconclusive"
+    reason, total = _reason(word, evidence), blocks_needed(evidence) if lacks else None
+    needed = message("at this spread more than {most} blocks are needed", most=MOST_BLOCKS)
+    if total is not None:
+        needed = message("{amount} more blocks are needed", amount=amount(total - ratio.count))
+    return Verdict(
+        ratio=ratio.value,
+        low=ratio.low if bounded else None,
+        high=ratio.high if bounded else None,
+        p=evidence.p,
+        verdict=word,
+        why=message("{obstacle}; {needed}", obstacle=reason, needed=needed) if lacks else reason,
+        obstacle=reason if lacks else NOTHING,
+        blocks_needed=total,
+    )
+
+
+def _word(evidence: Evidence) -> Word:
+    """Return the word of a verdict, by intervals and p.
 
     Equivalent comes first: a difference that is there but lies wholly inside the margin is called equivalent.
     """
     seen = evidence.effect
-    bounded = not isinf(seen.half_width)
-    word = word_for(evidence)
-    is_open = word == "inconclusive"
-    return Verdict(
-        ratio=exp(seen.value),
-        low=exp(seen.low) if bounded else None,
-        high=exp(seen.high) if bounded else None,
-        p=evidence.p,
-        verdict=word,
-        why=why_for(word, evidence),
-        obstacle=obstacle(evidence) if is_open else NOTHING,
-        blocks_needed=blocks_needed(evidence) if is_open else None,
+    if evidence.holds(seen) and evidence.holds(evidence.total) and evidence.p_outside <= ALPHA:
+        return "equivalent"
+    if seen.count >= evidence.fewest and evidence.p <= ALPHA:
+        if exp(seen.low) > 1:
+            return "faster"
+        if exp(seen.high) < 1:
+            return "slower"
+    return "inconclusive"
+
+
+def _reason(word: Word, evidence: Evidence) -> Message:
+    """Return why *word* follows from *evidence*; if it is no verdict, what the evidence lacks."""
+    seen = evidence.effect
+    adjusted = message(" adjusted for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
+    p, outside = (message("p is {p:.2g}{adjusted}", p=p, adjusted=adjusted) for p in (evidence.p, evidence.p_outside))
+    margin = message("±{percent:.2g} %", percent=100 * evidence.margin)
+    blocks = plural("{count} block", "{count} blocks", count=seen.count)
+    interval, total = (
+        message("{low:.3g} to {high:.3g}", low=exp(of.low), high=exp(of.high)) for of in (seen, evidence.total or seen)
     )
+    inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
+    if evidence.total:
+        inside = message("{inside}, and that of total time, {total}", inside=inside, total=total)
+    is_inside, includes_1 = evidence.holds(seen), seen.low <= 0 <= seen.high
+    cases = (
+        (word in ("faster", "slower"), message("the interval {interval} excludes 1, and {p}", interval=interval, p=p)),
+        (word == "equivalent" and (evidence.p > ALPHA or includes_1), inside),
+        (word == "equivalent", message("{inside}; there is a smaller difference ({p})", inside=inside, p=p)),
+        (seen.count < FEWEST_FOR_INTERVAL, message("{blocks} cannot give an interval", blocks=blocks)),
+        (
+            seen.count < evidence.fewest,
+            message("{blocks} cannot bring p to {alpha}{adjusted}", blocks=blocks, alpha=ALPHA, adjusted=adjusted),
+        ),
+        (
+            not is_inside and includes_1,
+            message("the interval {interval} includes 1 and reaches beyond {margin}", interval=interval, margin=margin),
+        ),
+        (
+            not is_inside,
+            message("the interval {interval} excludes 1, but {p}, above {alpha}", interval=interval, p=p, alpha=ALPHA),
+        ),
+        (
+            not evidence.holds(evidence.total),
+            message(
+                "the ratio differs from 1 by less than {margin}, but that of total time, {total}, may not",
+                margin=margin, total=total,
+            ),
+        ),
+        (
+            True,
+            message(
+                "the interval {interval} lies within {margin}, but of a larger difference {p}, above {alpha}",
+                interval=interval, margin=margin, p=outside, alpha=ALPHA,
+            ),
+        ),
+    )  # fmt: skip
+    return next(said for holds, said in cases if holds)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Seen:
-    """Of one comparison, before p is adjusted for its family; the names are Evidence's."""
+def amount(blocks: int) -> Message:
+    """Return a few, dozens or hundreds, because the spread of few blocks says no more than that."""
+    return FEW if blocks <= MOST_FEW else DOZENS if blocks <= MOST_DOZENS else HUNDREDS
 
-    effect: Estimate
-    total: Estimate | None
-    p: float
-    p_outside: float
+
+def blocks_needed(evidence: Evidence) -> int | None:
+    """Return how many blocks in all end in a verdict, with a chance of 80 %; None if more than 1000.
+
+    Supposes that effect and standard deviation are as seen: (deviation * quantiles / distance)**2 blocks. The distance
+    is that from 1, at the family's sharper level, or that from the margin's end.
+    Source: sample size of a paired test; docs/statistics.md.
+    """
+    seen = evidence.effect
+    if seen.count < FEWEST_FOR_INTERVAL:
+        return max(evidence.fewest, seen.count + 1)
+    deviation = seen.half_width * seen.count**0.5 / float(special.stdtrit(seen.count - 1, (1 + CONFIDENCE) / 2))
+    usual, sharper, power = quantiles(evidence.family)
+    differs = max(evidence.fewest, _blocks(deviation * (sharper + power), abs(seen.value)))
+    alike = _blocks(deviation * (usual + power), log1p(evidence.margin) - abs(seen.value))
+    enough = max(seen.count + 1, min(differs, alike))
+    return int(enough) if enough <= MOST_BLOCKS else None
+
+
+def quantiles(family: int) -> tuple[float, float, float]:
+    """Return the normal quantiles of the interval, of a p that is adjusted for a *family*, and of the power."""
+    usual, sharper, power = special.ndtri([(1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / family, POWER]).tolist()
+    return usual, sharper, power
+
+
+def _blocks(spread: float, distance: float) -> float:
+    return ceil((spread / distance) ** 2) if distance > spread / MOST_BLOCKS else inf
+
+
+# ---- families ------------------------------------------------------------------------------------------------------
 
 
 def judge_family(
     comparisons: Mapping[Key, Mapping[int, float]],
     *,
-    totals: Mapping[Key, Mapping[int, float]] | None = None,
+    totals: Mapping[Key, Mapping[int, float]] = NONE,
     margin: float = MARGIN,
-    gates: Mapping[Key, Message] | None = None,
+    gates: Mapping[Key, Message] = NONE,
     anytime: bool = False,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
-    """A verdict on each comparison of one family: all that a report compares, but for its A/A rows.
+    """Return a verdict on each comparison of one family: all that a report compares, but for its A/A rows.
 
     comparisons: by any key, block -> log-ratio, in the order of the blocks
     totals:      by the same keys, what each block says of the ratio of total times (reports.statistics.stats.totals)
-    gates:       by the same keys, the gate that failed; such a comparison is invalid and leaves the family
+    gates:       by the same keys, the gate that failed, or NOTHING; such a comparison is invalid and leaves the family
     anytime:     whether the number of blocks depends on what was seen of them
     """
     two_sided = anytime_p if anytime else partial(sign_flip_p, seed=seed)
     one_sided = partial(anytime_p, one_sided=True) if anytime else partial(one_sided_flip_p, seed=seed)
     seen = {}
-    for key, blocks in _without(gates, comparisons, bool).items():
-        values, of_total = np.array([*blocks.values()]), (totals or {}).get(key)
-        seen[key] = _Seen(
-            effect=effect(values),
-            total=mean_effect([*of_total.values()]) if of_total else None,
-            p=two_sided(values),
-            p_outside=outside_p(values, log1p(margin), one_sided),
-        )
-    return _verdicts([*comparisons], seen, margin, gates or {}, fewest_blocks_anytime if anytime else fewest_blocks)
+    for key, blocks in comparisons.items():
+        if blocks and not gates.get(key):
+            values, of_total = np.array([*blocks.values()]), totals.get(key)
+            seen[key] = Evidence(
+                effect=effect(values),
+                total=mean_effect([*of_total.values()]) if of_total else None,
+                p=two_sided(values),
+                p_outside=outside_p(values, log1p(margin), one_sided),
+                margin=margin,
+            )
+    return _verdicts([*comparisons], seen, gates, fewest_blocks_anytime if anytime else fewest_blocks)
 
 
 def judge_runs(
     comparisons: Mapping[Key, tuple[Sequence[int], Sequence[int]]],
     *,
     margin: float = MARGIN,
-    gates: Mapping[Key, Message] | None = None,
+    gates: Mapping[Key, Message] = NONE,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
-    """A verdict on each comparison of two saved runs, unpaired; margin and gates as in judge_family().
+    """Return a verdict on each comparison of two saved runs, unpaired; margin and gates as in judge_family().
 
     comparisons: by any key, times of the denominator and of the numerator, one per block
     """
     seen = {}
-    for key, (below, above) in _without(gates, comparisons, all).items():
-        farther = [[time * (1 + margin) ** side for time in above] for side in (-1, 1)]
-        seen[key] = _Seen(
-            effect=unpaired_effect(below, above),
-            total=unpaired_total(below, above),
-            p=unpaired_p(below, above, seed=seed),
-            p_outside=max(_one_sided(below, farther[0], seed, 1), _one_sided(below, farther[1], seed, -1)),
-        )
-    return _verdicts([*comparisons], seen, margin, gates or {}, fewest_blocks_unpaired)
-
-
-def _one_sided(below: Sequence[float], above: Sequence[float], seed: int, side: int) -> float:
-    """p of "the log-ratio is not on *side* of 0"."""
-    return unpaired_p(below, above, seed=seed) / 2 if side * unpaired_effect(below, above).value > 0 else 1.0
-
-
-class Judged(Protocol):
-    """What has a verdict and the upper end of its interval: a Verdict, or a comparison."""
-
-    @property
-    def verdict(self) -> str: ...
-
-    @property
-    def high(self) -> float | None: ...
-
-
-def slower_beyond(judged: Judged, share: float) -> bool:
-    """Return whether the numerator is slower and its whole interval lies beyond *share* more time: 0.05 for 5 %."""
-    return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)
-
-
-def _without(
-    gates: Mapping[Key, Message] | None, comparisons: Mapping[Key, Value], measured: Callable[[Value], bool]
-) -> dict[Key, Value]:
-    """The comparisons that passed their gates and have something to compare."""
-    return {key: one for key, one in comparisons.items() if key not in (gates or {}) and measured(one)}
+    for key, (below, above) in comparisons.items():
+        if below and above and not gates.get(key):
+            longer = ([time * (1 + margin) for time in below], above), ([time * (1 + margin) for time in above], below)
+            seen[key] = Evidence(
+                effect=unpaired_effect(below, above),
+                total=unpaired_total(below, above),
+                p=unpaired_p(below, above, seed=seed),
+                p_outside=max(
+                    unpaired_p(*arms, seed=seed) / 2 if unpaired_effect(*arms).value > 0 else 1.0 for arms in longer
+                ),
+                margin=margin,
+            )
+    return _verdicts([*comparisons], seen, gates, fewest_blocks_unpaired)
 
 
 def _verdicts(
     keys: Sequence[Key],
-    seen: Mapping[Key, _Seen],
-    margin: float,
+    seen: Mapping[Key, Evidence],
     gates: Mapping[Key, Message],
     fewest_for: Callable[[int], int],
 ) -> dict[Key, Verdict]:
-    """A verdict for each of *keys*; those in *seen* are one family, of claims of a difference and of none."""
+    """Return a verdict for each of *keys*; those in *seen* are one family, of claims of a difference and of none."""
     family = max(1, len(seen))
     fewest = fewest_for(family)
-    adjusted = {
-        name: dict(zip(seen, holm([getattr(one, name) for one in seen.values()]), strict=True))
-        for name in ("p", "p_outside")
+    ps, outside = (holm(some) for some in ([one.p for one in seen.values()], [one.p_outside for one in seen.values()]))
+    judged = {
+        key: judge(replace(one, p=p, p_outside=p_outside, family=family, fewest=fewest))
+        for (key, one), p, p_outside in zip(seen.items(), ps, outside, strict=True)
     }
-    verdicts: dict[Key, Verdict] = {}
-    for key in keys:
-        if key in gates:
-            verdicts[key] = _unjudged("invalid", gates[key])
-        elif key not in seen:
-            verdicts[key] = _without_a_block(fewest)
-        else:
-            facts = {**vars(seen[key]), **{name: ps[key] for name, ps in adjusted.items()}}
-            verdicts[key] = judge(Evidence(**facts, margin=margin, family=family, fewest=fewest))
-    return verdicts
+    why = message("{obstacle}; at least {fewest} blocks are needed", obstacle=NO_BLOCK, fewest=fewest)
+    empty = Verdict(verdict="inconclusive", why=why, obstacle=NO_BLOCK, blocks_needed=fewest)
+    return {
+        key: Verdict(verdict="invalid", why=gate, obstacle=gate) if (gate := gates.get(key)) else judged.get(key, empty)
+        for key in keys
+    }
 
 
-def _without_a_block(fewest: int) -> Verdict:
-    obstacle_ = message("no block has both arms")
-    why = message("{obstacle}; at least {fewest} blocks are needed", obstacle=obstacle_, fewest=fewest)
-    return replace(_unjudged("inconclusive", why), obstacle=obstacle_, blocks_needed=fewest)
+def slower_beyond(judged: Verdict, share: float) -> bool:
+    """Return whether the numerator is slower and its whole interval lies beyond *share* more time: 0.05 for 5 %."""
+    return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)
 
 
-def _unjudged(word: Word, why: Message) -> Verdict:
-    return Verdict(ratio=None, low=None, high=None, p=None, verdict=word, why=why, obstacle=why)
+def falls(
+    sweeps: Mapping[Key, Mapping[int, Mapping[int, float]]], *, anytime: bool = False, seed: int = 0
+) -> dict[Key, tuple[int, Verdict]]:
+    """Return, of each sweep whose throughput at the largest n is below that at a smaller one, that n and the verdict.
+
+    sweeps: by any key, n -> block -> throughput
+    Every smaller n is compared with the largest, block by block, and all of them are one family: to take the best
+    one alone would find a fall in every plateau.
+    """
+    ratios = {
+        (key, n): log_ratios(blocks[max(blocks)], blocks[n])
+        for key, blocks in sweeps.items()
+        for n in sorted(blocks)[:-1]
+    }
+    slower: dict[Key, list[tuple[int, Verdict]]] = {}
+    for (key, n), verdict in judge_family(ratios, anytime=anytime, seed=seed).items():
+        if verdict.verdict == "slower":
+            slower.setdefault(key, []).append((n, verdict))
+    return {key: min(some, key=lambda one: one[1].ratio or 1.0) for key, some in slower.items()}

@@ -13,7 +13,7 @@ from reports.facts.comparisons import Comparison, confounds_of
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, disturbances
 from reports.facts.pairs import OVER_ALL
 from reports.facts.steps import NAMES, steps
-from reports.statistics.evidence import MOST_DOZENS, WORDS, amount
+from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
 from reports.view import View
 
 MOST_LINES = 12  # of the table of several settings, with the lines that name them

@@ -14,7 +14,7 @@ from reports.facts.comparisons import Comparison
 from reports.facts.figures import cpu_ns, per_request, requests_per_s
 from reports.facts.settings import parameter_values, varying
 from reports.facts.traces import of_rows
-from reports.statistics.evidence import WORDS
+from reports.statistics.verdict import WORDS
 from reports.topics.contest import REQUESTS_S, Of, table_of
 from reports.view import View
 

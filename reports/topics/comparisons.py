@@ -13,9 +13,9 @@ from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import together
-from reports.statistics.evidence import WORDS
 from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
+from reports.statistics.verdict import WORDS
 from reports.topics import of_run
 from reports.view import View
 

@@ -15,7 +15,7 @@ from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.loops import loop_words
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import of_row
-from reports.statistics.evidence import WORDS
+from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import by_setting
 from reports.view import View
 

@@ -10,7 +10,7 @@ from reports.document.values import percent
 from reports.facts.cells import runtimes
 from reports.facts.commands import command_line
 from reports.facts.comparisons import is_anytime
-from reports.facts.designs import design_of, design_words, typical_noise
+from reports.facts.inside import design_of, design_words, typical_noise
 from reports.facts.steps import not_separated, steps
 from reports.facts.traces import of_cells
 from reports.view import View

@@ -18,8 +18,7 @@ from reports.facts.figures import requests_per_s
 from reports.facts.measures import measure
 from reports.facts.settings import about, labels, shown, value_text, varying
 from reports.facts.traces import of_cells, of_row
-from reports.statistics.scaling import falls
-from reports.statistics.verdict import Verdict
+from reports.statistics.verdict import Verdict, falls
 from reports.view import View
 
 PLACE = 60

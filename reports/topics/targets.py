@@ -8,15 +8,14 @@ from core.runtime import NATIVE
 from reports.document.model import ABSENT, Section, bounds, plain_table, traced
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, mib
-from reports.facts.arms import addresses
 from reports.facts.cells import STATES
 from reports.facts.comparisons import Comparison
 from reports.facts.costs import SERVICE_PSS
-from reports.facts.pairs import OVER_ALL
+from reports.facts.pairs import OVER_ALL, addresses
 from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, contests
-from reports.statistics.evidence import WORDS
 from reports.statistics.stats import Estimate
+from reports.statistics.verdict import WORDS
 from reports.topics import contest as shared
 from reports.view import View
 

@@ -26,7 +26,7 @@ from reports.facts.hosts import cores_of
 from reports.facts.inside import MOST_IDLE, idle_share, known_starts, uneven_starts
 from reports.facts.settings import about
 from reports.facts.traces import of_cells, of_rows, together
-from reports.statistics.dependence import DEPENDENT, ENOUGH, depends, independence_is_known
+from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independence_is_known
 from reports.topics.gaps import elsewhere, missing
 from reports.topics.rests_on import floors, range_of, rests_on
 from reports.view import View

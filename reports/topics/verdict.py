@@ -11,7 +11,7 @@ from reports.facts.commands import more_blocks_command
 from reports.facts.comparisons import Comparison, answering
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import together
-from reports.statistics.evidence import amount
+from reports.statistics.verdict import amount
 from reports.topics.answer import answer, gains
 from reports.view import View
 

@@ -11,8 +11,7 @@ from reports.document.model import Flame, Section, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole, whole_percent
 from reports.facts.causes import bound_of_lock
-from reports.statistics.shares import difference, share
-from reports.statistics.stats import Estimate
+from reports.statistics.stats import Estimate, difference, share
 from reports.view import View
 
 PLACE = 82

@@ -37,8 +37,8 @@ from reports.facts.costs import MORE, TIMES
 from reports.facts.figures import FIGURES
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
-from reports.statistics.evidence import MARGIN, Word
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
+from reports.statistics.verdict import MARGIN, Word
 from reports.topics import comparisons, limit, memory, sweeps, topology
 from reports.view import View
 from tests.docs.pages import (

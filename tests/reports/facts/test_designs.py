@@ -11,7 +11,7 @@ from commands.plan import main as plan_command
 from core.cell import Value
 from core.result import Run, RunFile
 from reports.facts.comparisons import compare
-from reports.facts.designs import design_of, typical_noise
+from reports.facts.inside import design_of, typical_noise
 from reports.topics.rests_on import scatter
 from reports.topics.validity import section
 from reports.view import View

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from reports.facts.regression import from_first_to_last, regressions
+from reports.facts.comparisons import from_first_to_last, regressions
+from reports.statistics.verdict import Word
 from tests.reports.facts.timed_cells import compared, only, steady
 
 ONE = only(steady("3.14", 1500) + steady("3.14t", 3000), ("3.14", "3.14t"))
@@ -23,7 +24,7 @@ ONE = only(steady("3.14", 1500) + steady("3.14t", 3000), ("3.14", "3.14t"))
     ],
 )
 def test_a_threshold_of_five_percent_more_time(
-    verdict: str, low: float | None, high: float | None, outcome: str
+    verdict: Word, low: float | None, high: float | None, outcome: str
 ) -> None:
     slower, unclear = regressions([replace(ONE, verdict=verdict, low=low, high=high)], 0.05)
     assert ("slower" if slower else "unclear" if unclear else "passed") == outcome

@@ -1,22 +1,26 @@
 """What slices say, with the truth known."""
 
+from math import log
+
 import numpy as np
 import pytest
 
-from reports.statistics.inside import Noise, design_for, noise_of, power_of, start_of
+from reports.statistics.inside import Noise, design_for, noise_of, start_of
+from reports.statistics.significance import ALPHA, sign_flip_p
+from reports.statistics.stats import effect
 
 
 def test_a_slow_start_is_found_with_its_length_and_its_cost() -> None:
     chance, profile = np.random.default_rng(1), np.ones(20)
     profile[:4] = 0.8
     starts = [start_of(chance.normal(1, 0.05, (12, 20)) * profile) for _ in range(50)]
-    assert np.median([start.slices for start in starts]) == 4
-    assert abs(np.mean([start.loss for start in starts]) - 0.2 * 4 / 20) < 0.003
+    assert np.median([slices for slices, _ in starts]) == 4
+    assert abs(np.mean([loss for _, loss in starts]) - 0.2 * 4 / 20) < 0.003
 
 
 def test_of_cells_that_run_evenly_hardly_one_in_twenty_is_said_to_start_unevenly() -> None:
     chance = np.random.default_rng(2)
-    assert sum(start_of(chance.normal(1, 0.05, (12, 18))).slices > 0 for _ in range(200)) <= 10
+    assert sum(start_of(chance.normal(1, 0.05, (12, 18)))[0] > 0 for _ in range(200)) <= 10
 
 
 def test_noise_is_divided_between_and_within_processes() -> None:
@@ -29,11 +33,13 @@ def test_noise_is_divided_between_and_within_processes() -> None:
 
 
 def test_a_recommended_design_finds_the_difference_as_often_as_it_says() -> None:
+    chance = np.random.default_rng(4)
     for between, family in ((0.0, 1), (0.03, 4), (2**0.5 * 0.03, 1)):
         noise = Noise(between=between, within=0.03)
         design = design_for(0.05, noise, cells=2, start_s=0.4, family=family)
         assert design
-        assert power_of(0.05, noise.sd(design.seconds), design.blocks, family) >= 0.8
+        runs = chance.normal(log(1.05), noise.sd(design.seconds), (200, design.blocks))
+        assert np.mean([effect(run).low > 0 and family * sign_flip_p(run) <= ALPHA for run in runs]) >= 0.8
         assert design.spent_s == pytest.approx(design.blocks * 2 * (design.seconds + 0.4))
         assert family > 1 or design.spent_s < 180
 

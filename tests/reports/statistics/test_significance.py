@@ -13,6 +13,8 @@ from reports.statistics.significance import (
     EXACT_UP_TO,
     anytime_p,
     clipped,
+    dependence,
+    depends,
     fewest_blocks,
     fewest_blocks_anytime,
     fewest_blocks_unpaired,
@@ -161,3 +163,25 @@ def test_p_values_of_alike_arms_are_below_the_level_no_more_often_than_it_says()
     rng = np.random.default_rng(7)
     ps = [sign_flip_p(row) for row in rng.standard_t(3, size=(1000, 12))]
     assert np.mean(np.array(ps) <= 0.05) == pytest.approx(0.05, abs=0.02)
+
+
+def p_of(values: list[float]) -> float | None:
+    return dependence(dict(enumerate(values)))
+
+
+def test_blocks_that_resemble_the_ones_before_them_are_seen() -> None:
+    assert depends(p_of([0.0, 0.01, 0.02, 0.03, 0.3, 0.31, 0.32, 0.33, 0.02, 0.01, 0.0, 0.03]))
+
+
+def test_independent_blocks_seem_dependent_in_5_percent_of_runs() -> None:
+    chance = np.random.default_rng(2)
+    seen = sum(depends(p_of(chance.standard_normal(20).tolist())) for _ in range(200))
+    assert 3 <= seen <= 19  # 5 %, give or take three standard errors
+
+
+def test_blocks_that_are_all_alike_do_not_depend_on_each_other() -> None:
+    assert p_of([0.5] * 10) == 1.0
+
+
+def test_seven_blocks_are_too_few_to_say() -> None:
+    assert p_of([0.1] * 7) is None

@@ -11,11 +11,14 @@ from scipy import stats as scipy_stats
 
 from reports.statistics.stats import (
     Estimate,
+    difference,
     effect,
+    line_fit,
     log_ratios,
     logs,
     mean_effect,
     mean_over_cells,
+    share,
     totals,
     unpaired_effect,
     unpaired_total,
@@ -32,12 +35,6 @@ def test_log_ratio_is_above_0_where_the_numerator_is_faster() -> None:
 
 def test_log_ratios_leave_out_blocks_that_one_arm_lacks() -> None:
     assert list(log_ratios({0: 10, 2: 20, 5: 30}, {5: 1, 2: 2, 7: 3})) == [2, 5]
-
-
-@pytest.mark.parametrize("times_ns", [{0: 0}, {0: -5}])
-def test_log_ratios_refuse_a_time_that_is_not_above_0(times_ns: dict[int, int]) -> None:
-    with pytest.raises(ValueError, match="block 0 took"):
-        log_ratios(times_ns, {0: 1})
 
 
 @given(by_block, by_block)
@@ -155,3 +152,54 @@ def test_unpaired_runs_need_not_have_as_many_blocks() -> None:
 def test_unpaired_runs_refuse_a_time_that_is_not_above_0() -> None:
     with pytest.raises(ValueError, match="must be above 0"):
         logs([1, 0])
+
+
+# NIST Statistical Reference Datasets, Norris: x, y.
+NORRIS = """
+0.2 0.1  337.4 338.8  118.2 118.1  884.6 888.0  10.1 9.2  226.5 228.1  666.3 668.5  996.3 998.5  448.6 449.1
+777.0 778.9  558.2 559.2  0.4 0.3  0.6 0.1  775.5 778.1  666.9 668.8  338.0 339.3  447.5 448.9  11.6 10.8
+556.0 557.7  228.1 228.3  995.8 998.0  887.6 888.8  120.2 119.6  0.3 0.3  0.3 0.6  556.8 557.6  339.1 339.3
+887.2 888.0  999.0 998.5  779.0 778.9  11.1 10.2  118.3 117.6  229.2 228.9  669.1 668.4  448.9 449.2  0.5 0.2
+"""
+
+
+def test_line_has_the_slope_and_error_that_nist_certifies() -> None:
+    numbers = [float(word) for word in NORRIS.split()]
+    line = line_fit(zip(numbers[::2], numbers[1::2], strict=True))
+    assert line.slope.count == 36
+    assert line.slope.value == pytest.approx(1.00211681802045, rel=1e-12)
+    assert line.intercept.value == pytest.approx(-0.262323073774029, rel=1e-9)
+    assert line.slope.half_width == pytest.approx(2.032244509 * 0.429796848199937e-3, rel=1e-8)
+
+
+@pytest.mark.parametrize("points", [[], [(0.0, 1.0), (1.0, 2.0)], [(5.0, 1.0), (5.0, 2.0), (5.0, 3.0)]])
+def test_a_slope_takes_three_points_at_two_values(points: list[tuple[float, float]]) -> None:
+    with pytest.raises(ValueError, match="too few for a slope"):
+        line_fit(points)
+
+
+def test_a_share_is_of_all_samples_and_its_interval_is_that_of_a_ratio_by_hand() -> None:
+    """Counts 0 and 4 of 10, four times each: 20 %; residuals are 2, so s2 = 8 * 4 * 8/7 / 80**2, t(7) = 2.3646."""
+    estimate = share([0, 4] * 4, [10] * 8)
+    assert estimate.value == pytest.approx(0.2)
+    assert estimate.high - estimate.value == pytest.approx(2.3646 * (8 * 4 * 8 / 7 / 6400) ** 0.5, rel=1e-4)
+
+
+def test_of_more_lines_together_the_interval_is_wider() -> None:
+    assert share([0, 4] * 4, [10] * 8, tests=40).high > share([0, 4] * 4, [10] * 8).high
+
+
+@pytest.mark.parametrize(("counts", "totals"), [([], []), ([1, 1], [2, 2]), ([0] * 9, [0] * 9)])
+def test_from_few_batches_there_is_no_interval(counts: list[int], totals: list[int]) -> None:
+    assert share(counts, totals).high == float("inf")
+
+
+def test_a_difference_of_two_alike_is_rarely_shown() -> None:
+    """500 pairs of arms with the same share, 20 batches each: one in 40 is above 0."""
+    generator = Random(7)
+
+    def counts() -> list[int]:
+        return [sum(generator.random() < 0.1 for _ in range(50)) for _ in range(20)]
+
+    shown = sum(difference(counts(), [50] * 20, counts(), [50] * 20).low > 0 for _ in range(500))
+    assert 3 <= shown <= 25

@@ -1,16 +1,92 @@
-"""Whole families: from log-ratios and saved times to verdicts that fit result.json."""
+"""The word, the reason and the blocks still needed, case by case; whole families, from log-ratios to verdicts."""
 
 import json
+from math import log
 from time import process_time
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.messages import NOTHING, message
-from reports.statistics.evidence import Evidence
 from reports.statistics.stats import Estimate
-from reports.statistics.verdict import Verdict, judge, judge_family, slower_beyond
+from reports.statistics.verdict import Evidence, Verdict, blocks_needed, judge, judge_family, slower_beyond
+
+
+def seen(low: float, ratio: float, high: float, *, count: int = 20) -> Estimate:
+    return Estimate(value=log(ratio), low=log(low), high=log(high), count=count)
+
+
+def evidence(low: float, ratio: float, high: float, *, p: float = 0.001, count: int = 20) -> Evidence:
+    return Evidence(effect=seen(low, ratio, high, count=count), p=p)
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        (evidence(1.09, 1.12, 1.15), "faster"),
+        (evidence(0.85, 0.89, 0.92), "slower"),
+        (evidence(0.99, 1.00, 1.02, p=0.8), "equivalent"),
+        (evidence(1.01, 1.02, 1.025), "equivalent"),
+        (evidence(0.97, 1.08, 1.20, p=0.2), "inconclusive"),
+        (evidence(1.01, 1.08, 1.20, p=0.06), "inconclusive"),
+        (evidence(0.97, 1.08, 1.20, p=0.01), "inconclusive"),
+        # The margin is a ratio: 3 % is 1/1.03 to 1.03, so that swapping the arms cannot change the word.
+        (evidence(1 / 1.0299, 1.0, 1.0299, p=1), "equivalent"),
+        (evidence(0.9701, 1.0, 1.0299, p=1), "inconclusive"),
+        # The range of five blocks is no interval.
+        (evidence(1.5, 1.6, 1.7, count=5), "inconclusive"),
+        (evidence(1.0, 1.0, 1.0, p=1, count=5), "inconclusive"),
+    ],
+)
+def test_faster_and_slower_take_both_the_interval_and_the_p(case: Evidence, word: str) -> None:
+    assert judge(case).verdict == word
+
+
+def test_reason_of_equivalent_says_when_a_smaller_difference_is_there() -> None:
+    assert str(judge(evidence(0.99, 1.0, 1.02, p=0.9)).why) == "the interval 0.99 to 1.02 lies within ±3 %"
+    smaller = "there is a smaller difference (p is 0.001)"
+    assert str(judge(evidence(1.01, 1.02, 1.025)).why).endswith(smaller)
+
+
+def test_reason_of_inconclusive_says_which_of_interval_and_p_falls_short() -> None:
+    assert "includes 1 and reaches beyond ±3 %" in str(judge(evidence(0.97, 1.08, 1.2, p=0.2)).obstacle)
+    assert "excludes 1, but p is 0.06, above 0.04" in str(judge(evidence(1.01, 1.08, 1.2, p=0.06)).obstacle)
+
+
+def test_blocks_needed_by_hand() -> None:
+    """n (w / effect * (2.054 + 0.842) / 1.960)**2 = 30 * (1.5 * 1.4775)**2 = 147, a little less for t."""
+    case = Evidence(effect=Estimate(value=0.1, low=-0.05, high=0.25, count=30), p=0.2, margin=0.01)
+    assert blocks_needed(case) == pytest.approx(147, rel=0.1)
+
+
+def test_an_effect_in_the_middle_of_the_margin_is_soonest_shown_equivalent() -> None:
+    near, far = (Estimate(value=v, low=v - 0.04, high=v + 0.04, count=10) for v in (0.0, 0.028))
+    assert (blocks_needed(Evidence(effect=near, p=1)) or 0) < (blocks_needed(Evidence(effect=far, p=0.3)) or 0)
+
+
+def test_too_small_an_effect_for_its_noise_needs_more_than_a_thousand_blocks() -> None:
+    case = Evidence(effect=Estimate(value=0.015, low=-0.985, high=1.015, count=10), p=0.9)
+    assert blocks_needed(case) is None
+    assert str(judge(case).why).endswith("at this spread more than 1000 blocks are needed")
+
+
+def test_equivalent_takes_total_time_as_well_as_the_median() -> None:
+    inside, beyond = seen(0.99, 1.0, 1.01), seen(0.8, 0.9, 0.99)
+    alike, slower = (Evidence(effect=inside, total=total, p=0.5) for total in (inside, beyond))
+    assert judge(alike).verdict == "equivalent"
+    assert judge(slower).verdict == "inconclusive"
+    assert "total time, 0.8 to 0.99, may not" in str(judge(slower).obstacle)
+
+
+def test_equivalent_takes_the_p_of_a_larger_difference_which_the_family_raises() -> None:
+    case = Evidence(effect=seen(0.99, 1.0, 1.01), p=0.5, p_outside=0.05, family=13)
+    assert judge(case).verdict == "inconclusive"
+    assert "of a larger difference p is 0.05 adjusted for 13 comparisons, above 0.04" in str(judge(case).obstacle)
+
+
+# ---- families
 
 
 def blocks_of(values: list[float]) -> dict[int, float]:
@@ -40,7 +116,7 @@ def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> No
     gate = message("the GIL came back on")
     verdicts = judge_family({"a": values, "b": values}, gates={"b": gate})
     assert verdicts["a"].p == 2**-7
-    assert verdicts["b"] == Verdict(ratio=None, low=None, high=None, p=None, verdict="invalid", why=gate, obstacle=gate)
+    assert verdicts["b"] == Verdict(verdict="invalid", why=gate, obstacle=gate)
     assert (verdicts["a"].obstacle, verdicts["a"].blocks_needed) == (NOTHING, None)
 
 

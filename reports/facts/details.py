@@ -1,0 +1,178 @@
+"""What a comparison says besides its ratio: factors of the ratio, capacity of services, latency, noise. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from math import exp, isfinite, log
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from core.result import CellResult, Run
+from core.runtime import NATIVE
+from core.system import CLIENT, SERVICE
+from reports.facts.figures import FIGURES, cpu_ns, per_request, requests_per_s
+from reports.facts.gates import MOST_SATURATION, median_saturation
+from reports.facts.hosts import cores_of, have_cores_of_their_own
+from reports.facts.loops import is_open
+from reports.facts.pairs import Pair
+from reports.statistics.inside import noise_of
+from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
+from reports.statistics.verdict import judge_family
+
+PERCENTILES = {one.percentile: one.read for one in FIGURES if one.percentile}
+OF_TAIL = ("ratio", "low", "high", "p", "verdict")
+SIDES = {"both": ("services", "clients"), "service": ("services",), "client": ("clients",)}
+LEAST_BUSY = 0.9
+THREADS = "NUM_WORKERS_PER_API_SERVICE"
+FEWEST_SLICES = 8
+PARTS = 4  # of a cell, for its noise
+
+
+def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[str, float | None]:
+    """Return *seen*, an estimate of a log, as JSON. moved: what is added to its value; the interval holds the sum."""
+    value = seen.value + moved
+    low, high = (exp(end) if isfinite(end) else None for end in (min(seen.low, value), max(seen.high, value)))
+    return {name: exp(value), "low": low, "high": high}
+
+
+# ---- factors -------------------------------------------------------------------------------------------------------
+
+
+def factors(pair: Pair) -> dict[str, Any]:
+    """Return two factors of both sides together, which multiply to the ratio, and of `service` and `client` apart.
+
+    cores_used: ratio of the cores in use. cpu_per_request: of CPU time per request, inverted: above 1 it takes less.
+    Each is {ratio, low, high}. Empty where a cell does not report its CPU time.
+    """
+    made: dict[str, Any] = {}
+    for side, kinds in SIDES.items():
+        cpu = pair.log_ratios(partial(_cpu_ns, kinds))
+        if cpu.keys() != pair.ratios.keys():
+            return {}
+        cores = {block: ratio - cpu[block] for block, ratio in pair.ratios.items()}
+        seen = {"cores_used": effect([*cores.values()]), "cpu_per_request": effect([*cpu.values()])}
+        rest = effect([*pair.ratios.values()]).value - sum(estimate.value for estimate in seen.values())
+        # estimates do not add up: each takes half of the rest
+        made[side] = {name: _interval(estimate, moved=rest / 2) for name, estimate in seen.items()}
+    return {**made.pop("both"), **made}
+
+
+def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
+    """Return the CPU time per request of services, clients or both; None where it is not known."""
+    spent = [cpu_ns(getattr(cell, kind)) for kind in kinds]
+    return per_request(sum(ns or 0 for ns in spent), cell) if all(spent) else None
+
+
+# ---- capacity ------------------------------------------------------------------------------------------------------
+
+
+def capacity(pair: Pair, run: Run) -> dict[str, Any]:
+    """Return requests_per_s of each arm's services alone and their ratio, each with low and high, and their cores.
+
+    measured: the throughput, where native clients on cores of their own were not the bottleneck. Else it is what those
+    cores would serve if a request took the CPU time on them that it took here, and at least what was served here.
+    Empty over several settings, where machine or cells do not report cores and CPU time, and where an arm left cores
+    idle that it had: something else holds it up, and more cores would not help.
+    """
+    if pair.over or not pair.ratios:
+        return {}
+    measured = _is_measured(pair, run)
+    made: dict[str, Any] = {"measured": measured}
+    logs: list[list[float]] = []
+    for side, by_block in pair.arms.items():
+        cells = [by_block[block] for block in pair.ratios]
+        known = [(_cores(cell, run), cpu_ns(cell.services), requests_per_s(cell), cell.answered) for cell in cells]
+        if not all(all(values) for values in known) or (not measured and _leaves_cores_idle(cells, run)):
+            return {}
+        logs.append(
+            [
+                log(served_per_s if measured else max(served_per_s, cores * answered * 1e9 / (spent_ns or 1)))
+                for cores, spent_ns, served_per_s, answered in known
+            ]
+        )
+        made[side] = {"cores": max(cores for cores, *_ in known), **_interval(effect(logs[-1]), "requests_per_s")}
+    return {**made, **_interval(effect(np.subtract(logs[1], logs[0])))}
+
+
+def _is_measured(pair: Pair, run: Run) -> bool:
+    if not have_cores_of_their_own(run) or is_open(pair.params):
+        return False
+    used = median_saturation(pair.cells, run)
+    return used is not None and used <= MOST_SATURATION and all(cell.client_runtime == NATIVE for cell in pair.cells)
+
+
+def _leaves_cores_idle(cells: Sequence[CellResult], run: Run) -> bool:
+    """Return whether the services used less than nine tenths of the cores that they can use and clients left them."""
+    busy = []
+    for cell in cells:
+        services, clients = ((cpu_ns(side) or 0) / max(1, cell.wall_ns) for side in (cell.services, cell.clients))
+        left = min(_cores(cell, run), cores_of(run, SERVICE, CLIENT) - clients)
+        busy.append(services / left if left > 0 else 1.0)
+    return median(busy) < LEAST_BUSY
+
+
+def _cores(cell: CellResult, run: Run) -> int:
+    """Return the cores that the services can use: under a GIL one a process, else one a worker thread; 0 if not known.
+
+    A service of ours without worker threads has one event loop; of a user's nobody knows how many threads it has.
+    """
+    cores = cores_of(run, SERVICE)
+    has_gil = any(service.get("gil_enabled_end", True) for service in cell.services)
+    threads = 1 if has_gil else cell.params.get(THREADS, cores if "own" in run.plan else 1)
+    return min(cores, int(cell.params.get("NUM_API_SERVICES") or 1) * int(threads or 1))
+
+
+# ---- latency and noise ---------------------------------------------------------------------------------------------
+
+
+def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]:
+    """Return {percentile: {ratio, low, high, p, verdict}} of each pair, all one family. ratio above 1: less latency.
+
+    Those are missing that the cells have too few requests for: 10,000 in each cell for p999.
+    method: margin, anytime and seed, as judge_family() takes them
+    """
+    ratios = {
+        (place, name): logs
+        for place, pair in pairs.items()
+        for name, read in PERCENTILES.items()
+        if not pair.gate and (logs := pair.log_ratios(read))
+    }
+    found: dict[int, dict[str, Any]] = {}
+    for (place, name), verdict in judge_family(ratios, **method).items():
+        found.setdefault(place, {})[name] = {key: getattr(verdict, key) for key in OF_TAIL}
+    return found
+
+
+def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
+    """Answers in the slices that every one of *cells* has whole, shape (cells, slices), and how many seconds each is.
+
+    None where a cell does not say, has others, or fewer than 8.
+    """
+    if not cells or not all(cell.slices for cell in cells):
+        return None
+    width_ns = cells[0].slices["width_ns"]
+    whole = [cell.slices["counts"][1:-1] for cell in cells]
+    count = min(map(len, whole))
+    if count < FEWEST_SLICES or any(cell.slices["width_ns"] != width_ns for cell in cells):
+        return None
+    rates = np.array([counts[:count] for counts in whole], dtype=np.float64)
+    return (rates, width_ns / 1e9) if rates.sum(axis=1).all() else None
+
+
+def noise(pair: Pair) -> dict[str, float]:
+    """Return the fields of Noise of a step of one setting.
+
+    Empty without blocks and slices enough, and where requests came at a RATE.
+    """
+    if pair.over or pair.gate or is_open(pair.params) or len(pair.ratios) < FEWEST_FOR_INTERVAL:
+        return {}
+    sides = [whole_slices([cells[block] for block in pair.ratios]) for cells in pair.arms.values()]
+    with np.errstate(divide="ignore"):
+        logs = [
+            np.log([part.mean(axis=1) for part in np.array_split(side[0], PARTS, axis=1)]).T for side in sides if side
+        ]
+    if len(logs) < len(sides) or not np.isfinite(logs).all():
+        return {}
+    return asdict(noise_of(logs[1] - logs[0], median(cell.wall_ns for cell in pair.cells) / 1e9))
