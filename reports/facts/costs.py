@@ -1,114 +1,101 @@
-"""Where the time of a request goes, on both sides, as the operating system and the handler counted it. Pure."""
+"""What a request costs on both sides, as the operating system and the handler counted it. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-from core.messages import AND, Message, listed, message
+from core.messages import NOTHING, Message, message
 from core.result import CellResult
+from reports.document.model import Form
+from reports.document.values import megabytes, tenths
+from reports.facts.figures import cpu_ns
+
+Reader = Callable[[CellResult], float | None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Costs:
-    """Of one cell, or medians over its blocks. us per request, but for switches (per request) and memory (bytes).
+@dataclass(frozen=True)
+class Cost:
+    """A figure of what requests cost: us or switches for each request, or bytes of all processes of a side.
 
-    calc: the calc loop, as the handlers timed it; waiting: from sending a request until its handler began
-    run_queue: ready to run, but without a core; user and system: CPU time
-    rss: peak resident memory of all processes of a side together; pss: their proportional share at the end
-    None where the cell does not say.
+    name, head: what the page names it by, and its column
+    read:       its value in a cell; None if the cell does not say
+    time:       what a sentence calls it, if it is a part of the time of a request
     """
 
-    calc: float | None
-    waiting: float | None
-    service_user: float | None
-    service_system: float | None
-    service_run_queue: float | None
-    service_voluntary: float | None
-    service_involuntary: float | None
-    service_rss: float | None
-    service_pss: float | None
-    client_user: float | None
-    client_system: float | None
-    client_run_queue: float | None
-    client_voluntary: float | None
-    client_involuntary: float | None
-    client_rss: float | None
-    client_pss: float | None
+    name: str
+    head: Message
+    read: Reader
+    time: Message = NOTHING
+    form: Form = tenths
+
+    def of(self, cells: Sequence[CellResult]) -> float | None:
+        """Return the median over the cells that say it."""
+        known = [value for cell in cells if (value := self.read(cell)) is not None]
+        return median(known) if known else None
 
 
-TIMES: Mapping[str, Message] = {
-    "calc": message("the calc loop"),
-    "waiting": message("waiting for a worker"),
-    "service_user": message("the service's user time"),
-    "service_system": message("the service's kernel time"),
-    "service_run_queue": message("the service's wait for a core"),
-    "client_user": message("the clients' user time"),
-    "client_system": message("the clients' kernel time"),
-    "client_run_queue": message("the clients' wait for a core"),
-}
-LEAST_US = 0.5
+def _counted(side: str, key: str) -> Reader:
+    """Return the reader of what all processes of a side counted: ns as us and switches for each request, or bytes.
+
+    side: the field of CellResult that has the processes; key: what is summed, which ends with its unit
+    """
+
+    def read(cell: CellResult) -> float | None:
+        counts = [process.get(key) for process in getattr(cell, side)]
+        divisor = {"ns": cell.answered * 1e3, "switches": cell.answered, "bytes": 1}[key.rpartition("_")[2]]
+        return None if not counts or None in counts or not divisor else sum(counts) / divisor
+
+    return read
 
 
-def costs_of(cell: CellResult) -> Costs:
-    """The costs of one cell that is ok."""
-    found: dict[str, float | None] = {
-        "calc": cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None,
-        "waiting": cell.waiting["mean_ns"] / 1e3 if cell.waiting else None,
-    }
-    for side, processes in (("service", cell.services), ("client", cell.clients)):
-        found |= {
-            f"{side}_user": _each(processes, "cpu_user_ns", cell.answered * 1e3),
-            f"{side}_system": _each(processes, "cpu_system_ns", cell.answered * 1e3),
-            f"{side}_run_queue": _each(processes, "run_queue_ns", cell.answered * 1e3),
-            f"{side}_voluntary": _each(processes, "voluntary_switches", cell.answered),
-            f"{side}_involuntary": _each(processes, "involuntary_switches", cell.answered),
-            f"{side}_rss": _each(processes, "max_rss_bytes", 1),
-            f"{side}_pss": _each(processes, "pss_bytes", 1),
-        }
-    return Costs(**found)
+def _calc_us(cell: CellResult) -> float | None:
+    """Return the time of the calc loop for each request, as the handlers measured it."""
+    return cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None
 
 
-def _each(processes: Sequence[Mapping[str, Any]], key: str, divisor: float) -> float | None:
-    if not processes or not divisor or any(key not in one for one in processes):
-        return None
-    total = sum(int(one[key]) for one in processes)
-    return total / divisor
+def _waiting_us(cell: CellResult) -> float | None:
+    """Return the mean time from sending a request until its handler began."""
+    return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
 
 
-def median_costs(cells: Iterable[CellResult]) -> Costs | None:
-    """Medians over the cells that are ok; None if there is none."""
-    every = [costs_of(cell) for cell in cells if cell.status == "ok"]
-    if not every:
-        return None
-    values = {
-        one.name: [value for costs in every if (value := getattr(costs, one.name)) is not None] for one in fields(Costs)
-    }
-    return Costs(**{name: median(known) if known else None for name, known in values.items()})
-
-
-def what_moved(before: Costs, after: Costs) -> Message:
-    """Which two times of a request changed most from *before* to *after*; nothing if none did."""
-    known = {name: (getattr(before, name), getattr(after, name)) for name in TIMES}
-    changes = {name: (old, new) for name, (old, new) in known.items() if old is not None and new is not None}
-    most = sorted(changes, key=lambda name: -abs(changes[name][1] - changes[name][0]))[:2]
-    moved = [
-        message("{time} {before:.1f} → {after:.1f} us", time=TIMES[name], before=old, after=new)
-        for name in most
-        for old, new in [changes[name]]
-        if abs(new - old) >= LEAST_US
-    ]
-    return listed(moved, last=AND)
+CALC = Cost("calc", message("calc"), _calc_us, message("the calc loop"))
+USER = Cost("service_user", message("user"), _counted("services", "cpu_user_ns"), message("the service's user time"))
+KERNEL = Cost(
+    "service_system", message("kernel"), _counted("services", "cpu_system_ns"), message("the service's kernel time")
+)
+WAITING = Cost("waiting", message("waiting"), _waiting_us, message("waiting for a worker"))
+TIMES = (
+    CALC,
+    USER,
+    KERNEL,
+    WAITING,
+    Cost("client_user", message("client user"), _counted("clients", "cpu_user_ns"), message("the clients' user time")),
+    Cost("client_system", message("client kernel"), _counted("clients", "cpu_system_ns"),
+         message("the clients' kernel time")),
+)  # fmt: skip
+SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services", "pss_bytes"), form=megabytes)
+MORE = (
+    Cost("service_run_queue", message("core wait"), _counted("services", "run_queue_ns"),
+         message("the service's wait for a core")),
+    Cost("client_run_queue", message("client core wait"), _counted("clients", "run_queue_ns"),
+         message("the clients' wait for a core")),
+    Cost("service_voluntary", message("vol. sw."), _counted("services", "voluntary_switches")),
+    Cost("service_involuntary", message("invol. sw."), _counted("services", "involuntary_switches")),
+    Cost("service_rss", message("service peak MB"), _counted("services", "max_rss_bytes"), form=megabytes),
+    SERVICE_PSS,
+    Cost("client_rss", message("client peak MB"), _counted("clients", "max_rss_bytes"), form=megabytes),
+)  # fmt: skip
 
 
 def saturation(cell: CellResult, cores: int) -> float | None:
-    """CPU time of the clients over that of the cores they could use; None where the cell does not say, or of no cores.
+    """Return the CPU time of the clients over that of the cores that they could use.
 
-    They could use all *cores*, but under a GIL one a process.
+    They could use all *cores*, but under a GIL one core for each process.
+    Returns None if the cell does not say, or has no cores.
     """
-    if cell.status != "ok" or not cell.wall_ns or not cores or not cell.clients:
+    spent_ns = cpu_ns(cell.clients)
+    if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:
         return None
     with_gil = any(client.get("gil_enabled_end", True) for client in cell.clients)
     usable = min(cores, len(cell.clients)) if with_gil else cores
-    spent_ns = sum(int(client.get("cpu_user_ns", 0) + client.get("cpu_system_ns", 0)) for client in cell.clients)
-    return float(spent_ns / (cell.wall_ns * usable))
+    return spent_ns / (cell.wall_ns * usable)

@@ -23,7 +23,7 @@ from reports.facts.standings import Contest, Standing, rate, titled
 from reports.facts.traces import of_row
 from reports.render.strips import round_values
 from reports.statistics.stats import Estimate
-from reports.topics.axes import places_of, swept_axis
+from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View
 
 KEY = "record"

@@ -1,19 +1,20 @@
 """Latency by percentile, HDR style: a panel for each setting, a curve for each arm."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, log10
+from operator import attrgetter
 
 from core.messages import NOTHING, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, groups, number, words
-from reports.document.shapes import tip
+from reports.document.model import Column, Figure, Line, Section, Table, number, words
+from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import microseconds, ratio, whole
 from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
-from reports.facts.curves import curve, percentiles
+from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.loops import loop_words
 from reports.facts.pairs import OVER_ALL
-from reports.facts.traces import of_rows
+from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import by_setting
 from reports.view import View
@@ -24,11 +25,11 @@ PERCENTILES = {"p50": 2.0, "p90": 10.0, "p99": 100.0, "p99.9": 1000.0, "p99.99":
 TAILS = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
 GAP = 1.1
 TITLE = message("Latency of requests")
-Points = list[tuple[float, float]]
+Points = Sequence[tuple[float, float]]
 
 
 def section(view: View) -> Section:
-    """Nothing where too few requests were timed."""
+    """Return the curves, percentiles and their comparisons; nothing if too few requests were timed."""
     curves = {id(row): [point for point in curve(row.latency) if point[0] >= LEFT_EDGE] for row in view.rows}
     if not any(curves.values()):
         return Section(key="latency", title=TITLE)
@@ -42,19 +43,15 @@ def section(view: View) -> Section:
 
 
 def _tails(view: View) -> Table:
-    """Ratios of percentiles of each step, those over all settings first."""
+    """Return the ratios of percentiles of each step, those over all settings first."""
     known = sorted((one for one in view.compared if one.tails), key=lambda one: one.system != OVER_ALL)
-    heads = [message("{percentile}: verdict", percentile=name) for name in TAILS.values()]
+    columns = [Column(head=message("Step"))]
+    for name in TAILS.values():
+        columns.append(Column(head=verbatim(name), is_number=True))
+        columns.append(Column(head=message("{percentile}: verdict", percentile=name)))
     return Table(
         name=message("Percentiles compared"),
-        columns=(
-            Column(head=message("Step")),
-            *(
-                column
-                for name, head in zip(TAILS.values(), heads, strict=True)
-                for column in (Column(head=verbatim(name), is_number=True), Column(head=head))
-            ),
-        ),
+        columns=tuple(columns),
         groups=by_setting(known, _tail_line, view),
         caption=message("Ratio of latencies, block by block; above 1 the newer side is faster. All are one family."),
     )
@@ -65,18 +62,21 @@ def _tail_line(comparison: Comparison, view: View) -> Line:
     data = [words(comparison.label, cells=cells, leads=True)]
     for name in TAILS:
         tail = comparison.tails.get(name, {})
-        low, high = tail.get("low"), tail.get("high")
-        shown = number(
-            tail.get("ratio"), ratio, cells, f"tail {name}", low=low, high=high, is_range=comparison.is_range
-        )
+        ends = {"low": tail.get("low"), "high": tail.get("high"), "is_range": comparison.is_range}
         word = tail.get("verdict", "")
-        data += [shown, words(WORDS[word], state=f"word {word}") if word else words(NOTHING)]
+        data.append(number(tail.get("ratio"), ratio, cells, f"tail {name}", **ends))
+        data.append(words(WORDS[word], state=f"word {word}") if word else words(NOTHING))
     return tuple(data)
 
 
-def _figure(view: View, curves: dict[int, Points]) -> Figure:
-    """All panels have the same scales, so that they can be compared."""
-    across, up = _axes([point for points in curves.values() for point in points])
+def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
+    """Return a figure whose panels have the same scales, so that they can be compared."""
+    points = [point for points in curves.values() for point in points]
+    furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
+    nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
+    ticks = tuple((place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest)
+    across = Axis(label=message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
+    up = Axis(label=message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
     return Figure(
         key="latency",
         title=TITLE,
@@ -97,41 +97,24 @@ def _figure(view: View, curves: dict[int, Points]) -> Figure:
     )
 
 
-def _axes(points: Sequence[tuple[float, float]]) -> tuple[Axis, Axis]:
-    furthest = max(x for x, _ in points) * GAP
-    values = [y for _, y in points]
-    nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
-    ticks = tuple((place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest)
-    across = Axis(label=message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
-    return across, Axis(label=message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
-
-
 def _curve(row: Row, points: Points, view: View) -> Curve:
-    """The line, and a mark at 50, 90, 99, ... %."""
-    cells = of_rows([row])
+    """Return the line, and a mark at 50, 90, 99, ... %."""
     marks = (
-        Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=cells)
+        Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=of_row(row))
         for x, y in percentiles(row.latency)
     )
     return Curve(name=row.runtime, look=view.looks[row.runtime], line=tuple(points), marks=tuple(marks))
 
 
 def _table(view: View) -> Table:
-    heads = (*map(verbatim, PERCENTILES), message("Requests"))
-    return Table(
-        name=message("latency [us]"),
-        columns=columns((message("Runtime"),), heads),
-        groups=groups(
-            (head, (_line(row, view) for row in rows if row.latency.count)) for head, rows in view.named_groups
-        ),
-    )
+    cols = [
+        arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row),
+        *(_percentile_col(name, place) for name, place in PERCENTILES.items()),
+        col(message("Requests"), attrgetter("latency.count"), whole, of_row, "latency count"),
+    ]
+    groups = ((head, [row for row in rows if row.latency.count]) for head, rows in view.named_groups)
+    return table(message("latency [us]"), cols, groups)
 
 
-def _line(row: Row, view: View) -> Line:
-    cells, known = of_rows([row]), dict(percentiles(row.latency))
-    figures = (
-        number(known[place] * 1e3 if place in known else None, microseconds, cells, f"latency {name}")
-        for name, place in PERCENTILES.items()
-    )
-    count = number(row.latency.count, whole, cells, "latency count")
-    return arm(row.runtime, view.looks[row.runtime], cells), *figures, count
+def _percentile_col(name: str, place: float) -> Col[Row]:
+    return col(verbatim(name), lambda row: percentile_ns(row.latency, place), microseconds, of_row, f"latency {name}")

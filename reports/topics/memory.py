@@ -1,37 +1,27 @@
-"""Memory: of every setting and arm, and against the number of clients where that was swept."""
+"""Memory: of every setting and arm, against the number of clients if that was swept, and what it is made of."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, groupby, pairwise, product, starmap
+from operator import attrgetter, itemgetter, methodcaller
 from statistics import median
+from typing import Any
+
+import numpy as np
 
 from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
+from core.result import CellResult, Run
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import (
-    Column,
-    Datum,
-    Figure,
-    Group,
-    Line,
-    Section,
-    Strip,
-    Table,
-    arm,
-    columns,
-    estimate,
-    estimated,
-    groups,
-    number,
-    plain_table,
-    traced,
-    words,
-)
-from reports.document.shapes import tip
+from reports.document.model import Datum, Figure, Section, Strip, Table, estimate, traced
+from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
-from reports.facts.cells import Row, memory_bytes
-from reports.facts.footprints import Beyond, Footprint, beyond, footprints
-from reports.facts.growth import CLIENTS, SIDES, Growth, Side, growths, of_side
-from reports.facts.settings import about
-from reports.facts.traces import of_cells, of_rows
+from reports.facts.cells import Row, is_proportional, memory_bytes, number, series
+from reports.facts.settings import about, labels
+from reports.facts.traces import of_cells, of_row, together
+from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
 PLACE = 110
@@ -42,9 +32,15 @@ HOW = message(
     "size where the system does not report that. The slope is fitted to all cells, one point each, with its 95 % "
     "interval; what ends with the first clients (pages shared among more processes, first buffers) is fitted apart."
 )
+CLIENTS = "NUM_CLIENTS"
+FEWEST_COUNTS, FEWEST_POINTS = 3, 5
 CURVE_POINTS = 60
-NAMES: Mapping[Side, Message] = {"services": message("services"), "clients": message("clients")}
-RUNTIME, SETTING = message("Runtime"), message("Setting")
+LEAST_BYTES = 2**20  # and LEAST_SHARE of the other runtime's: a smaller difference is not worth a sentence
+LEAST_SHARE = 0.05
+LEAST_PART_BYTES = 2**17
+FEWEST_CONNECTIONS = 10  # memory comes in pages
+RUNTIME = message("Runtime")
+SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
 PARTS: Mapping[str, Message] = {
     "objects": message("objects"),
     "c_heap": message("malloc"),
@@ -58,20 +54,22 @@ MOMENTS: Mapping[str, Message] = {
     "after": message("after the load"),
     "idle": message("2 s later"),
 }
+Sizes = Counter[str]  # of the first service of a cell, at one moment: bytes by part, and what else is counted
+Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
 
 
 def is_measured(view: View) -> bool:
-    """Whether the number of clients was swept."""
+    """Return whether the number of clients was swept."""
     return bool(growths(view.run))
 
 
 def section(view: View) -> Section:
-    """Sizes of every row, the slope of each sweep of clients, and what a profile saw the memory to be made of."""
-    swept, profiled = growths(view.run), footprints(view.run)
+    """Return the sizes of every row, the slope of each sweep of clients, and what a profile says of memory."""
+    swept, profiled = growths(view.run), _profiled(view)
     sentences = (
-        *_sentences(swept),
-        *(_beyond(pair, view) for of_setting in profiled for pair in beyond(of_setting)),
-        *(_per_connection(each, view) for of_setting in profiled for each in of_setting if each.connections),
+        *(_growth_words(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
+        *_differences(profiled),
+        *_connections(profiled),
     )
     return Section(
         key="memory",
@@ -84,18 +82,122 @@ def section(view: View) -> Section:
     )
 
 
-def _sentences(swept: Sequence[Growth]) -> list[Message]:
-    """What each further client costs the services, and what a client takes, for each setting and arm."""
-    by_arm: dict[tuple[Message, str], list[Growth]] = {}
-    for growth in swept:
-        by_arm.setdefault((growth.label, growth.arm), []).append(growth)
-    return [
-        traced(
-            about(message("{sizes}.", sizes=listed(map(_size_words, sides), SEMICOLON)), *subject),
-            of_cells(cell for growth in sides for cell in growth.cells),
-        )
-        for subject, sides in by_arm.items()
+# ---- every row -----------------------------------------------------------------------------------------------------
+
+
+def _taken(row: Row, side: str) -> float:
+    """Return the memory of all processes of a side, the median over the blocks that say it; 0 if none does."""
+    sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
+    return median([*filter(None, sizes)] or [0])
+
+
+def _sizes(view: View) -> Table:
+    """Return the memory of all services and of all clients of every row, with a bar for the services."""
+    groups = [(head, [row for row in rows if _taken(row, "services")]) for head, rows in view.named_groups]
+    longest = {id(row): max(_taken(each, "services") for each in rows) for _, rows in groups for row in rows}
+
+    def bar(row: Row) -> Datum:
+        length, look = _taken(row, "services"), view.looks[row.runtime]
+        drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
+        return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=of_row(row))
+
+    cols: list[Col[Row]] = [
+        arm_col(RUNTIME, attrgetter("runtime"), view.looks, of_row),
+        col(NOTHING, bar, is_strip=True),
+        col(message("Services [MiB]"), lambda row: _taken(row, "services"), mib, of_row, "memory services"),
+        col(message("Clients [MiB]"), lambda row: _taken(row, "clients") or None, mib, of_row, "memory clients"),
     ]
+    return table(
+        message("Memory"),
+        cols,
+        groups,
+        kind="bars",
+        key="memory-sizes",
+        caption=message("Proportional set size of each side at the end of a cell, median over the blocks."),
+    )
+
+
+# ---- against the number of clients ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Memory of one side, all its processes together, under one arm. cells: by number of clients"""
+
+    label: Message
+    arm: str
+    side: str
+    cells: Mapping[int, Sequence[CellResult]]
+
+    @cached_property
+    def points(self) -> list[tuple[int, int]]:
+        """(clients, bytes) of each cell that says it."""
+        known = [(count, memory_bytes(getattr(cell, self.side))) for count, mine in self.cells.items() for cell in mine]
+        return sorted((count, size_bytes) for count, size_bytes in known if size_bytes is not None)
+
+    @cached_property
+    def services(self) -> int:
+        """How many services a cell has."""
+        return number(self.cells[self.ends[0]][0], "NUM_API_SERVICES")
+
+    @cached_property
+    def fit(self) -> list[Estimate]:
+        """Constant, slope, and the coefficient of 1 / (clients + services), by least squares with t intervals.
+
+        A proportional set size counts a page that n processes share as 1/n of it, so a service seems to shrink as
+        clients come: a plain line would take that for what clients cost. Memory that is not proportional has a
+        plain line.
+        """
+        clients, sizes = np.array(self.points, dtype=np.float64).T
+        has_shares = all(is_proportional(getattr(cell, self.side)) for mine in self.cells.values() for cell in mine)
+        shares = [1 / (clients + self.services)] if has_shares else []
+        return least_squares([np.ones_like(clients), clients, *shares], sizes)
+
+    @property
+    def slope(self) -> Estimate:
+        """Bytes for each further client, with pages that processes share counted once."""
+        return self.fit[1]
+
+    def at(self, clients: float) -> float:
+        """Return what the fit says, in bytes."""
+        terms = (1.0, clients, 1 / (clients + self.services))
+        return sum(one.value * term for one, term in zip(self.fit, terms, strict=False))
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The fewest clients and the most."""
+        return self.points[0][0], self.points[-1][0]
+
+    def measured(self, end: int) -> float:
+        """Return the median over the blocks at one of the ends, in bytes."""
+        return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
+
+    def traces(self, end: int) -> str:
+        """Return the groups of the cells at one of the ends."""
+        return of_cells(self.cells[self.ends[end]])
+
+
+def growths(run: Run) -> list[Growth]:
+    """Return both sides of every series with three numbers of clients or more, arm by arm."""
+    every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
+    made = (
+        Growth(label, arm, side, swept.by_value(CLIENTS, arm))
+        for swept, label in zip(every, labels(every), strict=True)
+        for arm, side in product(swept.arms, SIDES)
+    )
+    return [
+        growth for growth in made if len(dict(growth.points)) >= FEWEST_COUNTS and len(growth.points) >= FEWEST_POINTS
+    ]
+
+
+def _growth_words(label: Message, arm: str, sides: Sequence[Growth]) -> Message:
+    """Return what each further client costs the services of an arm, and what a client takes."""
+    sentence = message("{sizes}.", sizes=listed(map(_size_words, sides), SEMICOLON))
+    return traced(about(sentence, label, arm), together(map(_cells, sides)))
+
+
+def _cells(growth: Growth) -> str:
+    return of_cells(chain.from_iterable(growth.cells.values()))
 
 
 def _size_words(growth: Growth) -> Message:
@@ -106,9 +208,9 @@ def _size_words(growth: Growth) -> Message:
     taken = message(
         "{who} {least} at {few} and {most} at {many}",
         who=plural("the service takes", "the {count} services together take", count=growth.services),
-        least=size(growth.measured(few)),
+        least=size(growth.measured(0)),
         few=plural("{count} client", "{count} clients", count=few),
-        most=size(growth.measured(many)),
+        most=size(growth.measured(1)),
         many=plural("{count} client", "{count} clients", count=many),
     )
     if growth.slope.low <= 0 <= growth.slope.high:
@@ -116,167 +218,138 @@ def _size_words(growth: Growth) -> Message:
     return message("{taken}: {slope} for each further client", taken=taken, slope=slope)
 
 
-def _figure(side: Side, swept: Sequence[Growth], view: View) -> Figure:
-    """A panel for each setting whose clients were swept."""
+def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
+    """Return the figure of one side, a panel for each setting whose clients were swept."""
     mine = [growth for growth in swept if growth.side == side]
     most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
-    counts = [end for growth in mine for end in growth.ends] or [0, 1]
+    counts = [count for growth in mine for count in growth.ends] or [0, 1]
     room = 0.04 * (max(counts) - min(counts))
-    panels = tuple(
-        Panel(
-            title=label,
-            across=Axis(label=verbatim(CLIENTS), low=min(counts) - room, high=max(counts) + room),
-            up=Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most),
-            curves=tuple(_curve(growth, view) for growth in mine if growth.label == label),
-        )
-        for label in dict.fromkeys(growth.label for growth in mine)
-    )
+    heads = (message("at fewest clients [MiB]"), message("at most clients [MiB]"))
+    cols: list[Col[Growth]] = [
+        arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
+        col(message("Setting"), attrgetter("label")),
+        *(
+            col(head, methodcaller("measured", end), mib, methodcaller("traces", end), f"memory {side} at one count")
+            for end, head in enumerate(heads)
+        ),
+        col(message("KiB / client [95 %]"), attrgetter("slope"), kib, _cells, "memory slope"),
+    ]
     return Figure(
         key=f"memory-{side}",
-        title=message("Memory of all {side} against the number of clients", side=NAMES[side]),
+        title=message("Memory of all {side} against the number of clients", side=SIDES[side]),
         caption=message("Marks: single cells. Line: the fit whose slope is given."),
-        panels=panels,
-        table=_slopes(mine, side, view),
+        panels=tuple(
+            Panel(
+                title=label,
+                across=Axis(label=verbatim(CLIENTS), low=min(counts) - room, high=max(counts) + room),
+                up=Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most),
+                curves=tuple(_curve(growth, view) for growth in mine if growth.label == label),
+            )
+            for label in dict.fromkeys(growth.label for growth in mine)
+        ),
+        table=table(message("Memory of {side}", side=SIDES[side]), cols, [(NOTHING, mine)]),
     )
 
 
 def _curve(growth: Growth, view: View) -> Curve:
-    low, high = growth.ends
-    counts = [low + (high - low) * step / CURVE_POINTS for step in range(CURVE_POINTS + 1)]
-    marks = [
-        Mark(x=count, y=size_bytes / MIB, tip=tip(growth.arm, f"{mib(size_bytes)} MiB"), cells=_at(growth, count))
-        for count, size_bytes in growth.points
-    ]
-    line = tuple((count, growth.at(count) / MIB) for count in counts)
-    return Curve(name=growth.arm, look=view.looks[growth.arm], line=line, marks=tuple(marks))
-
-
-def _at(growth: Growth, clients: int) -> str:
-    """The cells with so many clients."""
-    return of_cells(cell for cell in growth.cells if cell.params[CLIENTS] == clients)
-
-
-def _slopes(mine: Sequence[Growth], side: Side, view: View) -> Table:
-    lines = [_slope(growth, side, view) for growth in mine]
-    heads = (message("at fewest clients [MiB]"), message("at most clients [MiB]"), message("KiB / client [95 %]"))
-    return plain_table(message("Memory of {side}", side=NAMES[side]), (RUNTIME, SETTING), lines, heads)
-
-
-def _slope(growth: Growth, side: Side, view: View) -> Line:
-    cells = of_cells(growth.cells)
-    ends = (number(growth.measured(end), mib, _at(growth, end), f"memory {side} at one count") for end in growth.ends)
-    return (
-        arm(growth.arm, view.looks[growth.arm], cells),
-        words(growth.label),
-        *ends,
-        estimated(growth.slope, kib, cells, "memory slope"),
+    """Return the line of the fit, and a mark for each cell."""
+    marks = (
+        Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
+        for count, taken in growth.points
     )
+    fitted = ((float(count), growth.at(count) / MIB) for count in np.linspace(*growth.ends, CURVE_POINTS + 1))
+    return Curve(name=growth.arm, look=view.looks[growth.arm], line=tuple(fitted), marks=tuple(marks))
 
 
-def _sizes(view: View) -> Table:
-    """Memory of all services and of all clients of every row: a bar for the services."""
-    drawn = []
-    for head, rows in view.named_groups:
-        known = [(row, {side: _median(row, side) for side in SIDES}) for row in rows if _median(row, "services")]
-        most = max((sizes["services"] or 0.0 for _, sizes in known), default=1.0)
-        lines = tuple(_line(row, sizes, most, view) for row, sizes in known)
-        drawn.append(Group(head=head, lines=lines))
-    return Table(
-        name=message("Memory"),
-        columns=(
-            Column(head=RUNTIME),
-            Column(head=NOTHING, is_strip=True),
-            *columns((), (message("Services [MiB]"), message("Clients [MiB]"))),
-        ),
-        groups=tuple(drawn),
-        kind="bars",
-        key="memory-sizes",
-        caption=message("Proportional set size of each side at the end of a cell, median over the blocks."),
-    )
+# ---- what it is made of --------------------------------------------------------------------------------------------
 
 
-def _median(row: Row, side: Side) -> float | None:
-    sizes = [size_bytes for cell in row.good if (size_bytes := memory_bytes(of_side(cell, side)))]
-    return median(sizes) if sizes else None
+def _profiled(view: View) -> Profiled:
+    """Return what memory profiles saw of each setting: runtimes in the plan's order, and sizes at each moment."""
+    found: Profiled = {}
+    for profile in view.run.profiles:
+        if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
+            setting = view.settings.name(profile["system"], profile["params"])
+            moments = {moment: Counter(profile["moments"].get(moment)) for moment in MOMENTS}
+            found.setdefault(setting, []).append((profile["runtime"], moments))
+    return found
 
 
-def _line(row: Row, sizes: Mapping[Side, float | None], most: float, view: View) -> Line:
-    cells, look = of_rows([row]), view.looks[row.runtime]
-    length = sizes["services"] or 0.0
-    strip = Strip(
-        low=0.0, high=most, bars=((0.0, length, f"bar r{look} p{look}"),), tip=f"{row.runtime}: {mib(length)} MiB"
-    )
-    return (
-        arm(row.runtime, look, cells),
-        Datum(strip=strip, cells=cells),
-        *(number(sizes[side], mib, cells, f"memory {side}") for side in SIDES),
-    )
+def _total(sizes: Sizes) -> int:
+    return sum(sizes[part] for part in PARTS)
 
 
-def _beyond(pair: Beyond, view: View) -> Message:
-    """What one runtime takes, the one before it, and what the difference is made of."""
-    parts = [
-        message("{part} {size}", part=PARTS[kind], size=_change(size_bytes)) for kind, size_bytes in pair.parts.items()
-    ]
-    return message(
-        "{setting}: after the load its first service takes {size} under {runtime} and {other_size} under {other}: "
-        "{parts}.",
-        setting=view.settings.name(pair.one.system, pair.one.params),
-        size=size(pair.other.total("after")),
-        runtime=pair.other.runtime,
-        other_size=size(pair.one.total("after")),
-        other=pair.one.runtime,
-        parts=listed(parts, COMMA),
-    )
-
-
-def _per_connection(each: Footprint, view: View) -> Message:
-    """What connections take, divided among them."""
-    return message(
-        "{setting}, {runtime}: for each of its {count:,} connections the first service takes {open} when they are open "
-        "and idle, {after} after the load and {idle} 2 s later, beyond what it took before any client.",
-        setting=view.settings.name(each.system, each.params),
-        runtime=each.runtime,
-        count=each.connections,
-        open=size(each.per_connection("before")),
-        after=size(each.per_connection("after")),
-        idle=size(each.per_connection("idle")),
-    )
-
-
-def _change(size_bytes: float) -> str:
-    return f"{'+' if size_bytes >= 0 else '-'}{size(abs(size_bytes))}"
-
-
-def _parts(profiled: Sequence[Sequence[Footprint]], view: View) -> Table:
-    heads = (
-        *(message("together [MiB]"), *PARTS.values()),
-        *(message("in use"), message("free"), message("threads"), message("sockets")),
-    )
-    return Table(
-        name=message("What the memory of the first service is made of"),
-        columns=columns((RUNTIME, message("Moment")), heads),
-        groups=groups(
-            (
-                view.settings.name(mine[0].system, mine[0].params),
-                (_part_line(each, moment, view) for each in mine for moment in MOMENTS if moment in each.moments),
+def _differences(profiled: Profiled) -> Iterator[Message]:
+    """Return what a runtime takes after the load, the one before it, and what the difference is made of if large."""
+    for setting, profiles in profiled.items():
+        for (one, few), (other, many) in pairwise(profiles):
+            before, after = few["after"], many["after"]
+            if abs(_total(after) - _total(before)) < max(LEAST_BYTES, LEAST_SHARE * _total(before)):
+                continue
+            changes = sorted(((after[part] - before[part], part) for part in PARTS), key=lambda change: -abs(change[0]))
+            parts = [
+                message("{part} {size}", part=PARTS[part], size=f"{'+' if change > 0 else ''}{size(change)}")
+                for change, part in changes
+                if abs(change) >= LEAST_PART_BYTES
+            ]
+            yield message(
+                "{setting}: after the load its first service takes {size} under {runtime} and {other_size} under "
+                "{other}: {parts}.",
+                setting=setting,
+                size=size(_total(after)),
+                runtime=other,
+                other_size=size(_total(before)),
+                other=one,
+                parts=listed(parts, COMMA),
             )
-            for mine in profiled
-        ),
+
+
+def _connections(profiled: Profiled) -> Iterator[Message]:
+    """Return what connections take, divided among them, if there are enough."""
+    for setting, profiles in profiled.items():
+        for runtime, moments in profiles:
+            listening = moments["listening"]
+            count = moments["before"]["sockets"] - listening["sockets"]
+            if not listening["sockets"] or count < FEWEST_CONNECTIONS:
+                continue
+            beyond = {moment: size((_total(sizes) - _total(listening)) / count) for moment, sizes in moments.items()}
+            yield message(
+                "{setting}, {runtime}: for each of its {count:,} connections the first service takes {open} when they "
+                "are open and idle, {after} after the load and {idle} 2 s later, beyond what it took before any "
+                "client.",
+                setting=setting,
+                runtime=runtime,
+                count=count,
+                open=beyond["before"],
+                after=beyond["after"],
+                idle=beyond["idle"],
+            )
+
+
+def _parts(profiled: Profiled, view: View) -> Table:
+    """Return the parts of each profile at each moment."""
+    sizes = {"together": message("together [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
+    counts = {"threads": message("threads"), "sockets": message("sockets")}
+    cols: list[Col[Mapping[str, Any]]] = [
+        arm_col(RUNTIME, itemgetter("runtime"), view.looks),
+        col(message("Moment"), itemgetter("moment")),
+        *(col(head, methodcaller("get", key), mib) for key, head in sizes.items()),
+        *(col(head, methodcaller("get", key), whole) for key, head in counts.items()),
+    ]
+
+    def lines(runtime: str, moments: Mapping[str, Sizes]) -> Iterator[Mapping[str, Any]]:
+        for moment, known in moments.items():
+            if known:
+                yield {"runtime": runtime, "moment": MOMENTS[moment], "together": _total(known), **known}
+
+    groups = ((setting, chain.from_iterable(starmap(lines, profiles))) for setting, profiles in profiled.items())
+    return table(
+        message("What the memory of the first service is made of"),
+        cols,
+        groups,
         caption=message(
             "Of one more cell of each runtime, which is in no other figure; proportional set sizes in MiB. Objects: "
             "all that has no file and is neither stack nor malloc's, which is Python's own allocator. In use and free: "
             "what that says of itself; under a free-threaded build it says nothing."
         ),
-    )
-
-
-def _part_line(each: Footprint, moment: str, view: View) -> Line:
-    sizes = each.moments[moment]
-    known: list[float | None] = [each.total(moment), *(sizes.get(key) for key in (*PARTS, "in_use", "free"))]
-    return (
-        arm(each.runtime, view.looks.get(each.runtime)),
-        words(MOMENTS[moment]),
-        *(number(value, mib) for value in known),
-        *(number(sizes.get(key), whole) for key in ("threads", "sockets")),
     )

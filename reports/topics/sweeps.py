@@ -1,120 +1,175 @@
 """Sweeps: charts of completion time or throughput against a parameter, and whether throughput falls at the end."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.program import PROGRAM
+from core.result import Run
 from reports.document.drawing import Axis, Curve, Panel
-from reports.document.model import Figure, Section, Table, interval, traced
+from reports.document.model import Figure, Section, interval, traced
 from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import ratio, whole
-from reports.facts.cells import Row
-from reports.facts.falls import Ending, endings
-from reports.facts.measures import Measure, measure
-from reports.facts.settings import about, value_text
-from reports.facts.sweeping import Sweep, sweeps
-from reports.facts.traces import of_cells, of_row, of_rows
-from reports.topics.axes import places_of, swept_axis
+from reports.facts.cells import Row, by_system, series
+from reports.facts.comparisons import is_anytime
+from reports.facts.figures import requests_per_s
+from reports.facts.measures import measure
+from reports.facts.settings import about, labels, shown, value_text, varying
+from reports.facts.traces import of_cells, of_row
+from reports.statistics.verdict import Verdict, falls
 from reports.view import View
 
 PLACE = 60
 WANTED = message("How throughput grows with workers and clients")
 COMMAND = f"{PROGRAM} --experiment scaling"
+GROWING = ("NUM_WORKERS_PER_API_SERVICE", "NUM_CLIENTS", "NUM_MULTI_SOCKET")
+FEWEST_VALUES = 6
+LOG_FROM_RATIO = 8
+MARGIN = 0.04
+MOST_TICKS = 9
 
 
 def section(view: View) -> Section:
-    """A figure for each parameter and system; whether throughput falls, for each sweep of at least 6 values."""
-    swept = sweeps([row for row in view.rows if row.figures])
-    sentences = tuple(map(_ending, endings(view.run)))
+    """Return a figure for each parameter and system, and whether throughput falls, for each long sweep."""
+    sentences = tuple(_endings(view.run))
+    measured = by_system(row for row in view.rows if row.figures)
     return Section(
         key="sweeps",
         title=message("Sweeps"),
         sentences=sentences,
-        figures=tuple(_figure(sweep, view) for sweep in swept),
+        figures=tuple(figure for system, rows in measured for figure in _figures(system, rows, view)),
         terminal=sentences,
     )
 
 
 def is_measured(view: View) -> bool:
-    """Whether any sweep is long enough to show how throughput grows."""
-    return bool(endings(view.run))
+    """Return whether any sweep is long enough to show how throughput grows."""
+    return bool(_endings(view.run))
 
 
-def _ending(ending: Ending) -> Message:
-    if ending.fall is None:
-        sentence = message(
-            "throughput at the largest value, {last}, is not shown to be lower than at any smaller value.",
-            last=ending.last,
+def _endings(run: Run) -> list[Message]:
+    """Return whether throughput falls again, for each arm and sweep of at least 6 values with clients.
+
+    All comparisons with the last value of a sweep are one family.
+    """
+    swept = {}
+    for name in GROWING:
+        every = [each for each in series(run, (name,)) if len(each.values(name)) > 1]
+        for each, label in zip(every, labels(every), strict=True):
+            for arm in each.arms:
+                cells = {value: mine for value, mine in each.by_value(name, arm).items() if value > 0}
+                if len(cells) >= FEWEST_VALUES:
+                    swept[name, label, arm] = cells
+    rates = {
+        key: {value: {cell.block: requests_per_s(cell) for cell in mine} for value, mine in cells.items()}
+        for key, cells in swept.items()
+    }
+    found = falls(rates, anytime=is_anytime(run), seed=run.seed)
+    return [
+        traced(about(_ending(max(cells), found.get(key)), *key), of_cells(chain.from_iterable(cells.values())))
+        for key, cells in swept.items()
+    ]
+
+
+def _ending(last: int, fall: tuple[int, Verdict] | None) -> Message:
+    """fall: the value at which throughput is most above that at the last one, and the verdict."""
+    if fall is None:
+        return message(
+            "throughput at the largest value, {last}, is not shown to be lower than at any smaller value.", last=last
         )
-    else:
-        most, verdict = ending.fall
-        share = interval(verdict.ratio or 0.0, verdict.low or 0.0, verdict.high or 0.0, ratio)
-        sentence = message(
-            "throughput falls again: at the largest value, {last}, it is {share} of the throughput at {most}.",
-            last=ending.last,
-            share=share,
-            most=most,
-        )
-    return traced(about(sentence, ending.name, ending.label, ending.arm), of_cells(ending.cells))
-
-
-def _figure(sweep: Sweep, view: View) -> Figure:
-    how = measure(is_timed=view.is_timed)
-    rows = [row for panel in sweep.panels for row in panel]
-    places = places_of(row.params[sweep.name] for row in rows)
-    across = swept_axis(places, _label(sweep, PARAMETERS[sweep.name].label))
-    up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
-    title = message(
-        "{parameter} - {system}", parameter=_label(sweep, sweep.name), system=view.settings.head(sweep.system)
+    most, verdict = fall
+    return message(
+        "throughput falls again: at the largest value, {last}, it is {share} of the throughput at {most}.",
+        last=last,
+        share=interval(verdict.ratio or 0.0, verdict.low or 0.0, verdict.high or 0.0, ratio),
+        most=most,
     )
+
+
+def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
+    """Return a figure for each numeric parameter that takes several values while the others stay as they are."""
+    names = varying(rows)
+    for place, name in enumerate(names):
+        follows = [other for other in names if other != name and _determines(name, other, rows)]
+        is_drawn = any(other in follows and _determines(other, name, rows) for other in names[:place])
+        if name in PARAMETERS and PARAMETERS[name].kind is int and not is_drawn:
+            panels: dict[str, list[Row]] = {}
+            for row in rows:
+                others = {other: value for other, value in row.params.items() if other not in (name, *follows)}
+                panels.setdefault(view.settings.values(system, others), []).append(row)
+            swept = {title: panel for title, panel in panels.items() if len({row.params[name] for row in panel}) > 1}
+            if swept:
+                yield _figure(system, name, follows, swept, view)
+
+
+def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
+    """Return whether *other* has one value for each value of *name*, as if NUM_CLIENTS follows NUM_API_SERVICES."""
+    pairs = {tuple(shown(row, (name, other)).items()) for row in rows}
+    return len(pairs) == len({pair[0] for pair in pairs if pair})
+
+
+def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str, Sequence[Row]], view: View) -> Figure:
+    """Return the figure of a parameter. follows: those that change with it; panels: rows by what they share."""
+    how = measure(is_timed=view.is_timed)
+    rows = [row for panel in panels.values() for row in panel]
+    places = places_of(row.params[name] for row in rows)
+    named = [(verbatim(title) if len(panels) > 1 else NOTHING, panel) for title, panel in panels.items()]
+
+    def label(parameter: str) -> Message:
+        if not follows:
+            return verbatim(parameter)
+        return message("{parameter} (with {others})", parameter=parameter, others=listed(follows))
+
+    def curve(runtime: str, panel: Sequence[Row]) -> Curve:
+        spots = [
+            Spot(places[row.params[name]], how.blocks(row), of_row(row), runtime)
+            for row in panel
+            if row.runtime == runtime
+        ]
+        return line(runtime, view.looks[runtime], sorted(spots, key=attrgetter("place")), how.form)
+
+    across = swept_axis(places, label(PARAMETERS[name].label))
+    up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
+    title = message("{parameter} - {system}", parameter=label(name), system=view.settings.head(system))
+    cols: list[Col[Row]] = [
+        arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row),
+        col(verbatim(name), lambda row: value_text(row.params[name]), whole),
+        col(how.label, how.median, how.form, of_row, how.figure),
+    ]
     return Figure(
-        key=f"sweep-{sweep.name.lower()}-{sweep.system}",
+        key=f"sweep-{name.lower()}-{system}",
         title=title,
         caption=message("Line: median over the blocks. Marks: each block. {better}", better=how.better),
         panels=tuple(
             Panel(
-                title=_title(sweep, panel, view),
+                title=head,
                 across=across,
                 up=up,
-                curves=tuple(_curves(panel, sweep.name, places, how, view)),
+                curves=tuple(curve(runtime, panel) for runtime in dict.fromkeys(row.runtime for row in panel)),
             )
-            for panel in sweep.panels
+            for head, panel in named
         ),
-        table=_table(sweep, title, how, view),
+        table=table(title, cols, named),
     )
 
 
-def _label(sweep: Sweep, name: str) -> Message:
-    """With the parameters that change with it."""
-    if not sweep.follows:
-        return verbatim(name)
-    return message("{parameter} (with {others})", parameter=name, others=listed(sweep.follows))
+def places_of(values: Iterable[Value]) -> dict[Value, float]:
+    """Return where each value stands: at itself, or, if `none` is among them, one after the other."""
+    different = set(values)
+    numbers = sorted(value for value in different if isinstance(value, int))
+    if None in different:
+        return {value: float(place) for place, value in enumerate([*numbers, None])}
+    return {value: float(value) for value in numbers}
 
 
-def _title(sweep: Sweep, panel: Sequence[Row], view: View) -> Message:
-    """What the rows of a panel have in common that other panels have not."""
-    if len(sweep.panels) < 2:
-        return NOTHING
-    left_out = (sweep.name, *sweep.follows)
-    others = {name: value for name, value in panel[0].params.items() if name not in left_out}
-    return verbatim(view.settings.values(sweep.system, others))
-
-
-def _curves(
-    panel: Sequence[Row], name: str, places: Mapping[Value, float], how: Measure, view: View
-) -> Iterator[Curve]:
-    for runtime in dict.fromkeys(row.runtime for row in panel):
-        rows = sorted((row for row in panel if row.runtime == runtime), key=lambda row: places[row.params[name]])
-        spots = (Spot(places[row.params[name]], how.blocks(row), of_rows([row]), runtime) for row in rows)
-        yield line(runtime, view.looks[runtime], spots, how.form)
-
-
-def _table(sweep: Sweep, title: Message, how: Measure, view: View) -> Table:
-    cols: list[Col[Row]] = [
-        arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row),
-        col(verbatim(sweep.name), lambda row: value_text(row.params[sweep.name]), whole),
-        col(how.label, how.median, how.form, of_row, how.figure),
-    ]
-    return table(title, cols, [(_title(sweep, panel, view), panel) for panel in sweep.panels])
+def swept_axis(places: Mapping[Value, float], label: Message) -> Axis:
+    """Return the axis of a parameter: logarithmic if its values span much, with a label at each if they are few."""
+    low, high = min(places.values()), max(places.values())
+    ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
+    if None not in places and low > 0 and high >= LOG_FROM_RATIO * low:
+        room = (high / low) ** MARGIN
+        return Axis(label=label, low=low / room, high=high * room, is_log=True, ticks=ticks)
+    room = (high - low) * MARGIN
+    return Axis(label=label, low=low - room, high=high + room, ticks=ticks)

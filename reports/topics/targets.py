@@ -10,7 +10,7 @@ from reports.document.shapes import Col, col
 from reports.document.values import hundredths, mib
 from reports.facts.cells import STATES
 from reports.facts.comparisons import Comparison
-from reports.facts.costs import median_costs
+from reports.facts.costs import SERVICE_PSS
 from reports.facts.pairs import OVER_ALL, addresses
 from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, contests
@@ -58,8 +58,7 @@ def _columns(first: str) -> list[Col[Standing]]:
 
 
 def _memory_bytes(standing: Standing) -> float | None:
-    costs = median_costs(standing.row.good)
-    return costs.service_pss if costs else None
+    return SERVICE_PSS.of(standing.row.good)
 
 
 def _gil(standing: Standing) -> Message | str:

@@ -1,201 +1,332 @@
 """Processes against threads: throughput of every shape, and where one process overtakes the many."""
 
-from collections.abc import Mapping, Sequence
-from math import isfinite
+from collections.abc import Sequence
+from itertools import groupby
+from math import inf
+from operator import attrgetter, methodcaller
+from typing import Any
 
-from core.messages import Message, message, verbatim
+from core.messages import AND, Message, listed, message, plural, verbatim
 from core.method import SAME
 from core.program import PROGRAM
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Column, Figure, Line, Section, Table, arm, columns, estimated, groups, number, words
-from reports.document.shapes import tip
+from reports.document.model import Figure, Section, Table, estimate, traced
+from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import hundredths, mib, microseconds, whole
-from reports.facts.figures import requests_per_s
-from reports.facts.ran import shape_text
+from reports.facts.cells import memory_bytes
+from reports.facts.figures import cpu_ns, per_request, requests_per_s
+from reports.facts.ran import loop_share, ran, shape_text
 from reports.facts.settings import about
-from reports.facts.topologies import (
-    LOAD,
-    Claim,
-    Crossing,
-    Place,
-    Topology,
-    claims,
-    crossings,
-    load_text,
-    topologies,
-)
+from reports.facts.topologies import LOAD, NO_LOAD, Claim, Place, Topology, claims, crossings, topologies
 from reports.facts.traces import of_cells
-from reports.statistics.stats import Estimate
-from reports.topics.topology_words import not_compared, place_words, ran_otherwise, sentences
+from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
 PLACE = 100
 WANTED = message("Processes against threads, and where they cross")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
-RUNS_AS, COSTS = message("runs as"), (message("p99 [us]"), message("service CPU [us/request]"))
+UNEVEN = 1.3  # times an equal share
 RUNTIME, SHAPES, RATE = message("Runtime"), message("processes x threads"), message("requests/s")
+RUNS_AS, P99, CPU = message("runs as"), message("p99 [us]"), message("service CPU [us/request]")
+MEMORY = message("memory [MiB]")
 
 
 def section(view: View) -> Section:
-    """What people look for, per load; where the one process overtakes the many; what is missing for that."""
-    every, claimed = topologies(view.run), claims(view.run)
+    """Return what people look for, per load; where the one process overtakes the many; what is missing for that."""
+    every = topologies(view.run)
+    claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
-    lines = sentences(claimed, crossed, view.machine.available_cores) if claimed else not_compared(every)
-    lines += ran_otherwise(every)
+    lines = (
+        *([_not_compared(every)] if every and not claimed else []),
+        *(traced(_claim_words(claim), of_cells(claim.cells)) for claim in claimed),
+        *(traced(about(_crossing_words(swept), swept[0].label), _cells_of(swept)) for swept in crossed),
+        *_lower_bound(claimed, view.machine.available_cores),
+        *_ran_otherwise(every),
+    )
     return Section(
         key="topology",
         title=message("Topology and crossover"),
-        sentences=tuple(lines),
+        sentences=lines,
         figures=(
-            *(_figure(place, topology, view) for place, topology in enumerate(every)),
+            *(_figure(f"topology-{place}", topology, view) for place, topology in enumerate(every)),
             *([_crossover(crossed, view)] if crossed else []),
         ),
         notes=_notes(view) if every else (),
-        terminal=tuple(lines),
+        terminal=lines,
     )
 
 
 def _notes(view: View) -> tuple[Message, ...]:
     client = view.plan.method.client_runtime
-    throughput = message(
-        "Throughput is answered requests over wall time, median over the blocks; ratios are paired by block. A single "
-        "process that is compared with another has as many threads as that."
-    )
-    memory = message(
-        "Memory is that of all services together at the end of a cell: proportional set size, or peak resident set "
-        "size where the system does not report that."
-    )
     shared = message(
         "Memory of several processes: those of gunicorn are forks that share the loaded application (--preload); those "
         "of other servers share nothing of it."
     )
-    own = message("Clients ran under the service's runtime.")
     return (
-        throughput,
-        memory,
+        message(
+            "Throughput is answered requests over wall time, median over the blocks; ratios are paired by block. A "
+            "single process that is compared with another has as many threads as that."
+        ),
+        message(
+            "Memory is that of all services together at the end of a cell: proportional set size, or peak resident set "
+            "size where the system does not report that."
+        ),
         *([shared] if view.run.plan.get("own") else []),
-        own if client == SAME else message("Clients ran under {runtime}.", runtime=client),
+        message("Clients ran under the service's runtime.")
+        if client == SAME
+        else message("Clients ran under {runtime}.", runtime=client),
     )
 
 
-def _figure(place: int, topology: Topology, view: View) -> Figure:
-    """Throughput by shape, a panel for each load."""
-    loads = {load: topology.places(load) for load in topology.loads}
-    shapes = sorted({(-place.processes, place.threads) for places in loads.values() for place in places})
-    order = {f"{-processes} x {threads}": float(x) for x, (processes, threads) in enumerate(shapes)}
-    ticks = tuple((x, shape) for shape, x in order.items())
-    across = Axis(label=SHAPES, low=-MARGIN, high=len(order) - 1 + MARGIN, ticks=ticks)
+# ---- sentences -----------------------------------------------------------------------------------------------------
+
+
+def _cells_of(claimed: Sequence[Claim]) -> str:
+    return of_cells(cell for claim in claimed for cell in claim.cells)
+
+
+def _load_text(load: int) -> str:
+    """Return 'CALC_TARGET 1000', or nothing for NO_LOAD."""
+    return "" if load == NO_LOAD else f"{LOAD} {load}"
+
+
+def _place_words(place: Place) -> Message:
+    """Return '2 processes of 4 threads on 3.14t'. A single thread is not named."""
+    if place.threads == 1:
+        return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
+    return plural(
+        "{count} process of {threads} threads on {arm}",
+        "{count} processes of {threads} threads on {arm}",
+        count=place.processes,
+        threads=place.threads,
+        arm=place.arm,
+    )
+
+
+def _not_compared(every: Sequence[Topology]) -> Message:
+    """Return what a comparison would take."""
+    arms = dict.fromkeys(arm for topology in every for arm in topology.series.arms)
+    sentence = message(
+        "Processes and threads are not compared: that takes a free-threaded runtime and one of the default build, such "
+        "as 3.14t and 3.14; measured are {arms}.",
+        arms=", ".join(arms),
+    )
+    return traced(sentence, of_cells(cell for topology in every for cell in topology.series.cells))
+
+
+def _claim_words(claim: Claim) -> Message:
+    """Return the ratios of throughput and memory, and what is missing for them."""
+    return about(message("{clause}.", clause=_claim_clause(claim)), claim.label, _load_text(claim.load))
+
+
+def _claim_clause(claim: Claim) -> Message:
+    threaded, many = _place_words(claim.threaded), _place_words(claim.many)
+    if not claim.threaded.cells:
+        return message("{place} was not measured, so there is nothing to compare", place=threaded)
+    sides = [(many, many, claim.over_many)]
+    if claim.load != NO_LOAD:  # the notes say that the single process has as many threads
+        sides = [(_place_words(Place(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
+    ratios = [
+        message("{ratio} times that of {place}", ratio=estimate(ratio, hundredths), place=brief)
+        for brief, _, ratio in sides
+        if ratio
+    ]
+    absent = [place for _, place, ratio in sides if not ratio]
+    clause = message("nothing can be compared with {place}", place=threaded)
+    if ratios:
+        clause = message("the throughput of {place} is {ratios}", place=threaded, ratios=listed(ratios, last=AND))
+    if claim.over_many and claim.memory:
+        memory = estimate(claim.memory, hundredths)
+        clause = message("{clause}, with {ratio} times their memory", clause=clause, ratio=memory)
+    if not claim.is_same_version:
+        clause = message("{clause} (another version: this is version and lock together)", clause=clause)
+    if absent:
+        clause = message("{clause}; not measured in the same blocks: {places}", clause=clause, places=listed(absent))
+    return clause
+
+
+def _sides(claim: Claim) -> dict[str, Any]:
+    return {"threaded": _place_words(claim.threaded), "many": _place_words(claim.many)}
+
+
+def _crossing_words(swept: Sequence[Claim]) -> Message:
+    """Return from which load on the one process serves more than the many."""
+    sides = _sides(swept[0])
+    loads = [claim.load for claim in swept]
+    ahead = [claim.load for claim in swept if claim.leader is claim.threaded]
+    ratios = [(claim.over_many, claim.load) for claim in swept if claim.over_many]
+    best, load = max((ratio.value, load) for ratio, load in ratios)
+    if all(ratio.is_range for ratio, _ in ratios):
+        few = FEWEST_FOR_INTERVAL
+        return message("fewer than {count} blocks cannot show whether {threaded} overtakes {many}.", count=few, **sides)
+    if all(claim.leader is claim.many for claim in swept):
+        return message(
+            "{threaded} never overtakes {many} within the sweep; at best it serves {ratio:.2f} times as much, at "
+            "CALC_TARGET {load}.", **sides, ratio=best, load=load,
+        )  # fmt: skip
+    if not ahead:
+        return message(
+            "{threaded} is not shown to overtake {many} within the sweep; at best it serves {ratio:.2f} times as much, "
+            "at CALC_TARGET {load}.", **sides, ratio=best, load=load,
+        )  # fmt: skip
+    if ahead == loads:
+        return message(
+            "{threaded} serves more than {many} at every CALC_TARGET of the sweep, {low} to {high}.",
+            **sides, low=loads[0], high=loads[-1],
+        )  # fmt: skip
+    if ahead == loads[-len(ahead) :]:
+        return message(
+            "{threaded} overtakes {many} between CALC_TARGET {low} and {high}.",
+            **sides, low=loads[-len(ahead) - 1], high=ahead[0],
+        )  # fmt: skip
+    return message(
+        "{threaded} serves more than {many} at CALC_TARGET {ahead} of {swept}.",
+        **sides, ahead=listed(ahead), swept=listed(loads),
+    )  # fmt: skip
+
+
+def _lower_bound(claimed: Sequence[Claim], cores: int) -> list[Message]:
+    """Return that clients are too few, if so: a process has no more requests under way than there are clients."""
+    few = [claim for claim in claimed if claim.clients < min(claim.threaded.threads, cores)][:1]
+    return [
+        traced(
+            plural(
+                "{count} client keeps no more than {count} request under way at one process, fewer than it could serve "
+                "at once: the figures of {shape} are a lower bound. Raise NUM_CLIENTS.",
+                "{count} clients keep no more than {count} requests under way at one process, fewer than it could "
+                "serve at once: the figures of {shape} are a lower bound. Raise NUM_CLIENTS.",
+                count=claim.clients,
+                shape=claim.threaded.shape,
+            ),
+            _cells_of(claimed),
+        )
+        for claim in few
+    ]
+
+
+def _ran_otherwise(every: Sequence[Topology]) -> list[Message]:
+    """Return what ran of each place that did not run as it was told, and the shares of uneven event loops."""
+    places = [place for topology in every for place in topology.all_places]
+    uneven = [
+        (place, message("{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
+                        arm=place.arm, shape=place.shape, count=count, share=share))
+        for place in places
+        for count, share in [loop_share(place.cells)]
+        if count > 1 and share * count > UNEVEN
+    ]  # fmt: skip
+    otherwise = [
+        (place, message("{arm}: asked for {asked} (processes x threads), runs as {shape}, and is compared as that.",
+                        arm=place.arm, asked=shape_text(place.asked), shape=place.shape))
+        for place in places
+        if place.asked
+    ]  # fmt: skip
+    return [traced(sentence, of_cells(place.cells)) for place, sentence in uneven + otherwise]
+
+
+# ---- figures -------------------------------------------------------------------------------------------------------
+
+
+def _across(label: Message, names: Sequence[str]) -> Axis:
+    """Return an axis with these names, one after the other."""
+    ticks = tuple((float(x), name) for x, name in enumerate(names))
+    return Axis(label=label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
+
+
+def _cells(place: Place) -> str:
+    return of_cells(place.cells)
+
+
+def _figure(key: str, topology: Topology, view: View) -> Figure:
+    """Return throughput by shape, a panel for each load."""
+    ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
+    shapes = list(dict.fromkeys(place.shape for place in ordered))
+
+    def curve(arm: str, places: Sequence[Place]) -> Curve:
+        spots = [
+            Spot(shapes.index(place.shape), [*map(requests_per_s, place.cells)], _cells(place), f"{arm}, {place.shape}")
+            for place in places
+            if place.arm == arm
+        ]
+        return line(arm, view.looks[arm], sorted(spots, key=attrgetter("place")), whole)
+
     return Figure(
-        key=f"topology-{place}",
+        key=key,
         title=topology.label or message("Throughput by processes x threads"),
         caption=message("Requests answered in a second by processes x threads. More is better."),
         panels=tuple(
             Panel(
-                title=verbatim(load_text(load)),
-                across=across,
-                up=Axis(label=RATE, low=0.0, high=1.05 * _most(places)),
-                curves=tuple(_curve(name, places, order, view) for name in dict.fromkeys(p.arm for p in places)),
+                title=verbatim(_load_text(load)),
+                across=_across(SHAPES, shapes),
+                up=Axis(
+                    label=RATE,
+                    low=0.0,
+                    high=1.05 * max(requests_per_s(cell) for place in places for cell in place.cells),
+                ),
+                curves=tuple(curve(arm, places) for arm in dict.fromkeys(place.arm for place in places)),
             )
-            for load, places in loads.items()
+            for load, places in topology.places.items()
         ),
-        table=_table(loads, view),
+        table=_table(topology, view),
     )
 
 
-def _most(places: Sequence[Place]) -> float:
-    return max((requests_per_s(cell) for place in places for cell in place.cells), default=1.0)
+def _table(topology: Topology, view: View) -> Table:
+    """Return all places by load. What ran, p99 and CPU time are shown if the processes were counted."""
+    cols: list[Col[Place]] = [
+        arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
+        col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
+        col(RUNS_AS, _ran_as, whole),
+        col(RATE, attrgetter("requests_per_s"), whole, _cells, "requests_per_s"),
+        col(P99, methodcaller("middle", lambda cell: cell.latency.get("p99_ns")), microseconds, _cells),
+        col(CPU, methodcaller("middle", lambda cell: per_request(cpu_ns(cell.services), cell)), microseconds, _cells),
+        col(MEMORY, methodcaller("middle", lambda cell: memory_bytes(cell.services)), mib, _cells, "memory services"),
+        col(message("blocks"), lambda place: len(place.cells), whole),
+    ]
+    if not any(map(_ran_as, topology.all_places)):
+        cols = [one for one in cols if one.column.head not in (RUNS_AS, P99, CPU)]
+    groups = ((verbatim(_load_text(load)), places) for load, places in topology.places.items())
+    return table(message("Topologies"), cols, groups)
 
 
-def _curve(name: str, places: Sequence[Place], order: Mapping[str, float], view: View) -> Curve:
-    mine = sorted((place for place in places if place.arm == name), key=lambda place: order[place.shape])
-    marks = tuple(
-        Mark(
-            x=order[place.shape],
-            y=requests_per_s(cell),
-            tip=tip(f"{place.arm}, {place.shape}", whole(requests_per_s(cell))),
-            cells=of_cells(place.cells),
-        )
-        for place in mine
-        for cell in place.cells
-    )
-    line = tuple((order[place.shape], place.requests_per_s) for place in mine)
-    return Curve(name=name, look=view.looks[name], line=line, marks=marks)
+def _ran_as(place: Place) -> str:
+    counted = ran(place.cells)
+    return shape_text(counted) if counted else ""
 
 
-def _table(loads: Mapping[int, Sequence[Place]], view: View) -> Table:
-    is_counted = any(place.ran for of in loads.values() for place in of)
-    shapes, costs = ((SHAPES, RUNS_AS), COSTS) if is_counted else ((SHAPES,), ())
-    numbers = (*shapes, RATE, *costs, message("memory [MiB]"), message("blocks"))
-    named = groups(
-        (verbatim(load_text(load)), (_line(place, view, is_counted=is_counted) for place in of))
-        for load, of in loads.items()
-    )
-    return Table(name=message("Topologies"), columns=columns([RUNTIME], numbers), groups=named)
-
-
-def _line(place: Place, view: View, *, is_counted: bool) -> Line:
-    cells = of_cells(place.cells)
-    return (
-        arm(place.arm, view.looks[place.arm], cells),
-        words(shape_text(place.asked) if place.asked else place.shape),
-        *([words(place.ran)] if is_counted else []),
-        number(place.requests_per_s, whole, cells, "requests_per_s"),
-        *([number(place.p99_ns, microseconds, cells), number(place.cpu_ns, microseconds, cells)] if is_counted else []),
-        number(place.memory_bytes, mib, cells, "memory services"),
-        number(len(place.cells), whole),
-    )
-
-
-def _crossover(crossed: Sequence[Crossing], view: View) -> Figure:
-    """The ratio of throughputs by load, a curve for each free-threaded arm."""
-    loads = sorted({load for crossing in crossed for load in crossing.loads})
-    order = {load: float(x) for x, load in enumerate(loads)}
-    curves = [(crossing.claims[0].label, _ratio_curve(crossing, order, view)) for crossing in crossed]
-    values = [y for _, curve in curves for mark in curve.marks for y in (mark.y, mark.low, mark.high) if y]
-    across = Axis(
-        label=verbatim(LOAD),
-        low=-MARGIN,
-        high=len(loads) - 1 + MARGIN,
-        ticks=tuple((x, f"{load:,}") for load, x in order.items()),
-    )
+def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
+    """Return the ratio of throughputs by load, a curve for each free-threaded arm."""
+    title = message("Crossover over CALC_TARGET")
+    loads = sorted({claim.load for swept in crossed for claim in swept})
+    ratios = [claim.over_many for swept in crossed for claim in swept if claim.over_many]
+    values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
     up = Axis(label=message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
+    cols: list[Col[Claim]] = [
+        arm_col(RUNTIME, attrgetter("threaded.arm"), view.looks, _both),
+        col(verbatim(LOAD), attrgetter("load"), whole),
+        col(message("of threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
+            lambda claim: _cells(claim.threaded), "requests_per_s"),
+        col(message("of processes [requests/s]"), attrgetter("many.requests_per_s"), whole,
+            lambda claim: _cells(claim.many), "requests_per_s"),
+        col(message("Ratio [95 %]"), attrgetter("over_many"), hundredths, _both, "throughput_ratio"),
+        col(message("serves more"), lambda claim: claim.leader.shape if claim.leader else message("neither")),
+    ]  # fmt: skip
+    heads = [about(message("{threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(
         key="crossover",
-        title=message("Crossover over CALC_TARGET"),
+        title=title,
         caption=message("One process of many threads over many processes of one thread: throughput ratio by load."),
         panels=tuple(
             Panel(
                 title=label,
-                across=across,
+                across=_across(verbatim(LOAD), [f"{load:,}" for load in loads]),
                 up=up,
-                curves=tuple(curve for name, curve in curves if name == label),
+                curves=tuple(_ratio_curve(swept, loads, view) for swept in same),
                 level=1.0,
             )
-            for label in dict.fromkeys(name for name, _ in curves)
+            for label, same in groupby(crossed, lambda swept: swept[0].label)
         ),
-        table=_ratios(crossed, view),
-    )
-
-
-def _ratio_curve(crossing: Crossing, order: Mapping[int, float], view: View) -> Curve:
-    name = crossing.claims[0].threaded.arm
-    marks = tuple(
-        _ratio_mark(claim, claim.over_many, order[claim.load]) for claim in crossing.claims if claim.over_many
-    )
-    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=marks)
-
-
-def _ratio_mark(claim: Claim, log_ratio: Estimate, x: float) -> Mark:
-    ratio = log_ratio.ratio
-    is_bounded = isfinite(ratio.high)
-    return Mark(
-        x=x,
-        y=ratio.value,
-        tip=hundredths(ratio.value),
-        cells=_both(claim),
-        low=ratio.low if is_bounded else None,
-        high=ratio.high if is_bounded else None,
+        table=table(title, cols, zip(heads, crossed, strict=True)),
     )
 
 
@@ -203,30 +334,13 @@ def _both(claim: Claim) -> str:
     return of_cells([*claim.many.cells, *claim.threaded.cells])
 
 
-def _ratios(crossed: Sequence[Crossing], view: View) -> Table:
-    """A group for each crossing."""
-    rates = (message("of threads [requests/s]"), message("of processes [requests/s]"))
-    heads = (verbatim(LOAD), *rates, message("Ratio [95 %]"))
-    return Table(
-        name=message("Crossover over CALC_TARGET"),
-        columns=(*columns([RUNTIME], heads), Column(head=message("serves more"))),
-        groups=groups((_pair(each.claims[0]), (_ratio_line(claim, view) for claim in each.claims)) for each in crossed),
-    )
-
-
-def _pair(claim: Claim) -> Message:
-    sides = message("{threaded} / {many}", threaded=place_words(claim.threaded), many=place_words(claim.many))
-    return about(sides, claim.label)
-
-
-def _ratio_line(claim: Claim, view: View) -> Line:
-    threaded, many = of_cells(claim.threaded.cells), of_cells(claim.many.cells)
-    ratio = claim.over_many.ratio if claim.over_many else None
-    return (
-        arm(claim.threaded.arm, view.looks[claim.threaded.arm], _both(claim)),
-        number(claim.load, whole),
-        number(claim.threaded.requests_per_s, whole, threaded, "requests_per_s"),
-        number(claim.many.requests_per_s, whole, many, "requests_per_s"),
-        estimated(ratio, hundredths, _both(claim), "throughput_ratio"),
-        words(claim.leader.shape if claim.leader else message("neither")),
-    )
+def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
+    """Return the ratios of one arm, with their intervals if these have ends."""
+    marks = []
+    for claim in swept:
+        if ratio := claim.over_many:
+            low, high = (ratio.low, ratio.high) if ratio.high < inf else (None, None)
+            x, shown = float(loads.index(claim.load)), hundredths(ratio.value)
+            marks.append(Mark(x=x, y=ratio.value, tip=shown, cells=_both(claim), low=low, high=high))
+    name = swept[0].threaded.arm
+    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=tuple(marks))

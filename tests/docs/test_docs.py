@@ -33,12 +33,13 @@ from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
 from reports.compare.members import MACHINE, METHOD
 from reports.facts.comparisons import Comparison
+from reports.facts.costs import MORE, TIMES
 from reports.facts.figures import FIGURES
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from reports.statistics.verdict import MARGIN, Word
-from reports.topics import comparisons, costs, limit, memory, sweeps, topology
+from reports.topics import comparisons, limit, memory, sweeps, topology
 from reports.view import View
 from tests.docs.pages import (
     DOCS,
@@ -242,7 +243,7 @@ def test_sections_and_columns_of_a_report_are_explained() -> None:
     page, view = DOCS / "evidence.md", View(every_chapter())
     for topic in (limit, memory, sweeps, topology):
         assert f"\n## {topic.section(view).title}\n" in page.read_text()
-    heads = {str(head) for head, _ in (*costs.TIMES.values(), *costs.MORE.values())}
+    heads = {str(cost.head) for cost in (*TIMES, *MORE)}
     assert heads == {*named(page, "Where the time goes")} - {"system", "runtime", *get_args(StepName)}
     tables = comparisons.section(view).tables
     shown = {str(column.head).lower() for table in tables for column in table.columns if not column.is_strip}

@@ -15,7 +15,6 @@ from reports.several import side_by_side
 from reports.terminal.audit import audit_document
 from reports.terminal.stress import stress_document
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.facts import test_falls as falls
 from tests.reports.facts.timed_cells import steady
 from tests.reports.http_sample import story_run
 from tests.reports.reading import every_chapter, record_with_aa
@@ -27,6 +26,7 @@ from tests.reports.topics import test_league as league
 from tests.reports.topics import test_loadgen as loadgen
 from tests.reports.topics import test_locks as locks
 from tests.reports.topics import test_pauses as pauses
+from tests.reports.topics import test_sweeps as sweeps
 from tests.reports.topics import test_waits as waits
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,7 +115,7 @@ RUNS: Mapping[str, Callable[[], Run]] = {
     "failed-and-invalid": _failed_and_invalid,
     "again": lambda: replace(record_with_aa(3), cells=[one for one in record_with_aa(3).cells if one.system in "12"]),
     "every-chapter": every_chapter,
-    "sweep": lambda: falls.swept(blocks=6),
+    "sweep": lambda: sweeps.swept(blocks=6),
     "own-service-one-block": _own_service,
     "several-hosts": _several_hosts,
     "profiles": _profiles,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from core.result import CellResult
-from reports.facts.costs import costs_of, median_costs, saturation
-from tests.reports.sample import MS, cell_of, faulty, measured
+from reports.facts.costs import CALC, MORE, TIMES, USER, saturation
+from tests.reports.sample import MS, cell_of, measured
 
 CELL = cell_of("2", "3.14t", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 500})
 
@@ -37,18 +37,15 @@ def result(**more: Any) -> CellResult:
 
 def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
     silent = {name: value for name, value in process().items() if name not in ("run_queue_ns", "pss_bytes")}
-    costs = costs_of(result(services=[silent]))
-    assert (costs.calc, costs.waiting, costs.service_run_queue, costs.service_pss) == (None, None, None, None)
-    assert (costs.service_user, costs.client_run_queue) == (20.0, 10.0)
+    costs = {cost.name: cost.read(result(services=[silent])) for cost in (*TIMES, *MORE)}
+    assert [costs[name] for name in ("calc", "waiting", "service_run_queue", "service_pss")] == [None] * 4
+    assert (costs["service_user"], costs["client_run_queue"]) == (20.0, 10.0)
 
 
-def test_several_blocks_give_the_median_of_those_that_are_ok() -> None:
-    """A block that does not say is left out of that median alone."""
+def test_a_block_that_does_not_say_is_left_out_of_that_median_alone() -> None:
     spent: Sequence[tuple[int, Mapping[str, int]]] = ((10, {"calc_ns": 10 * MS}), (30, {}), (90, {"calc_ns": 20 * MS}))
     cells = [result(services=[process(cpu_user_ns=one * MS)], **more) for one, more in spent]
-    costs = median_costs([*cells, faulty(CELL, 4, "failed", "why")])
-    assert costs is not None
-    assert (costs.calc, costs.service_user) == (15.0, 30.0)
+    assert (CALC.of(cells), USER.of(cells)) == (15.0, 30.0)
 
 
 # ---- saturation ----------------------------------------------------------------------------------------------------

@@ -1,32 +1,59 @@
-"""Sweeps and latencies: panels, axes, lines and marks."""
+"""Sweeps: axes, and whether throughput falls at the end of those whose throughput is known."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
-from core.cell import Value
+import pytest
+
 from core.result import Run
-from reports.document.model import Figure
 from reports.topics.sweeps import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.sweeps import served
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 
-def swept(name: str, values: Sequence[Value], system: str = "4") -> Run:
+def test_none_has_its_place_after_the_numbers() -> None:
     cells = [
-        measured(cell_of(system, runtime, {**SMALL, name: value}), block, [place * 100 * MS + block * MS])
-        for place, value in enumerate(values, 1)
+        measured(cell_of("2", runtime, {**SMALL, "NUM_MAX_CONNS": value}), block, [place * 100 * MS + block * MS])
+        for place, value in enumerate((None, 4, 1), 1)
         for runtime in ("3.11", "3.14t")
         for block in (1, 2)
     ]
-    return run_of(cells, blocks=2)
-
-
-def figure(run: Run) -> Figure:
-    (drawn,) = section(View(run)).figures
-    return drawn
-
-
-def test_none_has_its_place_after_the_numbers() -> None:
-    (panel,) = figure(swept("NUM_MAX_CONNS", [None, 4, 1], system="2")).panels
+    (figure,) = section(View(run_of(cells, blocks=2))).figures
+    (panel,) = figure.panels
     assert [text for _, text in panel.across.ticks] == ["1", "4", "none"]
+
+
+def peaked(n: int, sigma: float = 0.05, kappa: float = 0.01) -> float:
+    """Universal Scalability Law: has its most at sqrt((1 - sigma) / kappa), 9.7."""
+    return 1000 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
+
+
+def swept(rate: Callable[[int], float] = peaked, *, blocks: int = 12) -> Run:
+    fixed = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 25}
+    cells = [
+        served("3.14t", block, rate(n), {**fixed, "NUM_WORKERS_PER_API_SERVICE": n}, system="4")
+        for n in (1, 2, 4, 8, 16, 25)
+        for block in range(1, blocks + 1)
+    ]
+    return run_of(cells, name="scaling", runtimes=["3.14t"])
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        # without noise 8 workers serve 8000 / 1.91 = 4,188/s, and 25 serve 25,000 / 8.2 = 3,049/s: 0.73 of it
+        (swept(), "throughput falls again: at the largest value, 25, it is 0.73 [0.73, 0.73] of the throughput at 8."),
+        (swept(blocks=8), "throughput falls again: at the largest value, 25, it is 0.73 [0.73, 0.73] of the thr"),
+        (swept(blocks=6), "throughput at the largest value, 25, is not shown to be lower than at any smaller value."),
+    ],
+)
+def test_a_fall_is_told_from_the_value_with_the_most_if_blocks_are_enough_for_the_family(run: Run, says: str) -> None:
+    (sentence,) = map(str, section(View(run)).sentences)
+    assert sentence.startswith(f"NUM_WORKERS_PER_API_SERVICE, 3.14t: {says}")
+
+
+def test_throughput_that_only_falls_has_its_most_at_1() -> None:
+    (sentence,) = map(str, section(View(swept(lambda n: peaked(n, sigma=0.99, kappa=0.05)))).sentences)
+    assert sentence.endswith("of the throughput at 1.")
