@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from time import monotonic
 
-from lab.gil.elf import Build
+from lab.gil.elf import PythonBuild
 from lab.gil.memory import build_of, gil_in_memory
 from lab.python.interpreters import Interpreter, ask, scrubbed_environment
 from lab.python.trust import may_execute, run_trusted
@@ -59,7 +59,7 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
     return PythonProcess(label=build.label, gil_enabled=enabled)
 
 
-def _gil_enabled(pid: int, executable: Path, build: Build, ask_s: float) -> bool | None:
+def _gil_enabled(pid: int, executable: Path, build: PythonBuild, ask_s: float) -> bool | None:
     if not build.free_threaded:
         return True
     enabled = gil_in_memory(pid)
@@ -71,11 +71,11 @@ def _gil_enabled(pid: int, executable: Path, build: Build, ask_s: float) -> bool
 _INTERPRETERS: dict[tuple[Path, int, int], Interpreter] = {}
 
 
-def _build(executable: Path) -> Build | None:
+def _build(executable: Path) -> PythonBuild | None:
     interpreter = _interpreter(executable)
     if interpreter is None:
         return None
-    return Build(version=interpreter.facts["version"], free_threaded=interpreter.facts["gil_disabled_build"])
+    return PythonBuild(version=interpreter.facts["version"], free_threaded=interpreter.facts["gil_disabled_build"])
 
 
 def _interpreter(executable: Path) -> Interpreter | None:

@@ -8,7 +8,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from core.messages import NOTHING, Message, chained, message, plural
-from lab.profile.frames import NOBODY, Place
+from lab.profile.frames import NOBODY, SourceLine
 from lab.profile.locks import LockFacts, Waiting
 from lab.profile.waits import UNREAD
 
@@ -17,7 +17,7 @@ LEAST_SAMPLES = 20  # of stops, which are counted themselves
 STUDENT_95 = 2.093  # of the t distribution with PARTS - 1 degrees of freedom
 MOST_LINES = 20
 _LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3\.\d+t?)/")
-_NOWHERE = Place(file="", line=0, function="")
+_NOWHERE = SourceLine(file="", line=0, function="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ def short(file: str) -> str:
     return _LIBRARY.sub("", file) if _LIBRARY.match(file) else file.rpartition("/")[2]
 
 
-def caller(stack: Sequence[Place]) -> Place:
+def caller(stack: Sequence[SourceLine]) -> SourceLine:
     """The nearest frame of another file than the innermost's."""
     return next((place for place in stack if place.file != stack[0].file), _NOWHERE)
 

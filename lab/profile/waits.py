@@ -116,7 +116,7 @@ Read = TypeVar("Read", Stack, Owner)
 
 
 class Held(NamedTuple):
-    """What a sample of a waiting thread is of: whose mutex (PythonProcess.owner, UNREAD; "" of a stop), where and when.
+    """What a sample of a waiting thread is of: whose mutex (StackReader.owner, UNREAD; "" of a stop), where and when.
 
     part: which of the successive times of the same length that all samples are divided into
     """
