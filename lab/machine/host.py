@@ -109,16 +109,14 @@ def _quota(reader: Reader, folder: str) -> float | None:
 
 
 def quota_stalled_ns(reader: Reader) -> int | None:
-    """Return how long the quota has held our threads back.
+    """Return how long quotas have held our threads back, those of the groups above ours included.
 
     Source: docs.kernel.org; cpu.stat holds throttled_usec in cgroup v2, throttled_time in ns in v1.
     """
-    for folder in _cpu_cgroups(reader):
-        counters = reader.table(f"{folder}/cpu.stat")
-        for name, unit_ns in (("throttled_usec", 1000), ("throttled_time", 1)):
-            if (stalled := number(counters.get(name))) is not None:
-                return stalled * unit_ns
-    return None
+    counters = [reader.table(f"{folder}/cpu.stat") for folder in _cpu_cgroups(reader)]
+    stalled_us = [us for one in counters if (us := number(one.get("throttled_usec"))) is not None]
+    stalled_ns = [ns for one in counters if (ns := number(one.get("throttled_time"))) is not None]
+    return sum(stalled_us) * 1000 + sum(stalled_ns) if stalled_us or stalled_ns else None
 
 
 def _cpu_cgroups(reader: Reader) -> list[str]:
