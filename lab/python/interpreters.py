@@ -102,8 +102,8 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 def all_found() -> list[Interpreter]:
     """Every CPython of at least 3.11 on this machine, by name, the best of each name first."""
     by_name = _found(range(OLDEST_MINOR, 100))
-    names = sorted(by_name, key=lambda name: (_minor(name), name))
-    return [interpreter for name in names for interpreter in (_best(by_name[name]), *by_name[name][1:])]
+    ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
+    return [interpreter for same in ranked for interpreter in (_best(same), *same[1:])]
 
 
 def missing(name: str) -> Message:
@@ -142,10 +142,16 @@ def refused(names: Iterable[str]) -> list[Message]:
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
     """Download the interpreters of these runtimes with uv; a message for each that failed."""
-    failures = {
-        name: _install(name, timeout_s) for name in dict.fromkeys(RuntimeName.parse(name).interpreter for name in names)
-    }
-    return [_not_installed(name, reason) for name, reason in failures.items() if reason]
+    wanted = dict.fromkeys(RuntimeName.parse(name).interpreter for name in names)
+    return [
+        message(
+            "Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}",
+            name=name,
+            reason=reason,
+        )
+        for name in wanted
+        if (reason := _install(name, timeout_s))
+    ]
 
 
 def scrubbed_environment() -> dict[str, str]:
@@ -170,24 +176,13 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
     except (ValueError, KeyError, TypeError):
         return None
     real = Path(os.path.realpath(itself if itself.is_file() else executable))
-    return Interpreter(name=name, executable=real, source=source, facts=facts)
+    return Interpreter(name=str(name), executable=real, source=source, facts=facts)
 
 
-def name_of(facts: Mapping[str, Any]) -> str:
-    """What an interpreter with these facts is called: 3.14, or 3.14t of the free-threaded build."""
-    return ".".join(str(facts["version"]).split(".")[:2]) + "t" * bool(facts["gil_disabled_build"])
-
-
-def _not_installed(name: str, reason: Message) -> Message:
-    return message(
-        "Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}",
-        name=name,
-        reason=reason,
-    )
-
-
-def _minor(name: str) -> int:
-    return RuntimeName.parse(name).minor
+def name_of(facts: Mapping[str, Any]) -> RuntimeName:
+    """Return what an interpreter with these facts is called: 3.14, or 3.14t of the free-threaded build."""
+    version = ".".join(str(facts["version"]).split(".")[:2])
+    return RuntimeName(version=version, free_threaded=bool(facts["gil_disabled_build"]))
 
 
 def _best(ranked: Sequence[Interpreter]) -> Interpreter:
@@ -205,7 +200,7 @@ def _checked(name: RuntimeName, path: Path) -> Interpreter:
     if interpreter is None:
         raise _unfit(name, path, message("it did not answer as a CPython does"))
     if not interpreter.is_named(name):
-        version, build = str(interpreter.facts["version"]), _build(RuntimeName.parse(interpreter.name))
+        version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
         raise _unfit(name, path, message("it is CPython {version}, {build}", version=version, build=build))
     if name.jit_enabled and not interpreter.has_jit:
         raise _unfit(name, path, message("it was built without a JIT"))
@@ -241,7 +236,7 @@ def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
         distinct.setdefault(answer.executable, answer)
     by_name: dict[str, list[Interpreter]] = {}
     for interpreter in sorted(distinct.values(), key=_preference):
-        if _minor(interpreter.name) in minors:
+        if name_of(interpreter.facts).minor in minors:
             by_name.setdefault(interpreter.name, []).append(interpreter)
     return by_name
 
