@@ -41,7 +41,7 @@ class Perf:
         """Record, and read it afterwards."""
         file = self._sandbox.folder / "perf.data"
         try:
-            with perf.Recording(pid, file, self._sandbox.process_group):
+            with perf.recording(pid, file, self._sandbox.process_group):
                 yield
             self.facts = perf.hottest(file)
         finally:
