@@ -6,6 +6,7 @@ Other contents stand beside it, so that no run has its packages swapped; whoever
 import hashlib
 import os
 import shutil
+import subprocess
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import metadata
@@ -14,14 +15,14 @@ from time import sleep
 
 from core.errors import GilscopeError
 from core.files import put
-from lab import locks
-from lab.environments import build, recipes
+from lab import locks, processes
+from lab.environments import recipes
 from lab.environments.recipes import Contents
 from lab.environments.requirements import Requirements, name_of
 from lab.environments.requirements import read as read_requirements
 from lab.folders import empty
 from lab.python import uv
-from lab.python.interpreters import Interpreter
+from lab.python.interpreters import Interpreter, scrubbed_environment
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
@@ -160,7 +161,7 @@ def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str,
     """
     empty(place)
     for command in _commands(interpreter.executable, contents, place):
-        failure = uv.failure(partial(build.run, command, lock, MAKE_TIMEOUT_S))
+        failure = uv.output_of(partial(run_build, command, lock, MAKE_TIMEOUT_S))[1]
         if failure:
             shutil.rmtree(place, ignore_errors=True)
             raise EnvironmentFailed(
@@ -171,6 +172,18 @@ def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str,
                 reason=failure,
             )
     (place / STAMP_FILE).write_text(stamp)
+
+
+def run_build(
+    command: Sequence[str], lock: int, timeout_s: float, folder: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command that builds an environment, a wheel or a program to its end, in *folder*; what it said.
+
+    It inherits *lock* (lab.locks): should this process be killed, the next builder waits until the command has ended.
+    Raises subprocess.TimeoutExpired, and OSError if it does not run.
+    """
+    variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment() | {"NO_COLOR": "1"}
+    return processes.run(command, timeout_s, variables, folder=folder, pass_fds=(lock,))
 
 
 def _prune(place: Path) -> None:
@@ -184,7 +197,7 @@ def _prune(place: Path) -> None:
 
 
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:
-    """Commands that make the environment. build.run() has uv compile packages, so that no measured start does."""
+    """Commands that make the environment. run_build() has uv compile packages, so that no measured start does."""
     python = str(_python(place))
     program = uv.find()
     if program is None:

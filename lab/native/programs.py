@@ -15,7 +15,7 @@ from core.errors import BadInput, GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
-from lab.environments.build import run
+from lab.environments.environment import run_build
 from lab.locks import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 
@@ -225,7 +225,7 @@ def _run(build: Build, lock: int) -> Message:
     for command in build.commands:
         line = " ".join(command)
         try:
-            done = run(command, lock, BUILD_TIMEOUT_S, build.folder)
+            done = run_build(command, lock, BUILD_TIMEOUT_S, build.folder)
         except subprocess.TimeoutExpired as late:
             return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
         except OSError as error:

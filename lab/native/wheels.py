@@ -11,8 +11,7 @@ from pathlib import Path
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
-from lab.environments import build
-from lab.environments.environment import EnvironmentFailed
+from lab.environments.environment import EnvironmentFailed, run_build
 from lab.folders import empty
 from lab.locks import locked
 from lab.native.programs import broken, copy_sources, lacking, missing_library, store_reason, stored_reason
@@ -154,7 +153,7 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
     empty(place)
     copy_sources()
     try:
-        done = build.run(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
+        done = run_build(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
         reason = broken(message("it did not end within {limit_s:g} s", limit_s=late.timeout))
     else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.messages import NOTHING, Message, chained, message, plural
 from lab.profile.frames import NOBODY, SourceLine
+from lab.profile.hotspots import percent
 from lab.profile.locks import LockFacts, Waiting
 from lab.profile.waits import UNREAD
 
@@ -31,12 +32,8 @@ class LockReport:
     def to_json(self) -> dict[str, Any]:
         """Lines with their shares, the sentence, and the sums that both come from."""
         facts = self.facts
-        sums = (
-            *("watched_ns", "waiting_ns", "stops", "stopping_ns", "stood_ns", "cpu_samples", "count_share"),
-            *("waiting_cpu_share", "lost"),
-        )
         return {
-            **{name: getattr(facts, name) for name in sums},
+            **{name: value for name, value in vars(facts).items() if name not in ("waits", "stopping")},
             "requests": round(self.requests),
             "in_flight_ns": round(self.in_flight_ns),
             "contended": _lines(facts.waits, facts.waiting_ns / max(1.0, self.in_flight_ns)),
@@ -51,7 +48,7 @@ class LockReport:
             findings = [
                 message(
                     "no contended lock, stop of all threads or counting of shared references takes {share}",
-                    share=_percent(LEAST_SHARE),
+                    share=percent(LEAST_SHARE),
                 )
             ]
         if self.facts.lost:
@@ -68,7 +65,7 @@ class LockReport:
             "of the time; {of_these} of the waiting for that is {place}",
             stops=_figure(facts.stops / max(1.0, self.requests)),
             length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
-            share=_percent(min(1.0, share)),
+            share=percent(min(1.0, share)),
             of_these=_percent_of_first(facts.stopping),
             place=_at(facts.stopping[0]),
         )
@@ -83,9 +80,9 @@ class LockReport:
         return message(
             "requests wait for contended locks in {share} [{low}, {high}] of their time; {of_these} of it for {owner} "
             "{place}",
-            share=_percent(min(1.0, share)),
-            low=_percent(min(1.0, share - margin)),
-            high=_percent(min(1.0, share + margin)),
+            share=percent(min(1.0, share)),
+            low=percent(min(1.0, share - margin)),
+            high=percent(min(1.0, share + margin)),
             of_these=_percent_of_first(self.facts.waits),
             owner=owner(self.facts.waits[0].owner),
             place=_at(self.facts.waits[0]),
@@ -96,7 +93,7 @@ class LockReport:
             return NOTHING
         return message(
             "at least {share} of CPU time goes into reference counts of objects that threads share",
-            share=_percent(self.facts.count_share),
+            share=percent(self.facts.count_share),
         )
 
 
@@ -134,26 +131,28 @@ def _relative_margin(lines: Sequence[Waiting]) -> float:
 
 
 def _percent_of_first(lines: Sequence[Waiting]) -> str:
-    return _percent(lines[0].samples / max(1, sum(line.samples for line in lines)))
+    return percent(lines[0].samples / max(1, sum(line.samples for line in lines)))
 
 
 def _figure(value: float) -> str:
     return f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
-
-
 def _at(waiting: Waiting) -> Message:
     if not waiting.stack:
         return message("outside of Python")
-    line, above = waiting.stack[0], caller(waiting.stack)
-    here = message("{file}:{line} in {function}", file=short(line.file), line=line.line, function=line.function)
+    here, above = _in_words(waiting.stack[0]), caller(waiting.stack)
     if not above.file:
         return message("at {here}", here=here)
-    there = message("{file}:{line} in {function}", file=short(above.file), line=above.line, function=above.function)
-    return message("at {here}, called at {there}", here=here, there=there)
+    return message("at {here}, called at {there}", here=here, there=_in_words(above))
+
+
+def _in_words(line: SourceLine) -> Message:
+    return message("{file}:{line} in {function}", **_shown(line))
+
+
+def _shown(line: SourceLine) -> dict[str, Any]:
+    return {**vars(line), "file": short(line.file)}
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
@@ -165,7 +164,7 @@ def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
             "lock": owner(line.owner).to_json(),
             "share": round(min(1.0, share) * line.samples / total, 4),
             "samples": line.samples,
-            "stack": [{"file": short(at.file), "line": at.line, "function": at.function} for at in line.stack],
+            "stack": [_shown(at) for at in line.stack],
         }
         for line in lines[:MOST_LINES]
     ]

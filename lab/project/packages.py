@@ -93,17 +93,11 @@ def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tup
     chosen += [word for name in groups for word in ("--group", name)]
     form = ["--no-hashes", "--no-header", "--no-annotate", "--no-emit-project", "--no-default-groups", "--offline"]
     command = [str(program), "export", "--frozen", *form, *chosen, "--project", str(folder)]
-    outcome: list[str] = []
-
-    def exported() -> Any:
-        done = run(command, EXPORT_TIMEOUT_S, scrubbed_environment() | {"NO_COLOR": "1"}, folder=folder)
-        outcome.append(done.stdout)
-        return done
-
-    failure = uv.failure(exported)
+    environment = scrubbed_environment() | {"NO_COLOR": "1"}
+    lines, failure = uv.output_of(lambda: run(command, EXPORT_TIMEOUT_S, environment, folder=folder))
     if failure:
         raise BadInput("{file} cannot be read: {reason}.", file=str(folder / UV_LOCK), reason=failure)
-    return tuple(_absolute(line.strip(), folder) for line in outcome[0].splitlines() if line.strip())
+    return tuple(_absolute(line.strip(), folder) for line in lines.splitlines() if line.strip())
 
 
 def _absolute(line: str, folder: Path) -> str:

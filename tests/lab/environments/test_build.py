@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.environments.build import run
+from lab.environments.environment import run_build as run
 from lab.locks import locked, take
 
 
