@@ -18,8 +18,7 @@ from lab.environments.requirements import Requirements, name_of
 from lab.environments.resolution import Resolution, Resolved, Resolver, at_once
 from lab.environments.throwaway import BUILD_TIMEOUT_S, Throwaway
 from lab.folders import PrivateFolder
-from lab.gil.imports import Imported, imported
-from lab.gil.switching import switches_on, top_modules
+from lab.gil.switching import Imported, imported, switches_on, top_modules
 from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, needs
 from lab.python import uv
 from lab.python.interpreters import Interpreter

@@ -22,7 +22,7 @@ from lab.gil.audit import (
     audit,
     wanted,
 )
-from lab.gil.imports import Imported
+from lab.gil.switching import Imported
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
