@@ -265,14 +265,23 @@ def _to_run(path: Path) -> Path:
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    for folder in _uv_folders():
-        yield "uv", folder
+    """Return the folders where interpreters may be, each with its source."""
+    program = uv.find()
+    if program is not None:
+        command = [str(program), "python", "dir", "--color", "never"]
+        managed = _output(command, scrubbed_environment(), QUERY_TIMEOUT_S).strip()
+        yield from (("uv", folder) for folder in _matching(managed, "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):
             yield "PATH", Path(text)
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    with suppress(OSError):  # another user's PYENV_ROOT, which may not be entered
-        yield from (("pyenv", folder) for folder in sorted(root.glob("versions/*/bin")))
+    root = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
+    yield from (("pyenv", folder) for folder in _matching(root, "versions/*/bin"))
+
+
+def _matching(root: str | Path, pattern: str) -> list[Path]:
+    with suppress(OSError):  # another user's folder, which may not be entered
+        return sorted(Path(root).glob(pattern)) if root else []
+    return []
 
 
 def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
@@ -283,22 +292,6 @@ def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
     matches = filter(None, map(_FILE_NAME.fullmatch, names))
     paths = [folder / match[0] for match in matches if int(match[1]) in minors]
     return [path for path in paths if path.is_file() and os.access(path, os.X_OK)]
-
-
-def _uv_folders() -> list[Path]:
-    """Folders of the interpreters that uv installed.
-
-    uv gets no PATH: it would start every Python there, one after the other, and PATH is searched here anyway.
-    """
-    program = uv.find()
-    if program is None:
-        return []
-    command = [str(program), "python", "list", "--only-installed", "--offline", "--output-format", "json"]
-    try:
-        entries = json.loads(_output(command, scrubbed_environment() | {"PATH": os.devnull}, QUERY_TIMEOUT_S))
-        return list(dict.fromkeys(Path(entry["path"]).parent for entry in entries if entry["path"]))
-    except (ValueError, KeyError, TypeError):
-        return []
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
