@@ -15,6 +15,7 @@ from core.errors import BadInput, GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
+from lab.digests import files_in
 from lab.environments.environment import run_build
 from lab.locks import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
@@ -22,6 +23,7 @@ from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
+MADE_FOLDERS = ("target", "build", "bin", "wheels")
 BROKEN = "broken"  # code of why a program was not built though its tools are here
 PEERS = ("ab", "wrk", "oha", "hey")
 LAST_LINES = 6
@@ -131,11 +133,9 @@ def missing(name: str) -> Message:
     build = BUILDS[name]
     if build.reason_file.exists():
         return lacking(build.tools) or stored_reason(build.reason_file)
-    return (
-        NOTHING
-        if build.program.exists()
-        else lacking(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
-    )
+    if build.program.exists():
+        return NOTHING
+    return lacking(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
@@ -210,13 +210,7 @@ def _is_current(build: Build) -> bool:
         made_s = build.place.stat().st_mtime
     except OSError:
         return False
-    return all(made_s > path.stat().st_mtime for path in _sources(build.folder))
-
-
-def _sources(folder: Path) -> Iterator[Path]:
-    for here, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name not in ("target", "build", "bin", "wheels")]
-        yield from (Path(here, name) for name in files if name.endswith(SOURCE_KINDS))
+    return all(made_s > os.stat(path).st_mtime for path in files_in(build.folder, SOURCE_KINDS, MADE_FOLDERS))
 
 
 def _run(build: Build, lock: int) -> Message:
