@@ -47,7 +47,7 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class PackageFinding:
     """What an audit says of one package. version: "" if there is none.
 
     direct: whether it was asked for; needed_by: the packages that were, and that need it
@@ -91,7 +91,7 @@ def wanted(packages: Path | Sequence[str]) -> Requirements:
     return asked
 
 
-def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = None) -> list[Finding]:
+def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = None) -> list[PackageFinding]:
     """A finding for each package that is asked for, and for each that these need.
 
     build: what has no wheel is built, and this is called with how far that is
@@ -111,13 +111,13 @@ def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = N
         return _Audit(asked=asked, interpreter=interpreter, resolver=resolver, place=place).findings(build)
 
 
-def document(findings: Sequence[Finding], interpreter: Interpreter) -> dict[str, Any]:
+def document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
     """What `--json` prints, and what reports.audit shows."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
     return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
 
 
-def exit_status(findings: Sequence[Finding]) -> int:
+def exit_status(findings: Sequence[PackageFinding]) -> int:
     """0 if all pass, 3 if one does not."""
     return 0 if all(finding.passes for finding in findings) else 3
 
@@ -141,7 +141,7 @@ class _Audit:
             if not package.is_folder and not self.resolver.fits(package)
         }
 
-    def findings(self, build: Watch | None) -> list[Finding]:
+    def findings(self, build: Watch | None) -> list[PackageFinding]:
         """Of all packages, those that cannot be resolved last."""
         packages = [
             package for package in self.resolution.packages.values() if build is not None or not package.is_folder
@@ -150,7 +150,7 @@ class _Audit:
         absent = {*failures, *(self.without_wheel if build is None else ())}
         findings = at_once(lambda package: self._finding(package, failures, absent), packages)
         unresolved = [
-            Finding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=why),))
+            PackageFinding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=why),))
             for entry, why in self.resolution.failures.items()
         ]
         if not findings and not unresolved and self.resolution.packages:
@@ -168,11 +168,11 @@ class _Audit:
             failures[package.name] = self.place.build(package.requirement, progress)
         return {name: why for name, why in failures.items() if why}
 
-    def _finding(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> Finding:
+    def _finding(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> PackageFinding:
         above = self.resolution.all_needed_by(package.name)
         missing = sorted(name for name in absent if package.name in self.resolution.all_needed_by(name))
         lacks_wheel = package.name in self.without_wheel
-        finding = Finding(
+        finding = PackageFinding(
             package=package.name,
             version=package.version,
             direct=package.direct,
@@ -189,7 +189,7 @@ class _Audit:
             return self._imported(finding, problems)
         return replace(finding, problems=tuple(problems))
 
-    def _imported(self, finding: Finding, problems: list[Problem]) -> Finding:
+    def _imported(self, finding: PackageFinding, problems: list[Problem]) -> PackageFinding:
         installed = self.place.distribution(finding.package)
         assert installed is not None, finding.package
         modules = tuple(top_modules(installed))
@@ -213,11 +213,11 @@ class _Audit:
         )
         return Problem(kind=NO_WHEEL, detail=detail)
 
-    def _left_out(self) -> list[Finding]:
+    def _left_out(self) -> list[PackageFinding]:
         """Entries that their markers leave out for this interpreter."""
         named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
         marked = (name_of(entry) for entry in self.asked.entries if ";" in entry)
-        return [Finding(package=name) for name in marked if name not in named]
+        return [PackageFinding(package=name) for name in marked if name not in named]
 
 
 def _progress(build: Watch, package: Resolved, number: int, total: int) -> Callable[[str], None]:

@@ -23,7 +23,7 @@ _LEVELS = {0xA: "a", 0xB: "b", 0xC: "rc"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
+class ElfSection:
     """A part of the file, and where it is in memory."""
 
     address: int
@@ -77,7 +77,7 @@ def version_text(number: int) -> str:
     return f"{release}{level}{number & 15}" if level else release
 
 
-def sections(descriptor: int) -> dict[bytes, Section]:
+def sections(descriptor: int) -> dict[bytes, ElfSection]:
     """The sections of the file by name; none if it is no ELF of 64 bits."""
     header = _header(descriptor)
     if header is None:
@@ -85,7 +85,8 @@ def sections(descriptor: int) -> dict[bytes, Section]:
     rows = _entries(descriptor, _SECTION, header[8], header[14])
     names = _read(descriptor, rows[header[15]][4], rows[header[15]][5]) if header[15] < len(rows) else b""
     return {
-        names[row[0] :].partition(b"\0")[0]: Section(address=row[3], offset=row[4], size_bytes=row[5]) for row in rows
+        names[row[0] :].partition(b"\0")[0]: ElfSection(address=row[3], offset=row[4], size_bytes=row[5])
+        for row in rows
     }
 
 
@@ -99,7 +100,7 @@ def symbols(descriptor: int, names: Collection[str]) -> dict[str, Symbol]:
 
 
 def _defined(
-    descriptor: int, table: dict[bytes, Section], rows: Section, strings: Section, names: Collection[bytes]
+    descriptor: int, table: dict[bytes, ElfSection], rows: ElfSection, strings: ElfSection, names: Collection[bytes]
 ) -> Iterator[tuple[str, Symbol]]:
     texts = _read(descriptor, strings.offset, strings.size_bytes)
     for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(_read(descriptor, rows.offset, rows.size_bytes)):
@@ -116,7 +117,7 @@ def load_bias(descriptor: int, base: int) -> int:
     return base - min(row[3] for row in _entries(descriptor, _SEGMENT, header[7], header[12]) if row[0] == LOADED)
 
 
-def _offset(table: dict[bytes, Section], address: int) -> int:
+def _offset(table: dict[bytes, ElfSection], address: int) -> int:
     """Return where in the file what is at *address* lies; 0 if it is in no section."""
     for section in table.values():
         if section.address and section.address <= address < section.address + section.size_bytes:

@@ -35,7 +35,7 @@ class RawFrame(NamedTuple):
     copy: int  # of its bytecode: each thread has its own on the free-threaded build
 
 
-class Stack(NamedTuple):
+class ThreadStack(NamedTuple):
     """A thread's frames, innermost first; read from start_ns to end_ns on the monotonic clock."""
 
     tid: int
@@ -69,7 +69,7 @@ class StackReader(PythonMemory):
         self._types: dict[int, str] = {}
         self._variables: dict[int, str] = {}
 
-    def stacks(self) -> Iterator[Stack]:
+    def stacks(self) -> Iterator[ThreadStack]:
         """Of every thread that has a Python stack now."""
         at = self.at
         with suppress(OSError, struct.error):
@@ -80,7 +80,7 @@ class StackReader(PythonMemory):
                 start_ns = monotonic_ns()
                 state = self.read(thread, at["thread.size"])
                 frames = tuple(self._frames(word(state, at["thread.current_frame"])))
-                yield Stack(word(state, at["thread.native_thread_id"]), start_ns, monotonic_ns(), frames)
+                yield ThreadStack(word(state, at["thread.native_thread_id"]), start_ns, monotonic_ns(), frames)
                 thread = word(state, at["thread.next"])
 
     def _frames(self, frame: int) -> Iterator[RawFrame]:

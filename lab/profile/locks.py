@@ -24,9 +24,21 @@ from core.messages import NOTHING, Message, listed, message
 from core.processtree import tree
 from lab.gil.memory import KNOWN, NotReadable
 from lab.processes import guarded
-from lab.profile.frames import SourceLine, Stack, StackReader
+from lab.profile.frames import SourceLine, StackReader, ThreadStack
 from lab.profile.uprobes import CLOCK, MACHINES, Hit, Probe, Probes
-from lab.profile.waits import LOCK, LOCKED, STARTED, STOP, STOPPED, UNREAD, Held, Owner, Timeline, of_stops, of_waits
+from lab.profile.waits import (
+    LOCK,
+    LOCKED,
+    STARTED,
+    STOP,
+    STOPPED,
+    UNREAD,
+    Held,
+    Owner,
+    WaitTimeline,
+    of_stops,
+    of_waits,
+)
 
 TRIAL = Path(__file__).with_name("known.py")
 EXPECTED = {("copy_list", "list"), ("copy_dict", "dict")}
@@ -90,8 +102,8 @@ class LockRecording:
         self._pid = pid
         self._ending = threading.Event()
         self._round = threading.Condition()
-        self._timeline = Timeline()
-        self._stacks: dict[int, list[Stack]] = defaultdict(list)
+        self._timeline = WaitTimeline()
+        self._stacks: dict[int, list[ThreadStack]] = defaultdict(list)
         self._owners: dict[int, list[Owner]] = defaultdict(list)
         self._cpu: Counter[bool] = Counter()
         self._processes: dict[int, StackReader] = {}

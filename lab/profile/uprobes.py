@@ -26,7 +26,7 @@ ONLINE = Path("/sys/devices/system/cpu/online")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Machine:
+class _Architecture:
     """Numbers of system calls, and where in struct pt_regs the first argument and the instruction's address are."""
 
     bpf: int
@@ -36,8 +36,8 @@ class _Machine:
 
 
 MACHINES = {
-    "x86_64": _Machine(bpf=321, perf_event_open=298, first_argument=112, instruction=128),
-    "aarch64": _Machine(bpf=280, perf_event_open=241, first_argument=0, instruction=256),
+    "x86_64": _Architecture(bpf=321, perf_event_open=298, first_argument=112, instruction=128),
+    "aarch64": _Architecture(bpf=280, perf_event_open=241, first_argument=0, instruction=256),
 }
 _MAP_CREATE, _MAP_LOOKUP, _PROG_LOAD, _LINK_CREATE = 0, 1, 5, 28
 _ARRAY, _RING = 2, 27
