@@ -54,6 +54,12 @@ def split(smaps: str) -> Counter[str]:
     return sizes
 
 
+def split_all(smaps: Iterable[str]) -> dict[str, int]:
+    """Return the bytes of several processes together, by kind."""
+    sizes = [split(text) for text in smaps]
+    return {kind: sum(size[kind] for size in sizes) for kind in KINDS}
+
+
 def heap(statistics: str) -> dict[str, int]:
     """Of pymalloc's statistics, bytes in use, and free in its arenas; empty where it says nothing."""
     in_use, arenas = _IN_USE.search(statistics), _ARENAS.search(statistics)
@@ -100,9 +106,9 @@ class Moments:
 
     def _look(self, moment: str, pid: int) -> None:
         pids = tree(pid)[self._skipped :]
-        sizes = sum((split((HERE.text(f"proc/{pid}/smaps") or "")) for pid in pids), Counter[str]())
+        sizes = split_all(HERE.text(f"proc/{pid}/smaps") or "" for pid in pids)
         counts = {"processes": len(pids), "threads": _threads(pids), "sockets": _sockets(pids)}
-        self.facts[moment] = {**dict.fromkeys(KINDS, 0), **sizes, **counts}
+        self.facts[moment] = {**sizes, **counts}
         for process in filter(_answers, pids):
             with suppress(OSError):
                 os.kill(process, ASK)
@@ -116,8 +122,7 @@ def together(
     known = {moment: dict(sizes) for moment, sizes in moments.items()}
     for moment, answer in zip(MOMENTS, answers, strict=False):
         known[moment] |= answer
-    start = sum(map(split, started), Counter[str]())
-    return {**({"start": {**dict.fromkeys(KINDS, 0), **start}} if started else {}), **known}
+    return {**({"start": split_all(started)} if started else {}), **known}
 
 
 def _mappings(smaps: str) -> Iterator[Region]:

@@ -7,8 +7,8 @@ import pytest
 
 from core.errors import BadInput
 from lab.environments import environment as environments
-from lab.environments import recipes
-from lab.environments.recipes import Contents, build_anew, folder_name, stamp
+from lab.environments.environment import Contents, build_anew, folder_name
+from lab.environments.environment import stamp_of as stamp
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.wheels import write_project
@@ -60,7 +60,7 @@ def test_an_earlier_layout_is_another_recipe_for_the_same_folder(
     now = stamp_of(interpreter, requirements)
     contents = Contents(requirements_file=requirements)
     folder = folder_name(interpreter, contents)
-    monkeypatch.setattr(recipes, "LAYOUT", 1)
+    monkeypatch.setattr(environments, "LAYOUT", 1)
     assert stamp_of(interpreter, requirements) != now
     assert folder_name(interpreter, contents) == folder
 
