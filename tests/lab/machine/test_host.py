@@ -9,6 +9,7 @@ import pytest
 from core.errors import BadInput
 from lab.machine import host
 from lab.machine.kernelfiles import Reader
+from tests.lab.machine.test_quiet import WORKSTATION, write
 
 
 def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -37,14 +38,9 @@ def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_the_quota_is_the_smallest_from_our_control_group_upwards(
     tmp_path: Path, of_slice: str, of_scope: str, cores: float | None
 ) -> None:
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/cgroup").write_text("0::/user.slice/shell.scope\n")
-    folder = tmp_path / "sys/fs/cgroup"
-    for name, quota in (("", "max 100000"), ("user.slice", of_slice), ("user.slice/shell.scope", of_scope)):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        (folder / name / "cpu.stat").write_text("usage_usec 9\n")
-        (folder / name / "cpu.max").write_text(quota)
-    assert host.facts(Reader(root=tmp_path))["cores_quota"] == cores
+    reader, folder = Reader(root=tmp_path), "sys/fs/cgroup/user.slice"
+    write(reader, WORKSTATION | {f"{folder}/cpu.max": of_slice, f"{folder}/shell.scope/cpu.max": of_scope})
+    assert host.facts(reader)["cores_quota"] == cores
 
 
 @pytest.mark.parametrize("limits", [(1024, 4096), (256, resource.RLIM_INFINITY)])
