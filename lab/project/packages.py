@@ -44,7 +44,8 @@ def needs(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) 
         return _without_manifest(folder, (*extras, *groups))
     _expect(message("extra"), extras, project.get("optional-dependencies", {}))
     _expect(message("group"), groups, manifest.get("dependency-groups", {}))
-    itself = [f"{folder}{_in_brackets(extras)}"] if installs else []
+    brackets = f"[{','.join(extras)}]" if extras else ""
+    itself = [f"{folder}{brackets}"] if installs else []
     lock, locked = _locked(folder, extras, groups)
     if lock:
         source = message("{file}, with the versions of {lock}", file=MANIFEST, lock=lock)
@@ -152,10 +153,6 @@ def _expect(kind: Message, names: Sequence[str], table: Mapping[str, Any]) -> No
                 name=name,
                 known=listed(table) if table else message("none"),
             )
-
-
-def _in_brackets(extras: Sequence[str]) -> str:
-    return f"[{','.join(extras)}]" if extras else ""
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

@@ -190,25 +190,22 @@ def _best(ranked: Sequence[Interpreter]) -> Interpreter:
 
 
 def _checked(name: RuntimeName, path: Path) -> Interpreter:
-    """The interpreter at a path that the caller named, which must be what its name says."""
-    if not path.expanduser().is_file():
-        raise _unfit(name, path, message("there is no such file"))
-    refusal = may_execute(_to_run(path.expanduser()))
-    if refusal:
-        raise _unfit(name, path, message("it is not executed, for {reason}", reason=refusal))
-    interpreter = ask("given", _to_run(path.expanduser()))
-    if interpreter is None:
-        raise _unfit(name, path, message("it did not answer as a CPython does"))
-    if not interpreter.is_named(name):
+    """Return the interpreter at a path that the caller named. Raises BadInput if it is not what its name says."""
+    program = path.expanduser()
+    if not program.is_file():
+        reason = message("there is no such file")
+    elif refusal := may_execute(_to_run(program)):
+        reason = message("it is not executed, for {reason}", reason=refusal)
+    elif (interpreter := ask("given", _to_run(program))) is None:
+        reason = message("it did not answer as a CPython does")
+    elif not interpreter.is_named(name):
         version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
-        raise _unfit(name, path, message("it is CPython {version}, {build}", version=version, build=build))
-    if name.jit_enabled and not interpreter.has_jit:
-        raise _unfit(name, path, message("it was built without a JIT"))
-    return interpreter
-
-
-def _unfit(name: RuntimeName, path: Path, reason: Message) -> BadInput:
-    return BadInput(
+        reason = message("it is CPython {version}, {build}", version=version, build=build)
+    elif name.jit_enabled and not interpreter.has_jit:
+        reason = message("it was built without a JIT")
+    else:
+        return interpreter
+    raise BadInput(
         "--interpreter {name}={path}: {reason}; it must be the path of a CPython {build}. "
         "`{program} runtimes` lists those found.",
         name=name.binary,
