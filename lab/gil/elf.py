@@ -103,8 +103,9 @@ def _defined(
     descriptor: int, table: dict[bytes, ElfSection], rows: ElfSection, strings: ElfSection, names: Collection[bytes]
 ) -> Iterator[tuple[str, Symbol]]:
     texts = _read(descriptor, strings.offset, strings.size_bytes)
+    longest = max(map(len, names)) + 1  # of a text that may be anything, no more is looked at
     for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(_read(descriptor, rows.offset, rows.size_bytes)):
-        text = texts[name : texts.find(b"\0", name)]
+        text = texts[name : name + longest].partition(b"\0")[0]
         if text in names and (offset := _offset(table, address)):
             yield text.decode(), Symbol(address=address, size_bytes=size_bytes, offset=offset)
 

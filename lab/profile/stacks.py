@@ -35,12 +35,8 @@ class StackFrame(NamedTuple):
     is_library: bool
 
     def __str__(self) -> str:
-        return f"{self.function} ({self.place})"
-
-    @property
-    def place(self) -> str:
-        """Where it is: file:line; the file alone where an instruction has no line."""
-        return f"{self.file}:{self.line}" if self.line else self.file
+        place = f"{self.file}:{self.line}" if self.line else self.file  # an instruction may have no line
+        return f"{self.function} ({place})"
 
 
 UNKNOWN = StackFrame("", 0, "", is_library=True)
