@@ -7,7 +7,7 @@ Source: CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_Debu
 import os
 import re
 import struct
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def _fields(layout: Mapping[str, str]) -> list[str]:
 _TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # another minor version may have another table
 KNOWN = "3.14", "3.15"
 _HEAD = struct.Struct("<8sQ")  # cookie, version
-_PYTHON = re.compile(r"(/\S*/(?:lib)?python3[^/]*)$")
+_PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
 READ_ERRORS = (OSError, ValueError, struct.error)
 
 
@@ -153,8 +153,15 @@ def build_of(pid: int, executable: Path) -> PythonBuild | None:
 def _interpreter_files(pid: int) -> dict[Path, int]:
     """Return the executable or libpython that *pid* has mapped, and where each begins in memory. Raises OSError."""
     bases: dict[Path, int] = {}
-    for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
-        path = _PYTHON.search(line)
-        if path:
-            bases.setdefault(Path(f"/proc/{pid}/root{path[1]}"), int(line.partition("-")[0], 16))
+    for start, _, name in mappings(pid):
+        if _PYTHON.fullmatch(name):
+            bases.setdefault(Path(f"/proc/{pid}/root{name}"), start)
     return bases
+
+
+def mappings(pid: int) -> Iterator[tuple[int, int, str]]:
+    """Yield what *pid* has mapped: start, end, and the file's name or "". Raises OSError. Source: proc_pid_maps(5)."""
+    for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
+        span, _, _, _, _, *name = line.split(maxsplit=5)
+        start, _, end = span.partition("-")
+        yield int(start, 16), int(end, 16), name[0] if name else ""

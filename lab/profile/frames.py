@@ -10,11 +10,10 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic_ns
 from typing import NamedTuple
 
-from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, word
+from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
 DEEPEST = 24  # frames of a stack that are read
 MOST_THREADS = 4096
@@ -173,14 +172,12 @@ class StackReader(PythonMemory):
 
 def _variable_of(pid: int, address: int) -> str:
     """The file whose variables are at *address*, by its name; those without a value at first follow what it maps."""
-    file, end = "", ""
+    file, end = "", 0
     with suppress(OSError):
-        for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
-            span, _, _, _, _, *name = line.split(maxsplit=5)
-            start, _, stop = span.partition("-")
-            file = name[0] if name else file if start == end else ""
+        for start, stop, name in mappings(pid):
+            file = name or (file if start == end else "")
             end = stop
-            if int(start, 16) <= address < int(stop, 16):
+            if start <= address < stop:
                 return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NOBODY
     return NOBODY
 

@@ -1,6 +1,5 @@
 """What result.json keeps of a profile of locks, and the sentence that it comes to. Pure."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -11,13 +10,13 @@ from core.messages import NOTHING, Message, chained, message, plural
 from lab.profile.frames import NOBODY, SourceLine
 from lab.profile.hotspots import percent
 from lab.profile.locks import LockFacts, Waiting
+from lab.profile.stacks import LIBRARY
 from lab.profile.waits import UNREAD
 
 LEAST_SHARE = 0.02
 LEAST_SAMPLES = 20  # of stops, which are counted themselves
 STUDENT_95 = 2.093  # of the t distribution with PARTS - 1 degrees of freedom
 MOST_LINES = 20
-_LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3\.\d+t?)/")
 _NOWHERE = SourceLine(file="", line=0, function="")
 
 
@@ -110,7 +109,8 @@ def owner(name: str) -> Message:
 
 def short(file: str) -> str:
     """A file of a library from there on, any other by its name: 'django/utils/decorators.py', 'app.py'."""
-    return _LIBRARY.sub("", file) if _LIBRARY.match(file) else file.rpartition("/")[2]
+    from_package, is_library = LIBRARY.subn("", file)
+    return from_package if is_library else file.rpartition("/")[2]
 
 
 def caller(stack: Sequence[SourceLine]) -> SourceLine:

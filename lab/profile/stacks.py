@@ -23,7 +23,7 @@ BATCHES = 40
 MOST_COUNT = 1 << 20
 LONGEST_NAME = 300
 
-_LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib/python3[.0-9]*t?)/")
+LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3[.0-9]*t?)/")
 
 
 class StackFrame(NamedTuple):
@@ -144,7 +144,7 @@ def _frame(file: str, line: int, function: str, directory: str) -> StackFrame:
     """As reports name it: a library's file from its package on, the user's from where the service was started."""
     if not file:
         return UNKNOWN
-    short, is_library = _LIBRARY.subn("", file)
+    short, is_library = LIBRARY.subn("", file)
     if not is_library:
         inside = file.startswith(f"{directory}/")
         short = file[len(directory) + 1 :] if inside else "/".join(file.rsplit("/", 2)[-2:])
