@@ -11,7 +11,6 @@ from core.errors import BadInput
 from lab.machine.kernelfiles import HERE, Reader, number
 from lab.processes import run
 
-GOVERNORS = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"
 UNLIMITED = "unlimited"
 _CGROUPS = "sys/fs/cgroup"
 _LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "memlock": resource.RLIMIT_MEMLOCK}
@@ -31,7 +30,7 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "cores_usable": len(usable_cpus()),
         "cores_quota": None if quota == UNLIMITED else quota,
-        "governor": ", ".join(sorted(set(reader.matching(GOVERNORS)))) or None,
+        "governor": ", ".join(governors(reader)) or None,
         "memory_bytes": _memory_bytes(),
         "os": _os_name(),
         "kernel": f"{platform.system()} {platform.release()}",
@@ -39,6 +38,11 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
         "limits": _limits(),
         "python": platform.python_version(),
     }
+
+
+def governors(reader: Reader) -> list[str]:
+    """Return the frequency governors in use: several if the processors differ."""
+    return sorted(set(reader.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")))
 
 
 def boot_id() -> str:

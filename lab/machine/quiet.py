@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.machine.host import GOVERNORS, cores_quota, quota_stalled_ns, usable_cpus
+from lab.machine.host import cores_quota, governors, quota_stalled_ns, usable_cpus
 from lab.machine.kernelfiles import HERE, Reader, decimal, number
 from lab.machine.others import Processes, own_ticks, processes, sees_all, usage
 
@@ -58,7 +58,7 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
         "cores": before.cores or None,
         "virtual": _virtual(reader),
         "load_1m": _load(reader),
-        "governors": sorted(set(reader.matching(GOVERNORS))) or None,
+        "governors": governors(reader) or None,
         "turbo": _turbo(reader),
         "throttles": before.throttles,
         "smt": _smt(reader),

@@ -17,7 +17,6 @@ LEAST_SHARE = 0.02
 LEAST_SAMPLES = 20  # of stops, which are counted themselves
 STUDENT_95 = 2.093  # of the t distribution with PARTS - 1 degrees of freedom
 MOST_LINES = 20
-_NOWHERE = SourceLine(file="", line=0, function="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,9 +112,9 @@ def short(file: str) -> str:
     return from_package if is_library else file.rpartition("/")[2]
 
 
-def caller(stack: Sequence[SourceLine]) -> SourceLine:
-    """The nearest frame of another file than the innermost's."""
-    return next((place for place in stack if place.file != stack[0].file), _NOWHERE)
+def caller(stack: Sequence[SourceLine]) -> SourceLine | None:
+    """Return the nearest frame of another file than the innermost's; None if there is none."""
+    return next((place for place in stack if place.file != stack[0].file), None)
 
 
 def _enough(lines: Sequence[Waiting]) -> bool:
@@ -142,7 +141,7 @@ def _at(waiting: Waiting) -> Message:
     if not waiting.stack:
         return message("outside of Python")
     here, above = _in_words(waiting.stack[0]), caller(waiting.stack)
-    if not above.file:
+    if above is None:
         return message("at {here}", here=here)
     return message("at {here}, called at {there}", here=here, there=_in_words(above))
 
