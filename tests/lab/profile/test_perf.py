@@ -69,8 +69,7 @@ def test_perf_that_ends_before_it_counts_or_never_counts_is_ended(
     monkeypatch.setattr(profile, "START_DEADLINE_S", 10.0 if end else 0.05)
     make_perf(perf)
     before = descendants(os.getpid())
-    failure = f"process 77, did not start counting{end}"
-    with pytest.raises(ProfileFailed, match=failure), recording(77, tmp_path / "x"):
+    with pytest.raises(ProfileFailed, match=f"process 77, did not start counting{end}"), recording(77, tmp_path / "x"):
         pass
     assert descendants(os.getpid()) == before
 
