@@ -80,9 +80,7 @@ def design_for(effect: float, noise: Noise, cells: int, start_s: float, family: 
     Source: sample size of a paired test, with what Student's t takes more than the normal distribution (Guenther 1981).
     """
     _, sharper, power = quantiles(family)
-    needed = (
-        CLIPPED * (sharper + power) / log1p(effect)
-    )  # so many that the interval leaves out 1, too: it asks for fewer
+    needed = CLIPPED * (sharper + power) / log1p(effect)  # an interval without 1 needs fewer
     designs = []
     for seconds in LENGTHS_S:
         blocks = max(ceil((needed * noise.sd(seconds)) ** 2 + sharper**2 / 2), fewest_blocks(family) + 1)
