@@ -1,6 +1,8 @@
 """What a system declares, and that those that are there are the four of the specification."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,12 @@ def test_a_role_is_pythons_where_there_is_python_code_for_it(name: str, roles: l
 def test_readers_are_the_four_by_number_and_the_others_by_their_experiment() -> None:
     assert [readers(name) for name in ("SELECT_MODE", "MESSAGE_BYTES")] == [["4"], ["echo"]]
     assert readers("NUM_CLIENTS") == ["1", "2", "3", "4", "echo", "http-clients", "league", "loadgen"]
+
+
+@pytest.mark.parametrize(
+    ("name", "modules"), [("4", ["s4_pool"]), ("echo-libuv", ["echo"]), ("alt-rpyc-pool", ["alt"])]
+)
+def test_finding_a_system_imports_the_one_file_that_declares_it(name: str, modules: list[str]) -> None:
+    code = f"import sys, systems; systems.find({name!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert [one.removeprefix("systems.") for one in done.stdout.split() if one.startswith("systems.")] == modules
