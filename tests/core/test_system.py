@@ -65,10 +65,7 @@ def test_readers_are_the_four_by_number_and_the_others_by_their_experiment() -> 
     assert readers("NUM_CLIENTS") == ["1", "2", "3", "4", "echo", "http-clients", "league", "loadgen"]
 
 
-@pytest.mark.parametrize(
-    ("name", "modules"), [("4", ["s4_pool"]), ("echo-libuv", ["echo"]), ("alt-rpyc-pool", ["alt"])]
-)
-def test_finding_a_system_imports_the_one_file_that_declares_it(name: str, modules: list[str]) -> None:
-    code = f"import sys, systems; systems.find({name!r}); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert [one.removeprefix("systems.") for one in done.stdout.split() if one.startswith("systems.")] == modules
+def test_finding_a_system_imports_the_one_file_that_declares_it() -> None:
+    code = "import sys, systems; systems.find('4'); systems.find('alt-rpyc-pool'); print(*sys.modules)"
+    printed = subprocess.check_output([sys.executable, "-c", code], cwd=REPOSITORY, text=True)
+    assert re.findall(r"systems\.(\w+)", printed) == ["s4_pool", "alt"]
