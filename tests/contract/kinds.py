@@ -39,8 +39,11 @@ SERVICES: dict[str, tuple[str, dict[str, Any]]] = {
     "4 owned tcp": ("4", {"DISPATCH": "owned", **TCP}),
     "4 auto": ("4", {"DISPATCH": "auto"}),
     "4 leader single": ("4", {"DISPATCH": "leader", "SELECT_MODE": "single"}),
-    **{f"{name} tcp": (name, TCP) for name in ("echo-asyncio", "echo-pool", "echo-uvloop")},
-    **{f"{name} unix": (name, UNIX) for name in ("echo-asyncio", "echo-pool", "echo-uvloop")},
+    **{
+        f"{name} {way['TRANSPORT']}": (name, way)
+        for name in ("echo-asyncio", "echo-pool", "echo-uvloop")
+        for way in (TCP, UNIX)
+    },
 }
 FEW = {
     "3.11": ("1 unix", "2 tcp", "3"),

@@ -1,8 +1,7 @@
 """measure-your-service.md, word for word: its files and commands in a new folder, with fewer, shorter measurements."""
 
-import os
 import re
-import subprocess
+import shlex
 import sys
 from pathlib import Path
 
@@ -10,13 +9,12 @@ import pytest
 
 from commands.init import main as init
 from core.result import Run, load
-from lab.places import REPOSITORY
 from tests.commands.test_init import Typed
 from tests.conftest import RUNTIMES, found
+from tests.contract.test_outside_system import gilscope
 from tests.docs.pages import DOCS, blocks
 
 PAGE = DOCS / "measure-your-service.md"
-TIMEOUT_S = 300
 FEWEST_RUNTIMES = 2
 
 
@@ -26,25 +24,10 @@ def files() -> dict[str, str]:
 
 
 def commands() -> list[str]:
-    """Return the page's command lines in order, without the first, which says where gilscope is."""
-    export, *others = "".join(blocks(PAGE, "sh")).splitlines()
-    assert export.startswith("export GILSCOPE=")
-    return others
-
-
-def typed_in(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Run *command* as in a shell; `python` is the one that runs this."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["sh", "-c", command],
-        check=False,
-        cwd=folder,
-        env={**os.environ, "PATH": path, "GILSCOPE": str(REPOSITORY)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-    )
+    """Return what follows `runner.py` in the page's command lines; the first says where gilscope is."""
+    where, *lines = "".join(blocks(PAGE, "sh")).splitlines()
+    assert where.startswith("export GILSCOPE=")
+    return [line.removeprefix("python $GILSCOPE/runner.py ") for line in lines]
 
 
 def hurry() -> str:
@@ -68,13 +51,11 @@ def printed(folder: Path) -> str:
     if len(found()) < FEWEST_RUNTIMES:
         pytest.skip(f"a comparison wants two runtimes; found: {', '.join(found()) or 'none'}")
     *before, last = commands()
-    for command in before:
-        done = typed_in(command, folder)
+    for command in (*before, f"{last} {hurry()}"):
+        done = gilscope(folder, *shlex.split(command))
+        if "could not be installed" in done.stderr:
+            pytest.skip(done.stderr.strip().splitlines()[0])
         assert done.returncode == 0, done.stderr
-    done = typed_in(f"{last} {hurry()}", folder)
-    if "could not be installed" in done.stderr:
-        pytest.skip(done.stderr.strip().splitlines()[0])
-    assert done.returncode == 0, done.stderr
     return done.stdout
 
 
