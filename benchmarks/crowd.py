@@ -1,21 +1,19 @@
-"""What other peers of one service cost its clients: throughput and p99 beside the peers, over those without them.
+"""What silent and bad peers of one service cost its clients: throughput and p99 beside the peers, over those without.
 
-Usage: python -m benchmarks.crowd bystanders|long [--runtime 3.14,3.14t] [--row any,leader,alt-uvloop] [--repeats 7]
-                                                  [--duration 0.5]
+Usage: python -m benchmarks.crowd [--runtime 3.14,3.14t] [--row any,leader,alt-uvloop] [--repeats 7] [--duration 0.5]
 
 row: a DISPATCH of system 4, or a system that speaks the same protocol
 
-bystanders: 500 connections that say nothing and 50 peers that send nonsense (none that counts as a request); bar 0.95
-long:       4 peers that send requests of a thousand times the work, one after the other: head-of-line blocking
+500 connections say nothing, and 50 peers send nonsense that does not count as a request. The bar is 0.95 of the
+throughput. Only a cell of at least 100 requests has a p99.
 """
 
-import json
 import resource
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -25,44 +23,28 @@ from benchmarks.bench import cell_of, in_turns, measured, opened, options, print
 from core.cell import Cell, Value, parameter
 from core.method import Method, Warmup
 from core.runtime import NATIVE
-from core.wire import frame
-from core.work import calc_request
 from lab.run.runtimes import Runtime
 from reports.document.values import hundredths
 from reports.facts.figures import requests_per_s
 
 SILENT, BAD, EVERY_S = 500, 50, 0.02
 NONSENSE = (b"\0\0\0\x64half a frame", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0", b"")
-ASKING, LONG = 4, frame(json.dumps(calc_request(1_000_000)).encode())
-READ_BYTES, OPEN_FILES = 4096, 4096
+OPEN_FILES = 4096
 DISPATCHES = parameter("DISPATCH").choices
 SIZE: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 4}
 POOL: dict[str, Value] = {"NUM_WORKERS_PER_API_SERVICE": 8, "NUM_MULTI_SOCKET": 1}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Crowd:
-    """silent: connections that say nothing. peer: what each of the *threads* does until the event is set."""
-
-    peer: Callable[[str, threading.Event], None]
-    threads: int = 1
-    silent: int = 0
-
-
 def main() -> None:
     """Print a Markdown table: medians over the repeats, which take turns, and the ratios with their intervals."""
-    given = options(__doc__, "what", runtime="3.14,3.14t", row=",".join(DISPATCHES), repeats=7, duration=0.5)
+    given = options(__doc__, runtime="3.14,3.14t", row=",".join(DISPATCHES), repeats=7, duration=0.5)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES if hard < 0 else min(OPEN_FILES, hard), hard))
     method = Method(client_runtime=NATIVE, duration_s=given.duration, warmup=Warmup(share=0.1))
     print_table(
         "runtime | row | requests/s alone | beside | ratio | p99 us alone | beside | ratio",
         (
-            [
-                str(runtime.name),
-                row,
-                *_compared(_cell(row, runtime), runtime, CROWDS[given.what], given.repeats, method),
-            ]
+            [str(runtime.name), row, *_compared(_cell(row, runtime), runtime, given.repeats, method)]
             for runtime in runtimes(given.runtime)
             for row in given.row.split(",")
         ),
@@ -75,10 +57,10 @@ def _cell(row: str, runtime: Runtime) -> Cell:
     return cell_of(row, runtime, SIZE)
 
 
-def _compared(cell: Cell, runtime: Runtime, crowd: Crowd, repeats: int, method: Method) -> Iterator[str]:
+def _compared(cell: Cell, runtime: Runtime, repeats: int, method: Method) -> Iterator[str]:
     """Yield throughput, then p99: each alone, beside the crowd, and their ratio."""
     with opened(runtime, method=method) as alone:
-        beside = replace(alone, watch=partial(_crowd, crowd, alone.sandbox.folder))
+        beside = replace(alone, watch=partial(_crowd, alone.sandbox.folder))
         benches = {"alone": alone, "beside": beside}
         results = in_turns(repeats, {name: partial(measured, cell, bench) for name, bench in benches.items()})
     for figure in (requests_per_s, lambda cell: cell.latency["p99_ns"] / 1e3):
@@ -89,22 +71,20 @@ def _compared(cell: Cell, runtime: Runtime, crowd: Crowd, repeats: int, method: 
 
 
 @contextmanager
-def _crowd(crowd: Crowd, folder: Path, pid: int) -> Iterator[None]:
-    """Have the peers of the service that listens in *folder*; the silent ones connect before the first request."""
+def _crowd(folder: Path, pid: int) -> Iterator[None]:
+    """Keep peers at the service that listens in *folder*; the silent ones connect before the first request."""
     (address,) = [str(path) for path in folder.rglob("*") if path.is_socket()]
     ended = threading.Event()
     with ExitStack() as connections:
-        for _ in range(crowd.silent):
+        for _ in range(SILENT):
             connections.enter_context(_connected(address))
-        threads = [threading.Thread(target=crowd.peer, args=(address, ended)) for _ in range(crowd.threads)]
-        for thread in threads:
-            thread.start()
+        pests = threading.Thread(target=_pester, args=(address, ended))
+        pests.start()
         try:
             yield
         finally:
             ended.set()
-            for thread in threads:
-                thread.join()
+            pests.join()
 
 
 def _pester(address: str, ended: threading.Event) -> None:
@@ -126,21 +106,11 @@ def _bad_peer(address: str, nonsense: bytes) -> socket.socket:
     return peer
 
 
-def _ask_for_much(address: str, ended: threading.Event) -> None:
-    """Send one long request after another on one connection."""
-    with _connected(address) as peer:
-        while not ended.is_set():
-            peer.sendall(LONG)
-            peer.recv(READ_BYTES)
-
-
 def _connected(address: str) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(address)
     return sock
 
-
-CROWDS = {"bystanders": Crowd(peer=_pester, silent=SILENT), "long": Crowd(peer=_ask_for_much, threads=ASKING)}
 
 if __name__ == "__main__":
     main()

@@ -37,7 +37,7 @@ from tests.contract.serving import command_or_skip, small_cell
 WORKERS = 4
 ROWS = [system.name for system in SYSTEMS if system.client and not system.turns_gil_on]
 NATIVE_ROWS = {"http-beast-native": ("--timeout-ms", 1000), "http-reqwest-native": ("--timeout", 1)}
-UNDECLARED = [system.name for system in SYSTEMS if system.turns_gil_on]
+UNDECLARED = ("http-beast-undeclared", "http-beast-undeclared-released")
 HOLDING = ("http-beast-held", "http-beast-undeclared")
 FEW_ROWS = ("http-stdlib", "http-aiohttp", "http-beast-held")
 OVERLAPPING = [

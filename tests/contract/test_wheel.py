@@ -70,8 +70,7 @@ def place() -> Iterator[Path]:
 def wheel(place: Path) -> Path:
     """The wheel of this checkout, without native programs."""
     command = [str(uv.find()), "build", "--wheel", "--out-dir", str(place / "dist"), str(REPOSITORY)]
-    environment = os.environ | {"GILSCOPE_PURE": "1"}
-    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, env=os.environ | {"GILSCOPE_PURE": "1"}, check=False, capture_output=True, text=True)
     if done.returncode:
         not_installed(done.stderr)
     return next((place / "dist").glob("*.whl"))
