@@ -70,7 +70,8 @@ lint: $(DEV_STAMP) ## Check format, rules and types: ruff, mypy strict
 check: lint test ## Run lint and test
 
 bench: $(RUNTIMES_STAMP) ## Measure the speed of our own parts
-	@$(PYTHON) -m benchmarks.run $(ARGS)
+	@$(PYTHON) -m benchmarks.parts $(ARGS)
+	@$(PYTHON) -m benchmarks.start_up $(ARGS)
 
 report: $(RUN_STAMP) ## Write a saved run's report again: make report RUN=reports/out/...
 	@$(PYTHON) runner.py report $(RUN) $(ARGS)

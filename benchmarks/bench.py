@@ -1,60 +1,102 @@
-"""What the benchmarks share: measure one cell now, under one runtime."""
+"""What the benchmarks share: options, one cell measured now, runs that take turns, medians, tables in Markdown."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from statistics import median
-from typing import Any
+from itertools import chain
+from math import exp, log
+from typing import Any, TypeVar
 
 from config.plan import Plan, Row
 from core.cell import Cell, Value
-from core.errors import BadInput, ChildFailed
+from core.errors import ChildFailed
 from core.result import CellResult
 from lab.python import interpreters
 from lab.run.feasible import preflight
 from lab.run.measure import Bench, measure
 from lab.run.runtimes import Runtime, present
 from lab.run.sandbox import Sandbox
+from reports.document.model import Form, interval
+from reports.statistics.stats import effect
 from systems import find
 
-
-def runtime_called(name: str) -> Runtime:
-    """The runtime *name*. Raises BadInput if it is not there."""
-    runtimes = present((name,), interpreters.find((name,)))
-    if name not in runtimes:
-        raise BadInput(interpreters.missing(name))
-    return runtimes[name]
+RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
+Key = TypeVar("Key")
 
 
-def cell_of(system: str, runtime: str, values: Mapping[str, Value]) -> Cell:
-    """One cell; its open files are made room for."""
+def options(
+    doc: str | None, *places: str, words: Sequence[str] | None = None, **defaults: str | float | bool
+) -> argparse.Namespace:
+    """Parse the command line, or *words*.
+
+    places: names of the arguments that have no flag
+    defaults: an option for each, of the type of its default
+    """
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in places:
+        parser.add_argument(name)
+    for name, default in defaults.items():
+        flag = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(flag, action="store_true")
+        else:
+            parser.add_argument(flag, type=type(default), default=default, help="default: %(default)s")
+    return parser.parse_args(words)
+
+
+def runtimes(names: str) -> Iterator[Runtime]:
+    """Yield those of *names*, parted by commas, that are here; print what to do about the others."""
+    wanted = tuple(names.split(","))
+    found = present(wanted, interpreters.find(wanted))
+    for name in wanted:
+        if name in found:
+            yield found[name]
+        else:
+            print(interpreters.missing(name), file=sys.stderr)
+
+
+def cell_of(system: str, runtime: Runtime, values: Mapping[str, Value]) -> Cell:
+    """Return one cell, and raise the limit of open files if the cell needs more."""
     row = Row(system=find(system), values={name: (value,) for name, value in values.items()})
-    plan = Plan(name="bench", rows=(row,), runtimes=(runtime,))
+    plan = Plan(name="bench", rows=(row,), runtimes=(str(runtime.name),))
     preflight(plan)
     return plan.cells()[0]
 
 
 @contextmanager
-def opened(*runtimes: Runtime) -> Iterator[Bench]:
-    """What cells are measured with, for as long as the block lasts."""
+def opened(runtime: Runtime, **settings: Any) -> Iterator[Bench]:
+    """Yield what cells are measured with. *settings*: other fields of the Bench."""
     with Sandbox() as sandbox:
-        yield Bench(sandbox=sandbox, runtimes={str(one.name): one for one in runtimes})
+        yield Bench(sandbox=sandbox, runtimes={str(runtime.name): runtime}, **settings)
 
 
 def measured(cell: Cell, bench: Bench) -> CellResult:
-    """The cell's result. Raises ChildFailed if it is not ok: a benchmark has no use for it."""
+    """Return the cell's result. Raises ChildFailed if the result is not ok: a benchmark has no use for it."""
     result = measure(cell, find(cell.system), 1, bench)
     if result.status != "ok":
         raise ChildFailed(f"{cell.cell_id} {result.status}: {result.reason}")
     return result
 
 
-def cpu_us(result: CellResult, side: str, *keys: str) -> float:
-    """CPU time per request of the services or clients, in us; keys: cpu_user_ns, cpu_system_ns or both."""
-    children: Sequence[Any] = result.services if side == "services" else result.clients
-    total_ns: int = sum(child[key] for child in children for key in keys)
-    return total_ns / result.requests / 1e3
+def in_turns(repeats: int, measures: Mapping[Key, Callable[[], CellResult]]) -> dict[Key, list[CellResult]]:
+    """Call each of *measures* once a repeat, in every other repeat in reverse order; return their results in order."""
+    results: dict[Key, list[CellResult]] = {key: [] for key in measures}
+    for repeat in range(repeats):
+        for key in list(measures)[:: -1 if repeat % 2 else 1]:
+            results[key].append(measures[key]())
+    return results
 
 
-def middle(values: list[float]) -> float:
-    """The median."""
-    return median(values)
+def ratio(above: Sequence[float], below: Sequence[float], form: Form) -> str:
+    """Return the ratio of pairs with its 95 % interval, as text."""
+    found = effect([log(one / other) for one, other in zip(above, below, strict=True)])
+    return interval(exp(found.value), exp(found.low), exp(found.high), form, is_range=found.is_range)
+
+
+def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:
+    """Print a Markdown table, each row as soon as it is there. head: titles, parted by |"""
+    titles = [title.strip() for title in head.split("|")]
+    for row in chain((titles, ["---"] * len(titles)), rows):
+        print(f"| {' | '.join(row)} |", flush=True)
+    print()

@@ -1,90 +1,78 @@
-"""What many peers cost one service of system 4, under each DISPATCH: throughput beside that without them.
+"""What silent and bad peers of one service cost its clients: throughput and p99 beside the peers, over those without.
 
-Usage: python -m benchmarks.crowd bystanders|clients [--runtime 3.14,3.14t] [--row any,leader,alt-uvloop] [--repeats 7]
-                                                     [--duration 0.5]
+Usage: python -m benchmarks.crowd [--runtime 3.14,3.14t] [--row any,leader,alt-uvloop] [--repeats 7] [--duration 0.5]
 
 row: a DISPATCH of system 4, or a system that speaks the same protocol
 
-bystanders: 500 connections that say nothing and 50 peers that send nonsense (none that counts as a request); bar 0.95
-clients:    64 clients beside 4 and 16, over the better of these; bar 0.90
+500 connections say nothing, and 50 peers send nonsense that does not count as a request. The bar is 0.95 of the
+throughput. Only a cell of at least 100 requests has a p99.
 """
 
-import argparse
 import resource
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
-from math import exp, log
 from pathlib import Path
+from statistics import median
 
-from benchmarks.bench import cell_of, measured, middle, opened, runtime_called
-from core.cell import Value, parameter
+from benchmarks.bench import cell_of, in_turns, measured, opened, options, print_table, ratio, runtimes
+from core.cell import Cell, Value, parameter
 from core.method import Method, Warmup
 from core.runtime import NATIVE
-from lab.run.measure import Bench
-from reports.document.model import interval
+from lab.run.runtimes import Runtime
 from reports.document.values import hundredths
 from reports.facts.figures import requests_per_s
-from reports.statistics.stats import effect
 
 SILENT, BAD, EVERY_S = 500, 50, 0.02
-NONSENSE = (
-    b"\0\0\0\x64half a frame",
-    b"\xff\xff\xff\xff",
-    b"\x7f\xff\xff\xff",
-    b"\0",
-    b"",
-)
-CASES = {"bystanders": ("alone", "crowd"), "clients": ("4", "16", "64")}  # the last over the best of the others
-BARS = {"bystanders": 0.95, "clients": 0.90}
+NONSENSE = (b"\0\0\0\x64half a frame", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0", b"")
 OPEN_FILES = 4096
 DISPATCHES = parameter("DISPATCH").choices
+SIZE: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 4}
+POOL: dict[str, Value] = {"NUM_WORKERS_PER_API_SERVICE": 8, "NUM_MULTI_SOCKET": 1}
 
 
 def main() -> None:
-    """Print a Markdown table: medians over the repeats, which take turns, and the ratio with its interval."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=CASES)
-    parser.add_argument("--runtime", default="3.14,3.14t")
-    parser.add_argument("--row", default=",".join(DISPATCHES))
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--duration", type=float, default=0.5)
-    given = parser.parse_args()
+    """Print a Markdown table: medians over the repeats, which take turns, and the ratios with their intervals."""
+    given = options(__doc__, runtime="3.14,3.14t", row=",".join(DISPATCHES), repeats=7, duration=0.5)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES if hard < 0 else min(OPEN_FILES, hard), hard))
-    cases = CASES[given.what]
-    print(f"| runtime | row | {' | '.join(cases)} | ratio | bar |\n|{'---|' * (len(cases) + 4)}", flush=True)
-    for name in given.runtime.split(","):
-        rates: dict[tuple[str, str], list[float]] = {}
-        with opened(runtime_called(name)) as plain:
-            method = Method(client_runtime=NATIVE, duration_s=given.duration, warmup=Warmup(share=0.1))
-            for _ in range(given.repeats):
-                for row in given.row.split(","):
-                    for case in cases:
-                        rate = _rate(name, row, case, replace(plain, method=method))
-                        rates.setdefault((row, case), []).append(rate)
-        for row in given.row.split(","):
-            _print(name, row, [rates[row, case] for case in cases], BARS[given.what])
+    method = Method(client_runtime=NATIVE, duration_s=given.duration, warmup=Warmup(share=0.1))
+    print_table(
+        "runtime | row | requests/s alone | beside | ratio | p99 us alone | beside | ratio",
+        (
+            [str(runtime.name), row, *_compared(_cell(row, runtime), runtime, given.repeats, method)]
+            for runtime in runtimes(given.runtime)
+            for row in given.row.split(",")
+        ),
+    )
 
 
-def _rate(runtime: str, row: str, case: str, bench: Bench) -> float:
-    sizes: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": int(case) if case.isdigit() else 4}
+def _cell(row: str, runtime: Runtime) -> Cell:
     if row in DISPATCHES:
-        pool: dict[str, Value] = {"NUM_WORKERS_PER_API_SERVICE": 8, "NUM_MULTI_SOCKET": 1, "DISPATCH": row}
-        cell = cell_of("4", runtime, sizes | pool)
-    else:
-        cell = cell_of(row, runtime, sizes)
-    watch = partial(_crowd, bench.sandbox.folder) if case == "crowd" else nullcontext
-    return requests_per_s(measured(cell, replace(bench, watch=watch)))
+        return cell_of("4", runtime, {**SIZE, **POOL, "DISPATCH": row})
+    return cell_of(row, runtime, SIZE)
+
+
+def _compared(cell: Cell, runtime: Runtime, repeats: int, method: Method) -> Iterator[str]:
+    """Yield throughput, then p99: each alone, beside the crowd, and their ratio."""
+    with opened(runtime, method=method) as alone:
+        beside = replace(alone, watch=partial(_crowd, alone.sandbox.folder))
+        benches = {"alone": alone, "beside": beside}
+        results = in_turns(repeats, {name: partial(measured, cell, bench) for name, bench in benches.items()})
+    for figure in (requests_per_s, lambda cell: cell.latency["p99_ns"] / 1e3):
+        few, many = ([figure(one) for one in results[name]] for name in benches)
+        yield f"{median(few):,.0f}"
+        yield f"{median(many):,.0f}"
+        yield ratio(many, few, hundredths)
 
 
 @contextmanager
 def _crowd(folder: Path, pid: int) -> Iterator[None]:
-    """The bystanders of the service that listens in *folder*, connected before the first request."""
+    """Keep peers at the service that listens in *folder*; the silent ones connect before the first request."""
     (address,) = [str(path) for path in folder.rglob("*") if path.is_socket()]
     ended = threading.Event()
     with ExitStack() as connections:
@@ -122,16 +110,6 @@ def _connected(address: str) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(address)
     return sock
-
-
-def _print(runtime: str, row: str, rates: list[list[float]], bar: float) -> None:
-    *others, last = rates
-    base = max(others, key=middle)
-    ratio = effect([log(many / few) for many, few in zip(last, base, strict=True)])
-    value, low, high = map(exp, (ratio.value, ratio.low, ratio.high))
-    text = interval(value, low, high, hundredths, is_range=ratio.is_range)
-    figures = " | ".join(f"{middle(each):,.0f}" for each in rates)
-    print(f"| {runtime} | {row} | {figures} | {text} | {bar:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

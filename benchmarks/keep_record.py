@@ -1,12 +1,11 @@
 """A saved run as the project keeps it: tables, the page's first screen as a picture, result.json without what is large.
 
-Usage: python -m benchmarks.keep_record RUN [FOLDER]      FOLDER is docs/record if it is not given
+Usage: python -m benchmarks.keep_record RUN [--folder docs/record]
 
 result.json loses histograms (and with them percentiles, which the tables have), slow requests, slices, fingerprints and
 the folders of interpreters; everything else of a report can be made from it again.
 """
 
-import argparse
 import shlex
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bench import options
 from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, load
 from lab.places import REPOSITORY
@@ -27,16 +27,14 @@ SINGLE = ("timeline", "slow", "workers_ns")  # of a client
 
 def main() -> None:
     """Write the folder; its files and their sizes are printed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path)
-    parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / "docs" / "record")
-    given = parser.parse_args()
-    keep(given.run, given.folder)
-    picture = given.folder / "page.png"
-    command = [sys.executable, "-m", "tests.browser.picture", str(given.run / PAGE), str(picture)]
+    given = options(__doc__, "run", folder=str(REPOSITORY / "docs" / "record"))
+    run, folder = Path(given.run), Path(given.folder)
+    keep(run, folder)
+    picture = folder / "page.png"
+    command = [sys.executable, "-m", "tests.browser.picture", str(run / PAGE), str(picture)]
     if subprocess.run(command, cwd=REPOSITORY, check=False).returncode:
         print("no picture: it takes Chromium (make browser)", file=sys.stderr)
-    for path in sorted(given.folder.iterdir()):
+    for path in sorted(folder.iterdir()):
         print(f"{path.stat().st_size:>9,}  {path.name}")
 
 
@@ -71,13 +69,11 @@ def _without_paths(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compact(cell: CellResult) -> CellResult:
-    clients: list[Any] = [_without(client) for client in cell.clients]
+    clients: list[Any] = [
+        {name: value for name, value in client.items() if name not in SINGLE} for client in cell.clients
+    ]
     small = replace(cell, latency={}, connect={}, waiting={}, slow={}, slices={}, clients=clients)
     return replace(small, code="", environment="")
-
-
-def _without(client: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in client.items() if name not in SINGLE}
 
 
 if __name__ == "__main__":

@@ -4,13 +4,13 @@ Simulates comparisons of two arms on machines that do what machines do, judges t
 use, and prints Markdown tables for docs/statistics.md.
 """
 
-import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, log, sqrt
 
 import numpy as np
 from scipy import signal
 
+from benchmarks.bench import options, print_table
 from config.orders import block_order
 from reports.facts.gates import LEAST_TIMED_NS
 from reports.statistics.significance import (
@@ -209,47 +209,32 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def table(head: str, rows: Iterator[Sequence[str]]) -> str:
-    """A Markdown table. head: titles, parted by |"""
-    titles = [title.strip() for title in head.split("|")]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (titles, ["---"] * len(titles), *rows)) + "\n"
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=1000, help="simulated runs a row (1000)")
-    parser.add_argument("--seed", type=int, default=1, help="of all randomness (1)")
-    chosen = parser.parse_args(arguments)
-    runs, seed = chosen.runs, chosen.seed
-    head = (
-        "noise | blocks | covered | alike: faster or slower | alike: equivalent | 5 % faster: faster"
-        " | 5 % faster: equivalent | check warns | wrong: check does not pass"
-    )
+def main(words: Sequence[str] | None = None) -> None:
+    """Print the tables. --runs: simulated runs a row; --seed: of all randomness."""
+    given = options(__doc__, words=words, runs=1000, seed=1)
+    runs, seed = given.runs, given.seed
+    half, quarter = max(1, runs // 2), max(1, runs // 4)
     known = [(name, ENOUGH) for name in CASES if name.endswith("of the ratio")]
     rows = [*((name, blocks) for name in CASES for blocks in BLOCKS), *known]
-    print(table(head, (case_row(name, blocks, runs, seed) for name, blocks in rows)))
-    print(table("blocks | equivalent", (one_in_five_row(blocks, runs, seed) for blocks in BLOCKS)))
-    head = "family | sign flips, to 32 | any time, to 60 | blocks to find 5 %: median | 80 %"
-    print(table(head, (looking_row(family, runs if family == 1 else max(1, runs // 4), seed) for family in FAMILIES)))
-    print(
-        table(
-            "sweep | a fall is claimed | a peak is claimed | the law is refused",
-            (plateau_row(name, cores, max(1, runs // 2), seed) for name, cores in PLATEAUS.items()),
-        )
+    print_table(
+        "noise | blocks | covered | alike: faster or slower | alike: equivalent | 5 % faster: faster"
+        " | 5 % faster: equivalent | check warns | wrong: check does not pass",
+        (case_row(name, blocks, runs, seed) for name, blocks in rows),
     )
-    head = "offset of each run | blocks | covered | faster or slower | slower beyond 5 %"
-    pairs = (unpaired_row(offset, blocks, max(1, runs // 2), seed) for offset in (0.0, 0.02) for blocks in BLOCKS)
-    print(table(head, pairs))
-    print(
-        table(
-            "window | blocks | family | alike: faster or slower | covered | 10 % faster: faster",
-            (
-                short_row(window_s, LEAST_TIMED_NS / SECOND_NS, family, runs, seed)
-                for family in SHORT_FAMILIES
-                for window_s in WINDOWS_S
-            ),
-        )
+    print_table("blocks | equivalent", (one_in_five_row(blocks, runs, seed) for blocks in BLOCKS))
+    print_table(
+        "family | sign flips, to 32 | any time, to 60 | blocks to find 5 %: median | 80 %",
+        (looking_row(family, runs if family == 1 else quarter, seed) for family in FAMILIES),
+    )
+    print_table("sweep | a fall is claimed", (plateau_row(name, cores, half, seed) for name, cores in PLATEAUS.items()))
+    print_table(
+        "offset of each run | blocks | covered | faster or slower | slower beyond 5 %",
+        (unpaired_row(offset, blocks, half, seed) for offset in (0.0, 0.02) for blocks in BLOCKS),
+    )
+    timed_s = LEAST_TIMED_NS / SECOND_NS
+    print_table(
+        "window | blocks | family | alike: faster or slower | covered | 10 % faster: faster",
+        (short_row(window_s, timed_s, family, runs, seed) for family in SHORT_FAMILIES for window_s in WINDOWS_S),
     )
 
 

@@ -6,11 +6,12 @@ The parts that run alone are timed in a process of that runtime; the rest is wha
 (2 services, 2 clients, reuse) spends beyond them.
 """
 
-import argparse
 import json
 import subprocess
+from collections.abc import Sequence
+from statistics import median
 
-from benchmarks.bench import cell_of, cpu_us, measured, middle, opened, runtime_called
+from benchmarks.bench import RUNTIMES, cell_of, measured, opened, options, print_table, runtimes
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import Runtime
@@ -44,28 +45,26 @@ SIZE = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 3000
 
 def main() -> None:
     """Print a Markdown table, in us per request."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runtime", default="3.11,3.14,3.14t+gil,3.14t")
-    parser.add_argument("--repeats", type=int, default=5)
-    given = parser.parse_args()
-    print("| runtime | calc loop | service: JSON, framing | service: kernel | service: rest | client: user | ", end="")
-    print("client: kernel | record | slow? |\n|---|---|---|---|---|---|---|---|---|")
-    for name in given.runtime.split(","):
-        runtime = runtime_called(name)
-        alone = _alone(runtime)
-        with opened(runtime) as bench:
-            results = [measured(cell_of("2", name, SIZE), bench) for _ in range(given.repeats)]
-        user, kernel, client_user, client_kernel = (
-            middle([cpu_us(result, side, key) for result in results])
-            for side in ("services", "clients")
-            for key in ("cpu_user_ns", "cpu_system_ns")
-        )
-        rest = user - alone["calc loop"] - alone["JSON and framing"]
-        print(
-            f"| {name} | {alone['calc loop']:.1f} | {alone['JSON and framing']:.1f} | {kernel:.1f} | {rest:.1f} ",
-            end="",
-        )
-        print(f"| {client_user:.1f} | {client_kernel:.1f} | {alone['record']:.2f} | {alone['slow?']:.3f} |", flush=True)
+    given = options(__doc__, runtime=RUNTIMES, repeats=5)
+    print_table(
+        "runtime | calc loop | service: JSON, framing | service: kernel | service: rest | client: user"
+        " | client: kernel | record | slow?",
+        (_line(runtime, given.repeats) for runtime in runtimes(given.runtime)),
+    )
+
+
+def _line(runtime: Runtime, repeats: int) -> Sequence[str]:
+    alone = _alone(runtime)
+    with opened(runtime) as bench:
+        results = [measured(cell_of("2", runtime, SIZE), bench) for _ in range(repeats)]
+    user, kernel, client_user, client_kernel = (
+        median(sum(child[key] for child in getattr(result, side)) / result.requests / 1e3 for result in results)
+        for side in ("services", "clients")
+        for key in ("cpu_user_ns", "cpu_system_ns")
+    )
+    rest = user - alone["calc loop"] - alone["JSON and framing"]
+    times = (alone["calc loop"], alone["JSON and framing"], kernel, rest, client_user, client_kernel)
+    return [str(runtime.name), *(f"{us:.1f}" for us in times), f"{alone['record']:.2f}", f"{alone['slow?']:.3f}"]
 
 
 def _alone(runtime: Runtime) -> dict[str, float]:

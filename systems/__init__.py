@@ -1,12 +1,12 @@
-"""The systems: one short file each, which declares a SYSTEM.
+"""The systems: a file declares one SYSTEM, or SYSTEMS as a table of those whose names begin with the file's name.
 
-Those with a number stand here, others in the folder that their name begins with: alt-rpyc-pool is alt/rpyc_pool.py.
+s4_pool.py declares system 4, and alt.py declares alt-rpyc-pool with the other alternatives.
 """
 
 import importlib
 import os
+from collections.abc import Iterable, Iterator
 from functools import cache
-from types import ModuleType
 
 from core.errors import BadInput
 from core.messages import listed, message
@@ -14,14 +14,15 @@ from core.system import System
 
 
 def find(name: str) -> System:
-    """The built-in system with that number or name.
+    """Return the built-in system with that number or name.
 
-    Imports no other where the file is named s<number>_*, or by the name. Raises BadInput with the systems there are.
+    Imports no file but the one that *name* leads to, if that file declares the system.
+    Raises BadInput, which lists the systems.
     """
-    for module in _modules(f"s{name}_") or _modules(str(name).replace("-", "_")) or _modules(""):
-        system = _system(module)
-        if name in (system.key, system.name):
-            return system
+    for modules in (_named_like(name), _modules()):
+        for system in _declared(modules):
+            if name in (system.key, system.name):
+                return system
     known = [
         message("{number} ({name})", number=system.number, name=system.name) if system.number else system.name
         for system in built_in()
@@ -31,30 +32,35 @@ def find(name: str) -> System:
 
 @cache
 def built_in() -> tuple[System, ...]:
-    """All built-in systems, those with a number first, in its order."""
-    systems = (_system(module) for module in _modules(""))
+    """Return all built-in systems, those with a number first, in its order."""
+    systems = _declared(_modules())
     return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.group, one.name)))
 
 
 def readers(name: str) -> list[str]:
-    """Who reads the parameter *name*: the four systems by number, the others by the group they belong to."""
+    """Return who reads the parameter *name*: the four systems by number, the others by the group they belong to."""
     reading = [one for one in built_in() if one.takes(name)]
     return list(dict.fromkeys(one.key if one.group == "systems" else one.group for one in reading))
 
 
-def _modules(prefix: str) -> list[str]:
-    """Return the modules whose names begin with *prefix*. To import pkgutil would cost every child 4 ms of CPU time."""
-    names = (
-        f"{path.removeprefix(folder)}/{file.removesuffix('.py')}".strip("/").replace("/", ".")
-        for folder in __path__
-        for path, _, files in os.walk(folder)
-        for file in files
-        if file.endswith(".py")
-    )
-    return [name for name in names if name.replace(".", "_").startswith(prefix) and not name.endswith("__")]
+def _modules() -> list[str]:
+    """Return the names of the modules here. To import pkgutil would cost every child 4 ms of CPU time."""
+    names = (file.removesuffix(".py") for folder in __path__ for file in os.listdir(folder) if file.endswith(".py"))
+    return [name for name in names if not name.endswith("__")]
 
 
-def _system(name: str) -> System:
-    module: ModuleType = importlib.import_module(f"{__name__}.{name}")
-    system: System = module.SYSTEM
-    return system
+def _named_like(name: str) -> list[str]:
+    """Return the modules that *name* leads to: 4 to s4_pool, echo-libuv to echo."""
+    dashed = {module: module.replace("_", "-") for module in _modules()}
+    return [
+        module
+        for module, begin in dashed.items()
+        if f"{name}-".startswith(f"{begin}-") or begin.startswith(f"s{name}-")
+    ]
+
+
+def _declared(modules: Iterable[str]) -> Iterator[System]:
+    """Import the modules one by one, and yield the systems that each declares."""
+    for name in modules:
+        module = importlib.import_module(f"{__name__}.{name}")
+        yield from getattr(module, "SYSTEMS", None) or (module.SYSTEM,)

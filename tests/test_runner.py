@@ -42,7 +42,7 @@ def gilscope(
         text=True,
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
-        timeout=180,
+        timeout=300,
         cwd=folder,
         env={**os.environ, **(environment or {})},
     )

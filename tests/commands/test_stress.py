@@ -7,11 +7,10 @@ import pytest
 
 from commands.stress import arms, main
 from core.errors import BadInput
-from lab.places import REPOSITORY
 from tests.conftest import runtime_or_skip
+from tests.lab.run.test_stress import SERVICE, on_linux
 
-SERVICE = f"{{python}} {REPOSITORY / 'benchmarks' / 'stress_service.py'} {{port}}"
-pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+pytestmark = on_linux
 
 
 @pytest.mark.parametrize(

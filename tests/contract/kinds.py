@@ -22,6 +22,7 @@ READ_DEADLINE_S = 120.0  # of system 1 here: no peer is closed for what the mach
 PATIENT = f"import services.threaded; services.threaded.READ_DEADLINE_S = {READ_DEADLINE_S}\n"
 SILENT_PEERS = 300
 TCP, UNIX = {"TRANSPORT": "tcp"}, {"TRANSPORT": "unix"}
+IN_PYTHON = ("echo-asyncio", "echo-pool", "echo-uvloop")
 SERVICES: dict[str, tuple[str, dict[str, Any]]] = {
     "1 unix": ("1", UNIX),
     "1 tcp": ("1", TCP),
@@ -39,8 +40,7 @@ SERVICES: dict[str, tuple[str, dict[str, Any]]] = {
     "4 owned tcp": ("4", {"DISPATCH": "owned", **TCP}),
     "4 auto": ("4", {"DISPATCH": "auto"}),
     "4 leader single": ("4", {"DISPATCH": "leader", "SELECT_MODE": "single"}),
-    **{f"{name} tcp": (name, TCP) for name in ("echo-asyncio", "echo-pool", "echo-uvloop")},
-    **{f"{name} unix": (name, UNIX) for name in ("echo-asyncio", "echo-pool", "echo-uvloop")},
+    **{f"{name} {way['TRANSPORT']}": (name, way) for name in IN_PYTHON for way in (TCP, UNIX)},
 }
 FEW = {
     "3.11": ("1 unix", "2 tcp", "3"),

@@ -15,6 +15,7 @@ from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
+from systems.alt import SPEAK_HTTP, SPEAK_OUR_FRAMES, SYSTEMS
 from tests.conftest import found, runtime_or_skip
 from tests.contract.dialects import FRAMES, HTTP, http
 from tests.contract.packages import not_installed
@@ -24,15 +25,9 @@ from tests.contract.serving import serving
 from tests.contract.test_systems import check_all_is_well
 from tests.contract.test_systems import measured as measured_system
 
-STDLIB = ("alt-socketserver", "alt-mpconnection", "alt-asyncio-streams", "alt-asyncio-protocol", "alt-http-server")
-FRAMED = (*STDLIB[:4], "alt-uvloop", "alt-anyio", "alt-tornado-tcp")
-OWN = ("alt-rpyc", "alt-rpyc-pool", "alt-pyro5-thread", "alt-pyro5-multiplex", "alt-pyzmq", "alt-grpc")
-COMMANDED = ("alt-gunicorn", "alt-flask-gunicorn", "alt-granian-wsgi", "alt-granian-asgi")
-OVER_HTTP = ("alt-http-server", "alt-waitress", "alt-cheroot", "alt-uvicorn", "alt-flask", *COMMANDED)
-PACKAGED = (*FRAMED[4:], *OWN, *OVER_HTTP[1:])
 OVER_TCP = ("alt-rpyc-pool", "alt-pyro5-multiplex")  # the others of their kind are tried on Unix sockets
 EVERY = [
-    *(("3.14t", name) for name in (*STDLIB, *PACKAGED)),
+    *(("3.14t", system.name) for system in SYSTEMS),
     *(("3.11", name) for name in ("alt-http-server", "alt-grpc", "alt-uvicorn")),
     *(("3.14", name) for name in ("alt-asyncio-streams", "alt-grpc", "alt-gunicorn")),
     *(("3.14t+gil", name) for name in ("alt-socketserver", "alt-waitress", "alt-anyio")),
@@ -93,7 +88,7 @@ def test_an_alternative_answers_every_request(name: str, runtime: str, sandbox: 
     assert result.connect == {}
 
 
-@pytest.mark.parametrize("name", [*FRAMED, *OVER_HTTP])
+@pytest.mark.parametrize("name", [system.name for system in (*SPEAK_OUR_FRAMES, *SPEAK_HTTP)])
 def test_it_refuses_as_the_protocol_says_and_keeps_the_connection(
     packaged: Runtime, sandbox: Sandbox, name: str
 ) -> None:

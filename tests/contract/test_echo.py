@@ -15,12 +15,11 @@ from core.processtree import tree
 from core.runtime import NATIVE
 from lab.run.sandbox import Sandbox
 from tests.contract.dialects import noise
-from tests.contract.kinds import NATIVE_ECHO, Kind
+from tests.contract.kinds import IN_PYTHON, NATIVE_ECHO, Kind
 from tests.contract.peers import Peer
 from tests.contract.speaking import DEADLINE_S, Spoken, read_to_end, wait_readable
 from tests.native.programs import started
 
-IN_PYTHON = ("echo-asyncio", "echo-pool", "echo-uvloop")
 HOSTED = NATIVE_ECHO[1:]  # by services/echo_program.py
 SERVERS = [
     *(("3.14t", name) for name in IN_PYTHON),

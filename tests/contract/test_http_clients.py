@@ -17,6 +17,7 @@ from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Native
 from lab.run.sandbox import Sandbox
 from systems import find
+from systems.http import SYSTEMS
 from tests.clients.scripted_http import (
     HALF,
     Script,
@@ -34,17 +35,7 @@ from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import command_or_skip, small_cell
 
 WORKERS = 4
-ROWS = (
-    "http-stdlib",
-    "http-requests",
-    "http-httpx",
-    "http-httpx-async",
-    "http-aiohttp",
-    "http-beast-held",
-    "http-beast-released",
-    "http-pyreqwest",
-    "http-pyreqwest-async",
-)
+ROWS = [system.name for system in SYSTEMS if system.client and not system.turns_gil_on]
 NATIVE_ROWS = {"http-beast-native": ("--timeout-ms", 1000), "http-reqwest-native": ("--timeout", 1)}
 UNDECLARED = ("http-beast-undeclared", "http-beast-undeclared-released")
 HOLDING = ("http-beast-held", "http-beast-undeclared")

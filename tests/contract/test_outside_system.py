@@ -1,33 +1,18 @@
 """A system in a file outside the repository, with real processes: run, resume, report, plan, and its errors."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from core.result import RunFile, load
-from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 from tests.conftest import found
 from tests.docs.pages import outside_system
+from tests.test_runner import gilscope
 
 FEW = tuple(name for name in ("3.11", "3.14t") if name in found())
 SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50")
-
-
-def gilscope(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """`python runner.py arguments...` in *folder*, without a terminal."""
-    return subprocess.run(
-        [sys.executable, REPOSITORY / "runner.py", *arguments],
-        check=False,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
 
 
 @pytest.fixture
@@ -43,7 +28,7 @@ def measured(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("measured")
     (folder / "my_system.py").write_text(outside_system())
     flags = ("--system", "2,my_system.py", "--runtime", ",".join(FEW), *SIZE, "--blocks", "1", "--out", "run")
-    done = gilscope(folder, *flags, "--quiet")
+    done = gilscope(*flags, "--quiet", folder=folder)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -65,7 +50,7 @@ def test_a_run_goes_on_where_it_was_stopped_from_another_folder(measured: Path, 
     saved.cells.remove(next(cell for cell in saved.cells if cell.system == "my-system"))
     tmp_path.joinpath("run").mkdir()
     RunFile(tmp_path / "run").save(saved)
-    done = gilscope(tmp_path, "--resume", "run", "--quiet")
+    done = gilscope("--resume", "run", "--quiet", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert sorted(cell.cell_id for cell in load(tmp_path / "run").cells) == whole
 
@@ -75,12 +60,12 @@ def test_a_saved_run_is_reported_without_the_file_and_goes_on_with_no_other(meas
     text = file.read_text()
     file.write_text(text.replace("my-system", "renamed"))
     for named in ("renamed", ""):
-        done = gilscope(measured, "--resume", "run")
+        done = gilscope("--resume", "run", folder=measured)
         assert done.returncode == 2
         assert str(file) in done.stderr
         assert named in done.stderr
         file.unlink(missing_ok=True)
-    done = gilscope(measured, "report", "run")
+    done = gilscope("report", "run", folder=measured)
     file.write_text(text)
     assert (done.returncode, "A thread per connection" in done.stdout) == (0, True), done.stderr
 
@@ -88,7 +73,7 @@ def test_a_saved_run_is_reported_without_the_file_and_goes_on_with_no_other(meas
 def test_a_plan_names_it_from_its_own_folder(folder: Path, any_runtime: Runtime) -> None:
     (folder / "plans").mkdir()
     (folder / "plans" / "mine.yaml").write_text("rows:\n  - system: ../my_system.py\n    TRANSPORT: [unix, tcp]\n")
-    done = gilscope(folder, "plan", "--plan", "plans/mine.yaml", "--runtime", str(any_runtime.name), "--json")
+    done = gilscope("plan", "--plan", "plans/mine.yaml", "--runtime", str(any_runtime.name), "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     assert [(row["system"], row["params"]["TRANSPORT"]) for row in json.loads(done.stdout)["rows"]] == [
         ("my-system", "unix"),
@@ -102,7 +87,7 @@ def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(folder: Pat
         file.read_text() + "import os, sys\nif sys.argv[1:] == ['service']:\n    raise OSError('not here')\n"
     )
     flags = ("--system", "2,my_system.py", "--runtime", str(any_runtime.name), *SIZE, "--blocks", "1", "--out", "run")
-    done = gilscope(folder, *flags, "--quiet")
+    done = gilscope(*flags, "--quiet", folder=folder)
     cells = {cell.system: cell for cell in load(folder / "run").cells}
     assert done.returncode == 1
     assert (cells["2"].status, cells["my-system"].status) == ("ok", "failed")

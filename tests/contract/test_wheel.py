@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.one_line import build, state, write_project
 from core.result import Run, load
+from lab.places import REPOSITORY
 from lab.python import uv
 from tests.conftest import runtime_or_skip
 from tests.contract.packages import index_answers, not_installed
@@ -69,10 +69,11 @@ def place() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def wheel(place: Path) -> Path:
     """The wheel of this checkout, without native programs."""
-    try:
-        return build(place / "dist", pure=True)
-    except subprocess.CalledProcessError as failed:
-        not_installed(failed.stderr.decode())
+    command = [str(uv.find()), "build", "--wheel", "--out-dir", str(place / "dist"), str(REPOSITORY)]
+    done = subprocess.run(command, env=os.environ | {"GILSCOPE_PURE": "1"}, check=False, capture_output=True, text=True)
+    if done.returncode:
+        not_installed(done.stderr)
+    return next((place / "dist").glob("*.whl"))
 
 
 @pytest.fixture(scope="session")
@@ -126,6 +127,12 @@ def ran(gilscope: Path, folder: Path, *words: str, user: Sequence[str] = ()) -> 
     return load(file.parent), done.stdout + done.stderr
 
 
+def state(root: Path) -> dict[Path, tuple[int, int]]:
+    """Return size and time of change of every file below *root*."""
+    looks = {path: path.lstat() for path in root.rglob("*") if not path.is_dir()}
+    return {path: (look.st_size, look.st_mtime_ns) for path, look in looks.items()}
+
+
 def uv_cache() -> str:
     done = subprocess.run([str(uv.find()), "cache", "dir"], capture_output=True, text=True, check=True)
     return done.stdout.strip()
@@ -149,11 +156,13 @@ def test_a_factory_in_a_project_with_packages_called_like_ours_is_served_and_not
 ) -> None:
     runtime_or_skip("3.14t")
     folder = place / "flask"
-    write_project(folder, FLASK)
+    for name, content in FLASK.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
     run, output = ran(gilscope, folder, "--app", "flaskr:create_app", "--expect-json", '{"said": "HELLO"}')
     assert [cell.status for cell in run.cells] == ["ok"]
     assert str(next(folder.glob("gilscope-runs/*/report.html")).relative_to(folder)) in output
-    roots = {Path(path).relative_to(folder).parts[0] for path in state(folder)}
+    roots = {path.relative_to(folder).parts[0] for path in state(folder)}
     roots.discard("__pycache__")  # Python's own, of the module that was imported
     assert roots == {*(name.split("/")[0] for name in FLASK), "gilscope-runs", ".cache"}
 
@@ -164,7 +173,8 @@ def test_another_user_runs_a_script_from_an_installation_that_he_cannot_write_to
         if not may_be_entered(interpreter):
             pytest.skip(f"nobody may not run {interpreter}, which lies below a folder that only its owner may enter")
     folder = place / "other"
-    write_project(folder, {"hello.py": SCRIPT})
+    folder.mkdir()
+    (folder / "hello.py").write_text(SCRIPT)
     os.chown(folder, NOBODY, NOBODY)
     before = state(gilscope.parent.parent)
     user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]

@@ -1,21 +1,33 @@
 """measure-your-service.md, word for word: its files and commands in a new folder, with fewer, shorter measurements."""
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.five_minutes import PAGE, commands, files, has_verdict, typed_in
 from commands.init import main as init
 from core.result import Run, load
-from reports.terminal.listing import NO_VERDICT
 from tests.commands.test_init import Typed
 from tests.conftest import RUNTIMES, found
-from tests.docs.pages import blocks
+from tests.docs.pages import DOCS, blocks
+from tests.test_runner import gilscope
 
-TIMEOUT_S = 300
+PAGE = DOCS / "measure-your-service.md"
 FEWEST_RUNTIMES = 2
+
+
+def files() -> dict[str, str]:
+    """Return {name: content} of the files that the page says to save."""
+    return dict(re.findall(r"this as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+
+
+def commands() -> list[str]:
+    """Return what follows `runner.py` in the page's command lines; the first says where gilscope is."""
+    where, *lines = "".join(blocks(PAGE, "sh")).splitlines()
+    assert where.startswith("export GILSCOPE=")
+    return [line.removeprefix("python $GILSCOPE/runner.py ") for line in lines]
 
 
 def hurry() -> str:
@@ -39,12 +51,14 @@ def printed(folder: Path) -> str:
     if len(found()) < FEWEST_RUNTIMES:
         pytest.skip(f"a comparison wants two runtimes; found: {', '.join(found()) or 'none'}")
     *before, last = commands()
-    for command in before:
-        done = typed_in(command, folder, TIMEOUT_S)
-        assert done.returncode == 0, done.stderr
-    done = typed_in(f"{last} {hurry()}", folder, TIMEOUT_S)
+    return [ran(command, folder) for command in (*before, f"{last} {hurry()}")][-1]
+
+
+def ran(command: str, folder: Path) -> str:
+    """Return what `runner.py` printed. May skip the test."""
+    done = gilscope(*shlex.split(command), folder=folder)
     if "could not be installed" in done.stderr:
-        pytest.skip(done.stderr.strip().splitlines()[0])
+        pytest.skip(done.stderr)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -90,16 +104,3 @@ def test_the_questions_write_the_same_plan(
     assert [(folder / "shop.yaml").read_text()] == blocks(PAGE, "yaml")
     asked = capsys.readouterr().err
     assert all(line in asked for line in dialogue.splitlines() if line.endswith("?"))
-
-
-@pytest.mark.parametrize(
-    ("sentence", "decided"),
-    [
-        ("Removing the GIL makes shop 2.32 x faster [2.23, 2.36].", True),
-        ("Removing the GIL has no verdict yet: 1.95.", False),
-        (str(NO_VERDICT), False),
-        ("", False),
-    ],
-)
-def test_the_benchmark_of_this_page_knows_a_verdict(sentence: str, decided: bool) -> None:
-    assert has_verdict(sentence) is decided

@@ -1,1 +1,0 @@
-"""What else one could have picked: servers of other projects."""

@@ -1,1 +1,0 @@
-"""Echo servers of network libraries."""

@@ -1,1 +1,0 @@
-"""HTTP clients against one fast server."""

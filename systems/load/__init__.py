@@ -1,1 +1,0 @@
-"""Load generators against one HTTP server."""
