@@ -24,7 +24,6 @@ from core.program import PROGRAM
 from core.runtime import NATIVE
 from lab.python import interpreters
 
-SUMMARY = message("Print what makes a shell complete commands and flags: bash, zsh, fish, tcsh or powershell.")
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 ASKED = "_ARGCOMPLETE"  # the shell sets it: which word of COMP_LINE is the program, from 1
 RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", NATIVE)
@@ -32,7 +31,7 @@ RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
-    parser = Parser("completion", SUMMARY, output_for(arguments).language)
+    parser = output_for(arguments).parser("completion")
     parser.add_names("shell", message("bash, zsh, fish, tcsh or powershell"))
     shell = Given(value=parser.parse(arguments)["shell"], name="SHELL").choice(SHELLS)
     print(shellcode([PROGRAM.split()[-1]], shell=shell))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.output import Output, output_for, short
-from config.flags import Parser, add_service_flags, value_of
+from config.flags import add_service_flags, value_of
 from config.options import Option
 from config.plan_options import DEFAULT_RUNTIMES, RUNTIMES
 from config.user_service.flags import service_from
@@ -19,7 +19,6 @@ from core.files import write
 from core.messages import Arg, message
 from core.program import PROGRAM
 
-SUMMARY = message("Write a commented plan for a service of your own, after three questions or from flags.")
 DEFAULT_FILE = "my-service.yaml"
 USUAL_REQUIREMENTS = "requirements.txt"
 NONE = "none"
@@ -59,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = Parser("init", SUMMARY, output.language)
+    parser = output.parser("init")
     parser.add_names("file", message("the plan to write (default: {file})", file=DEFAULT_FILE), "?", DEFAULT_FILE)
     parser.add(message("the plan"), FORCE, RUNTIMES)
     add_service_flags(parser)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import commands
+from config.flags import Parser
 from config.plan_options import LANG
 from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
@@ -24,6 +26,10 @@ class Output:
     """Where messages become text."""
 
     language: Language = ENGLISH
+
+    def parser(self, command: str) -> Parser:
+        """Return the parser of *command*, which speaks the user's language."""
+        return Parser(command, commands.SUMMARIES[command], self.language)
 
     def text(self, text: Arg) -> str:
         """*text* in the user's language."""

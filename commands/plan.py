@@ -32,7 +32,6 @@ POWER = Option(
     "--power D", message("by the noise of a saved run: cells and blocks that find a difference of 5%"), parse_margin
 )
 FROM = Option("--from RUN", message("the run whose noise --power takes"))
-SUMMARY = message("Print the cells that a run with these flags would measure, and about how long; run nothing.")
 GAP = 2  # between columns, of which rich draws RULE
 RULE = 1
 
@@ -54,7 +53,7 @@ class Column:
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
     output = output_for(arguments)
-    parser = flags.Parser("plan", SUMMARY, output.language)
+    parser = output.parser("plan")
     flags.add_run_flags(parser)
     parser.add(message("what to print"), JSON)
     parser.add(message("how many blocks"), POWER, FROM)

@@ -157,7 +157,7 @@ def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: 
 
 
 def _epilog(output: Output) -> str:
-    lines = [f"  {name:<10}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
+    lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
     headings = message("commands (each has its own --help):"), message("systems:")
     others, systems = map(output.text, headings)
     return "\n".join([others, *lines, "", systems, flags.systems_help(output.language)])

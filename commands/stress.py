@@ -28,7 +28,6 @@ from lab.run.measure import Bench
 from lab.run.runs import run_folder
 from reports.names import STRESS, STRESS_PAGE, STRESS_TEXT
 
-SUMMARY = message("Look for answers that are wrong, crashes and hangs that a service has only without the GIL.")
 SECONDS = 60.0
 DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKERS_PER_API_SERVICE": (16,)}
 
@@ -74,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = flags.Parser("stress", SUMMARY, output.language)
+    parser = output.parser("stress")
     parser.add(message("what to stress"), LENGTH, *CHOICE, CLIENTS)
     flags.add_runtime_flags(parser)
     parser.add_parameters()
