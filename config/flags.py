@@ -199,7 +199,7 @@ def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
 def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> Any:
     """The value of one option; *default* where it was not given. Raises BadInput."""
     values = parsed_flags((option,), flags)
-    return values.get(option.key or option.name, default)
+    return values.get(option.field, default)
 
 
 def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:

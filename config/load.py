@@ -10,21 +10,21 @@ from typing import Any
 from config import hosts
 from config.find_system import find_system
 from config.hosts import layout_with
-from config.options import by_key, expect_keys, parsed
+from config.options import by_key, expect_keys, fields_of, parsed
 from config.plan import Plan, Row, parse_values
-from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW, method_with
+from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan
 from config.user_service.service import CLIENTS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import listed, message
+from core.method import Method
 from core.system import System
 
 FOLDER = Path(__file__).parent
 PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
 TOPOLOGY = (WORKERS, THREADS)
-PLAN_FIELDS = ("blocks", "scale", "until", "margin", "judged_steps", "fail_if_slower", "runtimes", "aa", "view")
 
 
 def experiments() -> dict[str, Path]:
@@ -61,11 +61,15 @@ def _plan(path: Path, content: Any, cores: int) -> Plan:
 
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
-    """*plan* with the parsed *values* of its options, by key. With until and without blocks, as many as it takes."""
-    fields = {key: values[key] for key in PLAN_FIELDS if key in values}
-    if "until" in fields:
-        fields.setdefault("blocks", MAX_BLOCKS)
-    return replace(plan, **fields, method=method_with(plan.method, values), layout=layout_with(plan.layout, values))
+    """Return *plan* with the *values* of its options, by field. With until and without blocks, as many as it takes."""
+    limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
+    pins = {f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()}
+    return replace(
+        plan,
+        **{**limit, **fields_of(Plan, values)},
+        method=replace(plan.method, **fields_of(Method, values), **pins),
+        layout=layout_with(plan.layout, values),
+    )
 
 
 def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:

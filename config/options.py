@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,21 @@ class Given:
             raise self.wrong(message("CPU numbers such as 0, 0-3 or 0+2"))
         return cpus
 
+    def items(self, accepted: Message) -> list[str]:
+        """The texts of a list, or of a text with commas. Raises BadInput."""
+        items = self.value.split(",") if isinstance(self.value, str) else self.value
+        if not isinstance(items, list) or not items:
+            raise self.wrong(accepted)
+        return [str(item).strip() for item in items]
+
+    def percent(self, most: float, accepted: Message) -> float:
+        """A share, from a text such as 5%: above 0 and at most *most* percent. Raises BadInput."""
+        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) *%", str(self.value).strip())
+        percent = float(match[1]) if match else 0.0
+        if not 0 < percent <= most:
+            raise self.wrong(accepted)
+        return percent / 100
+
     def whole(self, low: int, high: int) -> int:
         """A whole number. Raises BadInput."""
         if not re.fullmatch(r"[0-9]{1,9}", str(self.value)) or not low <= int(str(self.value)) <= high:
@@ -119,6 +134,7 @@ class Option:
     parse: the value; None where the option is read together with others
     applies_to: what a run may measure beside it
     key: in YAML; AS_FLAG for the flag's name, "" where there is only a flag
+    field: of the plan, its method, the service or the request, that the value becomes; "" if it is called as the key
     several: takes several words at once
     mask: what may be kept and shown of a value that may hold secrets
     """
@@ -128,6 +144,7 @@ class Option:
     parse: Callable[[Given], Any] | None = None
     applies_to: frozenset[Subject] = EVERYTHING
     key: str = AS_FLAG
+    field: str = ""
     repeated: bool = False
     several: bool = False
     mask: Callable[[str], str] | None = None
@@ -135,6 +152,8 @@ class Option:
     def __post_init__(self) -> None:
         if self.key == AS_FLAG:
             object.__setattr__(self, "key", self.name)
+        if not self.field:
+            object.__setattr__(self, "field", self.key or self.name)
 
     @property
     def flag(self) -> str:
@@ -185,22 +204,27 @@ def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Opt
 def parsed(
     options: Iterable[Option], given: Mapping[str, Any], folder: Path, public: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """The values of the keys in *given* (texts), by key. Raises BadInput."""
+    """Return the values of the keys in *given* (texts), by field. Raises BadInput."""
     known = by_key(options)
     return {
-        key: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
+        known[key].field: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
         for key, value in given.items()
         if key in known and (parse := known[key].parse)
     }
 
 
 def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the flags that were given, by key, or name where they have none. Raises BadInput."""
+    """Return the values of the flags that were given, by field. Raises BadInput."""
     return {
-        option.key or option.name: option.parse(Given(value=flags[option.name], name=option.flag))
+        option.field: option.parse(Given(value=flags[option.name], name=option.flag))
         for option in given_flags(options, flags)
         if option.parse
     }
+
+
+def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of *values* that are fields of the dataclass *kind*."""
+    return {one.name: values[one.name] for one in fields(kind) if one.name in values}
 
 
 def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:

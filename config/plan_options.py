@@ -8,7 +8,7 @@ from typing import Any
 
 from config.options import PYTHON, SYSTEMS, Given, Option, applying, choice, whole
 from core.messages import listed, message
-from core.method import SAME, Method, Warmup, parse_duration
+from core.method import SAME, Warmup, parse_duration
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until
@@ -22,28 +22,18 @@ PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
 MOST_SLOWER = 1_000
 _PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
-_METHOD_FIELDS = {
-    "warmup": "warmup",
-    "duration": "duration_s",
-    "client_runtime": "client_runtime",
-    "neighbour": "neighbours",
-}
 
 
 def parse_runtimes(given: Given) -> tuple[str, ...]:
     """Runtime names from a list, or a text with commas. Raises BadInput."""
-    names = given.value.split(",") if isinstance(given.value, str) else given.value
-    if not isinstance(names, list) or not names:
-        raise given.wrong(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
-    return tuple(dict.fromkeys(str(RuntimeName.parse(str(name).strip())) for name in names))
+    names = given.items(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
+    return tuple(dict.fromkeys(str(RuntimeName.parse(name)) for name in names))
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
     """Names of steps from a list, or a text with commas. Raises BadInput."""
-    names = given.value.split(",") if isinstance(given.value, str) else given.value
-    if not isinstance(names, list) or not names:
-        raise given.wrong(message("a list of steps, out of {names}", names=listed(STEPS)))
-    return tuple(dict.fromkeys(replace(given, value=str(name).strip()).choice(STEPS) for name in names))
+    names = given.items(message("a list of steps, out of {names}", names=listed(STEPS)))
+    return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
 def parse_until(given: Given) -> Until:
@@ -60,21 +50,14 @@ def parse_until(given: Given) -> Until:
 
 def parse_margin(given: Given) -> float:
     """From '3%': 0.03. Raises BadInput."""
-    match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,6})?) *%", str(given.value).strip())
-    share = float(match[1]) / 100 if match is not None else 0.0
-    if not 0 < share <= MOST_MARGIN:
-        raise given.wrong(message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN))
-    return share
+    accepted = message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
+    return given.percent(MOST_MARGIN * 100, accepted)
 
 
 def parse_slower(given: Given) -> float:
     """From '5%' more time: 0.05. Raises BadInput."""
-    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%", str(given.value).strip())
-    percent = float(match[1]) if match else 0.0
-    if not 0 < percent <= MOST_SLOWER:
-        accepted = message("a share of more time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER)
-        raise given.wrong(accepted)
-    return percent / 100
+    accepted = message("a share of more time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER)
+    return given.percent(MOST_SLOWER, accepted)
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
@@ -134,12 +117,6 @@ def _profiles(given: Given) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kinds))
 
 
-def method_with(method: Method, values: dict[str, Any]) -> Method:
-    """*method* with the parsed *values* of its options, by key."""
-    fields = {field: values[key] for key, field in _METHOD_FIELDS.items() if key in values}
-    return replace(method, **fields, **{f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()})
-
-
 def _flag(given: Given) -> bool:
     return given.value is True or given.choice(("true", "false")) == "true"
 
@@ -184,7 +161,10 @@ WARMUP = Option(
     "--warmup W", message("sent before anything counts: 10% of the requests, 0.5s, or 0"), _read(Warmup.parse)
 )
 DURATION = Option(
-    "--duration S", message("seconds to time each cell; 0 for as long as its requests take"), _read(parse_duration)
+    "--duration S",
+    message("seconds to time each cell; 0 for as long as its requests take"),
+    _read(parse_duration),
+    field="duration_s",
 )
 AA = Option("--aa", message("measure the last runtime, or the first target, twice: the difference is noise"), _flag)
 CLIENTS = Option("--client-runtime NAME", message("runtime of all clients (default: the service's)"), _client_runtime)
@@ -195,6 +175,7 @@ NEIGHBOUR = Option(
     "--neighbour NAME",
     message("a process that the service needs, such as postgres: its CPU time is shown apart and disturbs nothing"),
     parse_names,
+    field="neighbours",
     repeated=True,
 )
 SEED = Option("--seed N", message("fixes the order of the cells"), _seed)

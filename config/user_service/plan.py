@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import Given, Subject, by_key, expect_keys, parsed, refuse
+from config.options import Given, Subject, by_key, expect_keys, fields_of, parsed, refuse
 from config.plan import Plan, Row
 from config.plan_options import DEFAULT_RUNTIMES
 from config.user_service.options import KEYS, SERVICE, parse_name
@@ -83,12 +83,7 @@ def _subject(given: Mapping[str, Any]) -> Subject:
 def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> Start:
     if subject is Subject.TARGETS:
         return parse_targets(given["targets"], values.get("protocol", HTTP))
-    fields = {
-        "directory": values.get("directory", str(folder.absolute())),
-        **{key: values[key] for key in ("environment", "requirements") if key in values},
-        **({"first_port": values["port"]} if "port" in values else {}),
-        **({"start_deadline_s": values["start_deadline"]} if "start_deadline" in values else {}),
-    }
+    fields = fields_of(Command, {"directory": str(folder.absolute()), **values})
     if subject is Subject.APP:
         if "server" not in values:
             raise BadInput(
@@ -100,7 +95,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
         app = app_on(values["server"], values["app"], values.get("interface", ""), has_topology=has_topology)
         return replace(app, **fields)
     check_command(str(values["command"]), has_environment="requirements" in values)
-    return Command(command=values["command"], **fields)
+    return Command(**fields)
 
 
 def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:

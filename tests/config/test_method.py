@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from config.load import plan_with
 from config.options import Given, parsed
-from config.plan_options import PLAN_OPTIONS, method_with, parse_until
+from config.plan import Plan
+from config.plan_options import PLAN_OPTIONS, parse_until
 from core.errors import BadInput
 from core.method import Method, Warmup
 from core.saved import Until
@@ -18,7 +20,8 @@ def until_of(text: str) -> Until:
 
 
 def method_of(given: dict[str, Any], base: Method = Method()) -> Method:  # noqa: B008 - frozen
-    return method_with(base, parsed(PLAN_OPTIONS, given, Path()))
+    plan = Plan(name="p", rows=(), runtimes=(), method=base)
+    return plan_with(plan, parsed(PLAN_OPTIONS, given, Path())).method
 
 
 @pytest.mark.parametrize(
