@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
@@ -17,7 +18,7 @@ from config import plan_options as options
 from config.load import load_plan
 from config.options import Given
 from config.plan import Plan
-from config.user_service import again
+from config.user_service import flags as service_flags
 from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.program import PROGRAM
@@ -26,7 +27,7 @@ from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
-from lab.run.experiment import Enough, carry_out
+from lab.run.experiment import carry_out
 from lab.run.feasible import preflight
 from lab.run.held import expect_ours, held
 from lab.run.measure import Bench
@@ -58,7 +59,7 @@ BESIDE_RESUME = (
     options.INTERPRETER,
 )
 PLAN = next(option for option in options.CHOICE if option.name == "plan")
-SECRET = again.GIVEN_AGAIN  # values that the saved plan has only digests of
+SECRET = service_flags.GIVEN_AGAIN  # values that the saved plan has only digests of
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -115,31 +116,26 @@ def _slower(written: Written, share: float, output: Output) -> int:
 
     compared = from_first_to_last(written.view.comparisons)
     slower, unclear = regressions(compared, share)
-    for one in slower:
-        output.note(
-            message(
+    for one in (*slower, *unclear):
+        pair: dict[str, Any] = {
+            "setting": written.view.settings.short(one.system, one.params),
+            "numerator": one.numerator,
+            "denominator": one.denominator,
+            "share": whole_percent(share),
+        }
+        line = message(
+            "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.", why=one.why, **pair
+        )
+        if one in slower:
+            line = message(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}: it serves {ratio}x [{low}, "
                 "{high}] the requests.",
-                setting=written.view.settings.short(one.system, one.params),
-                numerator=one.numerator,
-                denominator=one.denominator,
-                share=whole_percent(share),
                 ratio=ratio(one.ratio or 0.0),
                 low=ratio(one.low or 0.0),
                 high=ratio(one.high or 0.0),
+                **pair,
             )
-        )
-    for one in unclear:
-        output.note(
-            message(
-                "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.",
-                setting=written.view.settings.short(one.system, one.params),
-                numerator=one.numerator,
-                denominator=one.denominator,
-                share=whole_percent(share),
-                why=one.why,
-            )
-        )
+        output.note(line)
     if slower:
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear or not compared else 0
@@ -203,7 +199,7 @@ def _expect_saved_plan(given: Mapping[str, Any]) -> None:
             "--resume continues the saved plan; --blocks cannot change it. It can add to it: --blocks +{added}",
             added=given["blocks"],
         )
-    changing = [*(f"--{name.replace('_', '-')}" for name in names), *again.flags_without_secrets(given)]
+    changing = [*(f"--{name.replace('_', '-')}" for name in names), *service_flags.flags_without_secrets(given)]
     if changing:
         raise BadInput(
             "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(changing)
@@ -212,7 +208,9 @@ def _expect_saved_plan(given: Mapping[str, Any]) -> None:
 
 def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
     run = resumed(Path(given["resume"]))
-    stored = again.plan_with_secrets(run.plan, again.secrets_of(given), _remembered(run, given["plan"], parser))
+    stored = service_flags.plan_with_secrets(
+        run.plan, service_flags.secrets_of(given), _remembered(run, given["plan"], parser)
+    )
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
@@ -241,11 +239,11 @@ def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret
     """The secrets that the command of *run* has again: in variables, and in its plan, or in *plan* in its place."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
-    said = again.kept(parser.parse(run.command[1:]))
+    said = service_flags.kept(parser.parse(run.command[1:]))
     if plan is None and said["plan"] and Path(said["plan"]).is_file():
         plan = str(said["plan"])
     service = load_plan(Path(plan)).user_service if plan else None
-    return [*again.secrets_of(said), *(again.secrets_of_service(service) if service else ())]
+    return [*service_flags.secrets_of(said), *(service_flags.secrets_of_service(service) if service else ())]
 
 
 def _expect_an_end(plan: Plan) -> None:
@@ -258,18 +256,13 @@ def _expect_an_end(plan: Plan) -> None:
         )
 
 
-def _enough(plan: Plan) -> Enough:
-    """Whether a run has all the blocks it needs, by the plan's `until`."""
+def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
+    """Return whether *run* has all the blocks it needs."""
+    from reports.facts.comparisons import is_decided, widest
 
-    def enough(run: Run, spent_ns: int) -> bool:
-        from reports.facts.comparisons import is_decided, widest
-
-        until = plan.until
-        if until.seconds and spent_ns >= until.seconds * 1e9:
-            return True
-        return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
-
-    return enough
+    if until.seconds and spent_ns >= until.seconds * 1e9:
+        return True
+    return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
 
 
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quiet: bool) -> None:
@@ -279,7 +272,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
         until = order.plan.until
         cells = [entry.cell for entry in order.plan.entries()]
         with display(cells, quiet=quiet, open_ended=bool(until)) as progress:
-            carry_out(order, run, sandbox, progress, _enough(order.plan))
+            carry_out(order, run, sandbox, progress, partial(_is_enough, until))
     except KeyboardInterrupt:
         output.note(
             plural(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from config.estimate import cell_seconds, plan_seconds
+from commands.plan import cell_seconds, plan_seconds
 from config.plan import Plan, Row
 from core.cell import Cell
 from systems import find
