@@ -18,7 +18,6 @@ from config.find_system import known_names
 from config.flags import Parser
 from config.load import experiments
 from config.options import Given
-from core.languages import LANGUAGES
 from core.messages import message
 from core.program import PROGRAM
 from core.runtime import NATIVE
@@ -65,7 +64,7 @@ def _for_a_command(parser: Parser) -> None:
         "--experiment": experiments(),
         "--system": known_names(),
         "--runtime": _runtimes,
-        "--lang": LANGUAGES,
+        **{option.flag: option.choices for option in parser.options if option.choices},
     }
     for action in parser._actions:
         for names in (values[flag] for flag in action.option_strings if flag in values):

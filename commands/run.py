@@ -16,7 +16,7 @@ from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
 from config.load import load_plan
-from config.options import Given
+from config.options import Given, given_flags
 from config.plan import Plan
 from config.user_service import flags as service_flags
 from core.errors import BadInput
@@ -49,18 +49,6 @@ SUMMARY = message(
     "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
 )
 
-BESIDE_RESUME = (
-    options.RESUME,
-    options.BLOCKS,
-    options.ACCEPT_CHANGES,
-    options.JSON,
-    options.QUIET,
-    options.LANG,
-    options.INTERPRETER,
-)
-PLAN = next(option for option in options.CHOICE if option.name == "plan")
-SECRET = service_flags.GIVEN_AGAIN  # values that the saved plan has only digests of
-
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 if every planned cell was measured, every part of the report made and nothing found, else 1.
@@ -74,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add(message("the run"), *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
-        _expect_saved_plan(given)
+        _expect_saved_plan(given, parser)
         folder = Path(given["resume"])
         resumed(folder)  # it is one of this machine, before anything is written there
         with held(folder) as sandbox:
@@ -190,16 +178,19 @@ def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -
     return tuple(kind for kind, obstacle in obstacles.items() if not obstacle)
 
 
-def _expect_saved_plan(given: Mapping[str, Any]) -> None:
+def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
     """Raises BadInput for flags beside --resume that would change the plan."""
-    beside = {option.name for option in (*BESIDE_RESUME, *SECRET, PLAN)}
-    names = [name for name, value in given.items() if value not in (None, False, []) and name not in beside]
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
             "--resume continues the saved plan; --blocks cannot change it. It can add to it: --blocks +{added}",
             added=given["blocks"],
         )
-    changing = [*(f"--{name.replace('_', '-')}" for name in names), *service_flags.flags_without_secrets(given)]
+    changing = [
+        option.flag
+        for option in given_flags(parser.options, given)
+        if not option.beside_resume and option not in service_flags.GIVEN_AGAIN
+    ]
+    changing += service_flags.flags_without_secrets(given)
     if changing:
         raise BadInput(
             "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(changing)

@@ -30,7 +30,7 @@ ARGPARSE = (message("expected one argument"), message("expected at least one arg
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of Options, whose errors are BadInput. command: the word behind runner.py, or "".
+    """A parser of *options*, whose errors are BadInput. command: the word behind runner.py, or "".
 
     before_parsing: called with every parser before it parses
     """
@@ -48,6 +48,7 @@ class Parser(argparse.ArgumentParser):
             usage=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        self.options: list[Option] = []
         self._language = language
         self._exclusive: Sequence[Option] = ()
         self._names = ""
@@ -123,6 +124,7 @@ class Parser(argparse.ArgumentParser):
         else:
             details |= {"metavar": option.metavar, "nargs": "+" if option.several else None}
         group.add_argument(*option.flags, **details)
+        self.options.append(option)
 
     def _text(self, text: Message) -> str:
         return self._language.text(text)

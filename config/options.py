@@ -136,6 +136,8 @@ class Option:
     key: in YAML; AS_FLAG for the flag's name, "" where there is only a flag
     field: of the plan, its method, the service or the request, that the value becomes; "" if it is called as the key
     several: takes several words at once
+    choices: the values there are; a shell completes them, and they are the parser if there is no other
+    beside_resume: whether it may be given beside --resume, because it does not change the saved plan
     mask: what may be kept and shown of a value that may hold secrets
     """
 
@@ -147,11 +149,15 @@ class Option:
     field: str = ""
     repeated: bool = False
     several: bool = False
+    choices: tuple[str, ...] = ()
+    beside_resume: bool = False
     mask: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         if self.key == AS_FLAG:
             object.__setattr__(self, "key", self.name)
+        if self.choices and not self.parse:
+            object.__setattr__(self, "parse", lambda given: given.choice(self.choices))
         if not self.field:
             object.__setattr__(self, "field", self.key or self.name)
 

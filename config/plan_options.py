@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, SYSTEMS, Given, Option, applying, choice, whole
+from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
+from core.languages import LANGUAGES
 from core.messages import listed, message
 from core.method import SAME, Warmup, parse_duration
 from core.program import RUNS_FOLDER
@@ -128,7 +129,7 @@ EXPERIMENT = Option(
 )
 CHOICE = (EXPERIMENT, *applying(
     SYSTEMS,
-    Option("--plan FILE", message("a plan of your own, in YAML")),
+    Option("--plan FILE", message("a plan of your own, in YAML"), beside_resume=True),
     Option("--system N", message("1 to 4, names, FILE.py, several with commas, or all; of a plan, the rows to keep")),
 ))  # fmt: skip
 RUNTIMES = Option("--runtime NAMES", message("runtimes; ratios refer to the first"), parse_runtimes, PYTHON, "runtimes")
@@ -138,9 +139,12 @@ INTERPRETER = Option(
     message("the interpreter for a runtime: 3.14+jit=/opt/jit/bin/python3.14"),
     _paths,
     repeated=True,
+    beside_resume=True,
 )
 SCALE = Option("--scale X", message("multiplies NUM_REQUESTS_PER_CLIENT: above 0, at most 1"), _scale)
-BLOCKS = Option("--blocks N", message("how often each cell is measured (default: 3)"), whole(1, MAX_BLOCKS))
+BLOCKS = Option(
+    "--blocks N", message("how often each cell is measured (default: 3)"), whole(1, MAX_BLOCKS), beside_resume=True
+)
 UNTIL = Option(
     "--until W", message("stop when all is decided (verdict), intervals are narrow (3%), or after 10min"), parse_until
 )
@@ -150,6 +154,7 @@ JUDGED = Option(
     message("steps that get a verdict, such as lock,whole; the others are shown without one (default: all steps)"),
     parse_steps,
     PYTHON,
+    choices=STEPS,
 )
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
@@ -180,19 +185,27 @@ NEIGHBOUR = Option(
 )
 SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
 OUT = Option("--out DIR", message("folder of the run (default: a new one in {folder})", folder=RUNS_FOLDER))
-RESUME = Option("--resume DIR", message("continue the run saved in DIR"))
+RESUME = Option("--resume DIR", message("continue the run saved in DIR"), beside_resume=True)
 ACCEPT_CHANGES = Option(
-    "--accept-changes", message("continue with other code, packages or interpreters; no verdict is drawn across them")
+    "--accept-changes",
+    message("continue with other code, packages or interpreters; no verdict is drawn across them"),
+    beside_resume=True,
 )
 PROFILE = Option(
     "--profile KINDS",
     message("profile each cell once more at the end, not counted: perf, python, locks, memory, or several with commas"),
     _profiles,
+    choices=PROFILES,
 )
 STRESS = Option("--stress", message("then look for wrong answers, crashes and hangs without the GIL, for a minute"))
-JSON = Option("--json", message("print JSON in place of text"))
-QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
-LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
+JSON = Option("--json", message("print JSON in place of text"), beside_resume=True)
+QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"), beside_resume=True)
+LANG = Option(
+    "--lang NAME",
+    message("language of everything printed or written: en (default) or zh"),
+    choices=tuple(LANGUAGES),
+    beside_resume=True,
+)
 
 METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, FAIL_IF_SLOWER, WARMUP, DURATION, AA, CLIENTS, PIN, NEIGHBOUR)
 MEASURING = (SCALE, *METHOD)
@@ -207,7 +220,7 @@ PLAN_OPTIONS = (
     Option("", message("values for all rows whose system reads them"), key="parameters"),
     Option("", message("what the plan answers, in one line"), key="description"),
     Option(
-        "", message("a report of its own: echo, loadgen, http-clients, league or targets"), choice(*VIEWS), key="view"
+        "", message("a report of its own: echo, loadgen, http-clients, league or targets"), key="view", choices=VIEWS
     ),
 )
 ROW = (
@@ -215,6 +228,9 @@ ROW = (
     Option("", message("what the row is about"), key="title"),
     Option("", message("the runtimes of the row (default: those of the plan)"), parse_runtimes, key="runtimes"),
     Option(
-        "", message("cores: a sweep from processes to threads that fits this machine"), choice("cores"), key="topology"
+        "",
+        message("cores: a sweep from processes to threads that fits this machine"),
+        key="topology",
+        choices=("cores",),
     ),
 )
