@@ -1,4 +1,4 @@
-"""`runner.py list` in this process."""
+"""`runner.py list` and `runner.py export` in this process."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from commands.export import main as export
 from commands.list import main as list_runs
 from tests.commands.saved import saved
 
@@ -34,3 +35,9 @@ def test_list_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.
     heads, line, verdict = capsys.readouterr().out.splitlines()
     assert cell_len(heads.partition("运行")[0]) == cell_len(line.partition(str(tmp_path))[0])
     assert verdict == "  没有保存的比较"
+
+
+def test_export_writes_the_format_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = saved(tmp_path / "a")
+    assert export([str(folder), str(tmp_path / "to"), "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == [str(tmp_path / "to" / name) for name in ("table.csv", "cells.csv")]
