@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from commands.output import Output, output_for, short
 from config.flags import add_service_flags, value_of
 from config.options import Option, Subject, by_key
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
+from config.text_yaml import yaml_lines
 from config.user_service.flags import service_from
 from config.user_service.options import SERVICE
 from config.user_service.plan import DEFAULT_THREADS, DEFAULTS, STARTS, user_service_plan
@@ -220,7 +219,7 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
     question = message("What the free-threaded build does to {name}.", name=service.name)
     if service.targets:
         question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))
-    yield from _yaml("description", language.text(question))
+    yield from yaml_lines("description", language.text(question))
     values: list[tuple[Option, str]] = [(BLOCKS, "10"), (DURATION, "2"), (WARMUP, "0.5s")]
     if not service.targets:
         values = [(RUNTIMES, json.dumps([*runtimes])), (AA, "true"), *values]
@@ -233,7 +232,7 @@ def _service(given: Mapping[str, Any], service: UserService, language: Language)
     for key, option in by_key(SERVICE).items():
         if key not in given and not (key in EXAMPLES and _applies(option, service)):
             continue
-        lines = _yaml(key, given[key]) if key in given else [f"# {key}: {EXAMPLES[key]}"]
+        lines = yaml_lines(key, given[key]) if key in given else [f"# {key}: {EXAMPLES[key]}"]
         yield from (f"  {line}" for line in (*_comment(option.help, language), *lines))
         if key == "requests" and isinstance(given.get(key), list):
             yield from SECOND_REQUEST.splitlines()
@@ -255,11 +254,3 @@ def _sizes(service: UserService, language: Language) -> Iterator[str]:
     for name in names:
         yield from (f"  {line}" for line in _comment(Message(msgid=str(PARAMETERS[name].help)), language))
         yield f"  {name}: {DEFAULTS.get(name, DEFAULT_THREADS)}"
-
-
-def _yaml(key: str, value: Any) -> list[str]:
-    """The lines of one key, whatever its value."""
-    text = yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000, indent=2)
-    return [
-        f"  {line}" if isinstance(value, list) and number else line for number, line in enumerate(text.splitlines())
-    ]
