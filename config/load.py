@@ -28,12 +28,12 @@ TOPOLOGY = (WORKERS, THREADS)
 
 
 def experiments() -> dict[str, Path]:
-    """The plans that come with gilscope, by name."""
+    """Return the files of the plans that come with gilscope, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 def load_experiment(name: str, cores: int | None = None) -> Plan:
-    """The plan config/<name>.yaml. Raises BadInput with the names there are. cores: as of load_plan()"""
+    """Return the plan config/<name>.yaml. Raises BadInput with all names. cores: as of load_plan()"""
     paths = experiments()
     if name not in paths:
         raise BadInput("Experiment {name!r} is not known; accepted are {names}.", name=name, names=listed(paths))
@@ -41,9 +41,9 @@ def load_experiment(name: str, cores: int | None = None) -> Plan:
 
 
 def load_plan(path: Path, cores: int | None = None) -> Plan:
-    """The plan in a YAML file. Raises BadInput naming file, key, value and what is accepted.
+    """Return the plan in a YAML file. Raises BadInput naming file, key, value and what is accepted.
 
-    cores: what a topology fits; this machine's where it is not said
+    cores: how many cores a topology uses; None for those of this machine
     """
     content = read_yaml(path, "--plan")
     try:
@@ -73,7 +73,7 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
 
 
 def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
-    """A plan with the rows, or the user's service, of *content*, and the defaults of everything else."""
+    """Return a plan with the rows, or the user's service, of *content*, and the defaults of everything else."""
     rows = content.get("rows")
     if "service" in content:
         for key in ("rows", "view"):
@@ -123,7 +123,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
 
 
 def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
-    """Of `topology: cores`, what each pair of services and workers sets; nothing where a row has none."""
+    """Return the parameters that each pair of services and workers of `topology: cores` sets, or none."""
     if "topology" not in given:
         return [{}]
     for name in TOPOLOGY:
@@ -134,7 +134,7 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: in
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:
-    """(services, workers per service) from cores x 1, by halves, to 1 x cores, and 1 x 25."""
+    """Return (services, workers per service) from cores x 1, by halves, to 1 x cores, and 1 x 25."""
     services = [cores]
     while services[-1] > 1:
         services.append(services[-1] // 2)
@@ -142,7 +142,7 @@ def core_topologies(cores: int) -> list[tuple[int, int]]:
 
 
 def cores_usable() -> int:
-    """How many cores this process may run on."""
+    """Return how many cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -26,19 +26,19 @@ _PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
 
 
 def parse_runtimes(given: Given) -> tuple[str, ...]:
-    """Runtime names from a list, or a text with commas. Raises BadInput."""
+    """Parse runtime names from a list, or a text with commas. Raises BadInput."""
     names = given.items(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
     return tuple(dict.fromkeys(str(RuntimeName.parse(name)) for name in names))
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
-    """Names of steps from a list, or a text with commas. Raises BadInput."""
+    """Parse names of steps from a list, or a text with commas. Raises BadInput."""
     names = given.items(message("a list of steps, out of {names}", names=listed(STEPS)))
     return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
 def parse_until(given: Given) -> Until:
-    """From 'verdict', '3%', '600s', '10min' or several of them with commas. Raises BadInput."""
+    """Parse 'verdict', '3%', '600s', '10min' or several of them with commas. Raises BadInput."""
     limits: dict[str, Any] = {}
     for part in map(str.strip, str(given.value).split(",")):
         match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part)
@@ -50,19 +50,19 @@ def parse_until(given: Given) -> Until:
 
 
 def parse_margin(given: Given) -> float:
-    """From '3%': 0.03. Raises BadInput."""
+    """Return 0.03 for '3%'. Raises BadInput."""
     accepted = message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
     return given.percent(MOST_MARGIN * 100, accepted)
 
 
 def parse_slower(given: Given) -> float:
-    """From '5%' more time: 0.05. Raises BadInput."""
+    """Return 0.05 for '5%' more time. Raises BadInput."""
     accepted = message("a share of more time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER)
     return given.percent(MOST_SLOWER, accepted)
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
-    """{"services": CPUs, "clients": CPUs} from a mapping, or from several SIDE=CPUS. Raises BadInput."""
+    """Return {"services": CPUs, "clients": CPUs} of a mapping, or of several SIDE=CPUS. Raises BadInput."""
     pairs = given.value if isinstance(given.value, dict) else {}
     if isinstance(given.value, list):
         pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
@@ -72,7 +72,7 @@ def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
 
 
 def parse_names(given: Given) -> tuple[str, ...]:
-    """Names of processes from one or a list of them. Raises BadInput."""
+    """Parse the name of a process, or a list of names. Raises BadInput."""
     names = given.value if isinstance(given.value, list) else [given.value]
     if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names):
         raise given.wrong(message("the name of a process as in /proc/PID/comm, such as postgres, or a list of them"))
@@ -80,7 +80,7 @@ def parse_names(given: Given) -> tuple[str, ...]:
 
 
 def _paths(given: Given) -> dict[str, Path]:
-    """{interpreter: path} from every NAME=PATH."""
+    """Return {interpreter: path} of every NAME=PATH. Raises BadInput."""
     paths = {}
     for text in given.value:
         name, _, path = text.partition("=")
