@@ -1,7 +1,7 @@
 """What flags leave out of a service of the user's own is found in its project, and said with the reason."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,14 +80,9 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
         note(message("Packages: the project itself and what it needs, by {source}", source=needed.source))
     else:
         note(message("Packages: by {source}", source=needed.source))
-    return _file(needed.entries)
-
-
-def _file(entries: Sequence[str]) -> str | None:
-    """A requirements file with these entries."""
-    if len(entries) == 1 and entries[0].startswith("-r "):
-        return entries[0].removeprefix("-r ")
-    return requirements_file("", entries, ENVIRONMENTS) or None
+    if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
+        return needed.entries[0].removeprefix("-r ")
+    return requirements_file("", needed.entries, ENVIRONMENTS) or None
 
 
 def _runtimes(flags: Mapping[str, Any], note: Note) -> str:

@@ -14,14 +14,14 @@ from commands.project import with_project
 from config import flags
 from config.hosts import expect_here
 from config.options import Given, Option
-from config.plan import Plan, Row
+from config.plan import Plan
 from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
-from core.messages import Message, message
+from core.messages import message
 from core.method import LONGEST_S
 from core.runtime import NATIVE, RuntimeName
-from core.stress import Round, Stress
+from core.stress import Stress
 from lab.run.feasible import preflight
 from lab.run.held import held
 from lab.run.measure import Bench
@@ -83,11 +83,12 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    return {name: value for name, value in DEFAULTS.items() if all(_is_free(name, row) for row in plan.rows)}
-
-
-def _is_free(name: str, row: Row) -> bool:
-    return name in row.system.parameters and name not in row.fixed
+    """Return those of DEFAULTS that all rows of *plan* read and none has set by a topology."""
+    return {
+        name: value
+        for name, value in DEFAULTS.items()
+        if all(name in row.system.parameters and name not in row.fixed for row in plan.rows)
+    }
 
 
 def prepared(plan: Plan) -> Plan:
@@ -138,7 +139,14 @@ def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Out
     def keep() -> None:
         put(folder / STRESS, json.dumps(stress.to_json(), indent=1) + "\n", durable=True)
         if not quiet:
-            output.note(_progress(stress.rounds[-1]))
+            newest = stress.rounds[-1]
+            progress = message(
+                "{runtime}: {answered:,} answers, {wrong:,} wrong",
+                runtime=newest.runtime,
+                answered=newest.answered,
+                wrong=newest.wrong,
+            )
+            output.note(progress)
 
     carry_out(entries, bench, stress, keep)
     return stress
@@ -147,15 +155,6 @@ def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Out
 def _connections(params: Mapping[str, Any]) -> int:
     each = params.get("NUM_CONNECTIONS_PER_CLIENT", params.get("NUM_THREADS_PER_CLIENT", 1))
     return int(params.get("NUM_CLIENTS") or params.get("NUM_API_SERVICES") or 1) * int(each or 1)
-
-
-def _progress(newest: Round) -> Message:
-    return message(
-        "{runtime}: {answered:,} answers, {wrong:,} wrong",
-        runtime=newest.runtime,
-        answered=newest.answered,
-        wrong=newest.wrong,
-    )
 
 
 def written(stress: Stress, folder: Path, output: Output) -> str:

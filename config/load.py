@@ -11,7 +11,7 @@ from config import hosts
 from config.find_system import find_system
 from config.hosts import layout_with
 from config.options import by_key, expect_keys, fields_of, parsed
-from config.plan import Plan, Row, parse_values
+from config.plan import Plan, Row, parse_values, read_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan
@@ -153,5 +153,4 @@ def _row(system: System, values: Mapping[str, Any], defaults: Mapping[str, Any],
             raise BadInput(
                 "{name} is not read by system {key}; it reads {reads}.", name=name, key=system.key, reads=reads
             )
-    read = {name: values for name, values in defaults.items() if system.takes(name)}
-    return Row(system=system, values={**read, **values}, **about)
+    return Row(system=system, values={**read_by(system, defaults), **values}, **about)

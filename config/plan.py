@@ -171,18 +171,24 @@ class Plan:
 
         Raises BadInput for a parameter that no system of the plan reads, or that a topology has set.
         """
-        _check_free(given, self.rows)
         for name in given:
+            flag = parameter(name).flag
+            if any(name in row.fixed for row in self.rows):  # the shapes of a topology would not be what they say
+                raise BadInput(
+                    "{flag} cannot be given beside a topology, which sets {name}; leave it out.", flag=flag, name=name
+                )
             if not any(row.system.takes(name) for row in self.rows):
                 raise BadInput(
                     "{flag} ({name}) is not read by system {systems}; it is read by system {readers}. "
                     "Leave it out or choose another system.",
-                    flag=parameter(name).flag,
+                    flag=flag,
                     name=name,
                     systems=listed(sorted(self.systems), OR),
                     readers=listed(readers(name)),
                 )
-        return replace(self, rows=tuple(replace(row, values={**row.values, **_read(row, given)}) for row in self.rows))
+        return replace(
+            self, rows=tuple(replace(row, values={**row.values, **read_by(row.system, given)}) for row in self.rows)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The plan as result.json keeps it: every combination a row of its own."""
@@ -310,16 +316,6 @@ def _check_names(systems: Iterable[System]) -> None:
             raise BadInput("{file} and {other} both declare the system {key!r}.", file=file, other=other, key=key)
 
 
-def _check_free(given: Mapping[str, tuple[Value, ...]], rows: Sequence[Row]) -> None:
-    """Raises BadInput for a parameter of *given* that a topology has set: its shapes would not be what they say."""
-    for name in given:
-        if any(name in row.fixed for row in rows):
-            flag = parameter(name).flag
-            raise BadInput(
-                "{flag} cannot be given beside a topology, which sets {name}; leave it out.", flag=flag, name=name
-            )
-
-
 def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:
     return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
 
@@ -329,8 +325,9 @@ def aa_arm(runtime: str) -> str:
     return f"{runtime} again"
 
 
-def _read(row: Row, given: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
-    return {name: values for name, values in given.items() if row.system.takes(name)}
+def read_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
+    """Return those of *values* that *system* reads."""
+    return {name: several for name, several in values.items() if system.takes(name)}
 
 
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:

@@ -19,7 +19,7 @@ from core.errors import BadInput
 from core.messages import listed, message
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.redact import Redactor
-from core.request_plan import ANY, Request, RequestPlan
+from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE
 from core.secret import HIDDEN, Secret, Text, revealed, secrets_in
 from core.user_service import HTTP, Command, Start, Target, UserService
@@ -167,17 +167,14 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
-    """The plan, whose expected answers are secrets too where they repeat one."""
-
-    def with_hidden(request: Request) -> Request:
-        answer = request.expect_json
-        return (
-            request
-            if answer is ANY or redactor.json(answer) == answer
-            else replace(request, expect_json=hidden_answer(request))
-        )
-
-    return replace(plan, requests=tuple(map(with_hidden, plan.requests)))
+    """Return *plan* with each expected answer as a secret if it repeats a secret."""
+    requests = (
+        request
+        if request.expect_json is ANY or redactor.json(request.expect_json) == request.expect_json
+        else replace(request, expect_json=hidden_answer(request))
+        for request in plan.requests
+    )
+    return replace(plan, requests=tuple(requests))
 
 
 def _rows(
