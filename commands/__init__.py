@@ -1,6 +1,6 @@
-"""What `python runner.py COMMAND` does: one file a command, with a main(arguments).
+"""The commands of `python runner.py COMMAND`: one file each, with a main(arguments) that returns the exit status.
 
-main gives the exit status. chosen, output and project are no commands; run is the one that needs no word.
+chosen, output, project and surroundings are parts of commands. run is the command that needs no word.
 """
 
 import importlib
@@ -36,11 +36,11 @@ NAMES = tuple(SUMMARIES)
 
 
 def find(name: str) -> Command:
-    """The command of that name."""
+    """Return the command of that name."""
     main: Command = module(name).main
     return main
 
 
 def module(name: str) -> Any:
-    """The file of a command."""
+    """Import the file of a command."""
     return importlib.import_module(f"{__name__}.{name}")

@@ -81,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Measure and report; the exit status. The folder is held."""
+    """Measure and report, while the folder is held. Return the exit status."""
     _carry_out(order, run, sandbox, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, run, output)
@@ -98,7 +98,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
 
 
 def _slower(written: Written, share: float, output: Output) -> int:
-    """Say where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
+    """Print where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
 
@@ -130,7 +130,7 @@ def _slower(written: Written, share: float, output: Output) -> int:
 
 
 def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Stress the plan's service too, saved beside the run; 1 if something was found, else 0."""
+    """Stress the plan's service, too, and save that beside the run. Return 1 if something was found, else 0."""
     plan = stress.prepared(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
     stressed = stress.stressed(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
@@ -170,7 +170,7 @@ def _ordered(
 
 
 def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -> tuple[str, ...]:
-    """Those of the wanted profiles that can be made where the services are; a note on each other."""
+    """Return the wanted profiles that can be made on the services' machine, with a note on each other one."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
     for obstacle in filter(None, obstacles.values()):
@@ -179,7 +179,7 @@ def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -
 
 
 def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
-    """Raises BadInput for flags beside --resume that would change the plan."""
+    """Raise BadInput for flags beside --resume that would change the plan."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
             "--resume continues the saved plan; --blocks cannot change it. It can add to it: --blocks +{added}",
@@ -218,7 +218,7 @@ def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spr
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:
-    """*plan* with as many more blocks as --blocks +N asks for. Raises BadInput."""
+    """Return *plan* with N more blocks for --blocks +N. Raises BadInput."""
     if added is None:
         return plan
     measured = max((cell.block for cell in run.cells), default=0)
@@ -227,7 +227,7 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 
 def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """The secrets that the command of *run* has again: in variables, and in its plan, or in *plan* in its place."""
+    """Return the secrets that the command of *run* reads again from variables and its plan, or from *plan* instead."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
     said = service_flags.kept(parser.parse(run.command[1:]))
@@ -238,7 +238,7 @@ def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret
 
 
 def _expect_an_end(plan: Plan) -> None:
-    """Raises BadInput where only the width of an interval is to end the run, and nothing has an interval."""
+    """Raise BadInput if only an interval can end the run, but no comparison has one."""
     until = plan.until
     if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
         raise BadInput(

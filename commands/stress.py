@@ -92,13 +92,13 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
 
 
 def prepared(plan: Plan) -> Plan:
-    """*plan* with two arms, one without the GIL and one with it. Raises BadInput where it has not both."""
+    """Return *plan* with two arms, one without the GIL and one with it. Raises BadInput if one of them is missing."""
     _expect_started(plan)
     return replace(plan, runtimes=arms(plan.runtimes), aa=False)
 
 
 def _expect_started(plan: Plan) -> None:
-    """Raises BadInput where nothing can be started under one runtime and the other."""
+    """Raise BadInput if the service cannot be started under both runtimes."""
     expect_here(plan, "stress")
     if sys.platform != "linux":
         raise BadInput("stress needs Linux; this is {platform}.", platform=sys.platform)
@@ -107,9 +107,9 @@ def _expect_started(plan: Plan) -> None:
 
 
 def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
-    """Of *names* one without its GIL, and after it one of the same version with it. Raises BadInput.
+    """Return a runtime of *names* without its GIL, and one of the same version with it. Raises BadInput.
 
-    forced: whether the same binary with its GIL on takes part where no other with a GIL is among *names*
+    forced: use the same binary with its GIL on if *names* has no other runtime with a GIL
     """
     parsed = [RuntimeName.parse(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
@@ -123,7 +123,7 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
 
 
 def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
-    """Stress *plan* for so long; stress.json in *folder* is whole after every round."""
+    """Stress *plan* for *seconds*. stress.json in *folder* is complete after every round."""
     from lab.run.stress import SWITCH_INTERVAL_S, carry_out
 
     entries = plan.entries()
@@ -158,7 +158,7 @@ def _connections(params: Mapping[str, Any]) -> int:
 
 
 def written(stress: Stress, folder: Path, output: Output) -> str:
-    """The report as text; it is beside stress.json then, and as a page."""
+    """Write the report beside stress.json as text and as a page. Return the text."""
     from reports.render.html import page
     from reports.render.markdown import markdown
     from reports.terminal.stress import stress_document
@@ -172,7 +172,7 @@ def written(stress: Stress, folder: Path, output: Output) -> str:
 
 
 def exit_status(stress: Stress) -> int:
-    """1 if something was found, else 0."""
+    """Return 1 if something was found, else 0."""
     from reports.terminal.stress import findings
 
     return 1 if findings(stress) else 0
