@@ -64,7 +64,6 @@ try:
     import commands
     from commands import surroundings
     from commands.output import Output, output_for, without_secrets
-    from commands.run import main as run
     from core.errors import BadInput, GilscopeError
     from core.messages import Message, listed, message
     from core.nearest import did_you_mean
@@ -183,7 +182,7 @@ def _command(arguments: Sequence[str]) -> int:
             near=did_you_mean(arguments[0], commands.NAMES),
             names=listed(commands.NAMES),
         )
-    return run(arguments)
+    return commands.find("run")(arguments)
 
 
 if __name__ == "__main__":

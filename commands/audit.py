@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from commands.output import Output, output_for
-from config.flags import Parser
 from config.options import Option
 from config.plan_options import JSON
 from core.errors import BadInput
@@ -16,7 +15,6 @@ from lab.gil.audit import audit, document, exit_status, wanted
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 
-SUMMARY = message("Find packages that turn the GIL back on, have no wheel, fail or warn under the free-threaded build.")
 DEFAULT_RUNTIME = "3.14t"
 PACKAGES = (
     Option(
@@ -50,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
-    parser = Parser("audit", SUMMARY, output.language)
+    parser = output.parser("audit")
     parser.add(message("what to audit"), *PACKAGES, exclusive=True)
     parser.add(message("how"), RUNTIME, BUILD, JSON)
     return parser.parse(arguments)

@@ -1,4 +1,4 @@
-"""Which runtimes take part: those asked for that are here, with a note on each that is not."""
+"""Choose the runtimes of a run: those asked for that are installed, with a note on each that is missing."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -25,21 +25,27 @@ Missing = dict[str, Any]
 
 @contextmanager
 def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
-    """The plan that flags ask for, and its hosts, connected. A topology fits the services' host. Raises BadInput."""
+    """Return the plan that flags ask for, and its connected hosts. A topology uses the cores of the services' host.
+
+    Raises BadInput.
+    """
     plan = plan_from(given)
     with opened(plan) as spread:
         yield plan_from(given, spread.cores) if spread else plan, spread
 
 
 def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
-    """The hosts of the plan, connected; None where all is on this machine. Raises BadInput."""
+    """Return the connected hosts of the plan; None if everything is on this machine. Raises BadInput."""
     return Spread(plan.layout, plan.method) if plan.layout else nullcontext()
 
 
 def with_present_runtimes(
     plan: Plan, flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
-    """The plan with the runtimes that are present, these, and a line for each that is not. Raises BadInput."""
+    """Return the plan with the runtimes that are present, these runtimes, and a line for each missing one.
+
+    Raises BadInput.
+    """
     plan = _with_clients(plan, flags, output)
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
@@ -60,7 +66,7 @@ def with_present_runtimes(
 
 
 def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
-    """The plan with Python clients, where it wants native ones, nobody insists on them, and they are not built."""
+    """Return the plan with Python clients if its native clients are not built and no flag asks for them."""
     if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
     wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
@@ -77,7 +83,10 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Output) -> Plan:
-    """The plan without what cannot be measured here, with a note for each reason. Raises BadInput if it is all."""
+    """Return the plan without what cannot be measured here, with a note for each reason.
+
+    Raises BadInput if nothing is left.
+    """
     possible = feasible.without_absent(plan, runtimes)
     for reason in dict.fromkeys(possible.absent.values()):
         pairs = [
@@ -94,7 +103,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 def present_runtimes(
     names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """The runtimes that are present, and a line for each that is not. Raises BadInput if a required one is not."""
+    """Return the present runtimes, and a line for each missing one. Raises BadInput if a required one is missing."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags, output)
@@ -114,7 +123,7 @@ def present_runtimes(
 
 
 def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
-    """The runtimes of *names* on this machine. uv may install a patch release that is missing. Raises BadInput."""
+    """Return the runtimes of *names* on this machine. uv may install a missing patch release. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)

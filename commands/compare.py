@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for, short
-from config.flags import Parser, value_of
+from config.flags import value_of
 from config.options import Option
 from config.plan_options import JSON, parse_slower
 from core.messages import message
@@ -16,7 +16,6 @@ from lab.run.runs import titles
 if TYPE_CHECKING:
     from reports.compare.runs import Compared
 
-SUMMARY = message("Compare two saved runs, or pyperf files: is B faster or slower than A?")
 SLOWER = Option(
     "--fail-if-slower SHARE",
     message("exit with 3 if a cell of B is slower by 5% or more, 1 if unclear"),
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
-    parser = Parser("compare", SUMMARY, output.language)
+    parser = output.parser("compare")
     parser.add_names("run", message("a run's folder, a result.json or a pyperf file"), 2)
     parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
     parser.add(message("the page"), PAGE)

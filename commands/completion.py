@@ -18,13 +18,11 @@ from config.find_system import known_names
 from config.flags import Parser
 from config.load import experiments
 from config.options import Given
-from core.languages import LANGUAGES
 from core.messages import message
 from core.program import PROGRAM
 from core.runtime import NATIVE
 from lab.python import interpreters
 
-SUMMARY = message("Print what makes a shell complete commands and flags: bash, zsh, fish, tcsh or powershell.")
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 ASKED = "_ARGCOMPLETE"  # the shell sets it: which word of COMP_LINE is the program, from 1
 RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", NATIVE)
@@ -32,7 +30,7 @@ RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
-    parser = Parser("completion", SUMMARY, output_for(arguments).language)
+    parser = output_for(arguments).parser("completion")
     parser.add_names("shell", message("bash, zsh, fish, tcsh or powershell"))
     shell = Given(value=parser.parse(arguments)["shell"], name="SHELL").choice(SHELLS)
     print(shellcode([PROGRAM.split()[-1]], shell=shell))
@@ -66,7 +64,7 @@ def _for_a_command(parser: Parser) -> None:
         "--experiment": experiments(),
         "--system": known_names(),
         "--runtime": _runtimes,
-        "--lang": LANGUAGES,
+        **{option.flag: option.choices for option in parser.options if option.choices},
     }
     for action in parser._actions:
         for names in (values[flag] for flag in action.option_strings if flag in values):

@@ -4,14 +4,11 @@ import json
 from collections.abc import Sequence
 
 from commands.output import output_for
-from config.flags import Parser
 from config.plan_options import JSON
 from core.messages import message
 from lab.machine import quiet
 from lab.machine.doctor import findings
 from lab.machine.wakeups import wakeups
-
-SUMMARY = message("Show what disturbs measurements on this machine, and what to do about it.")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -20,13 +17,13 @@ def main(arguments: Sequence[str]) -> int:
     from reports.render.terminal import print_section
     from reports.terminal.doctor import findings_section
 
-    language = output_for(arguments).language
-    parser = Parser("doctor", SUMMARY, language)
+    output = output_for(arguments)
+    parser = output.parser("doctor")
     parser.add(message("what to print"), JSON)
     as_json = parser.parse(arguments)["json"]
     facts = {**quiet.facts(), **wakeups()}
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
-        print_section(findings_section(findings(facts)), terminal(), language)
+        print_section(findings_section(findings(facts)), terminal(), output.language)
     return 0

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from commands.output import output_for
-from config.flags import Parser
 from config.options import Given, Option
 from core.messages import message
 from core.result import load
 from lab.run.runs import titles
 
-SUMMARY = message("Write a saved run for other tools: pyperf JSON, Parquet, CSV, HdrHistogram percentiles, Markdown.")
 DEFAULT_FORMAT = "pyperf"
 FORMAT = Option(
     "--format NAME",
@@ -24,7 +22,7 @@ FORMAT = Option(
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
     output = output_for(arguments)
-    parser = Parser("export", SUMMARY, output.language)
+    parser = output.parser("export")
     parser.add_names("run", message("a run's folder"))
     parser.add_names("to", message("a folder; or NAME.json for pyperf, NAME.parquet"))
     parser.add(message("how"), FORMAT)

@@ -6,7 +6,7 @@ from typing import Any
 
 from commands.output import output_for
 from config import hosts
-from config.flags import Parser, value_of
+from config.flags import value_of
 from config.options import Option
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.errors import BadInput
@@ -17,14 +17,13 @@ from core.runtime import NATIVE
 from lab.hosts.spread import Spread
 from lab.machine.doctor import findings
 
-SUMMARY = message("Look at the hosts of a run: whether they can be used, what is there, and their links.")
 INSTALL = Option("--install", message("install runtimes that are missing there, with uv"))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 if all hosts can be used and have all runtimes, else 1."""
     output = output_for(arguments)
-    parser = Parser("hosts", SUMMARY, output.language)
+    parser = output.parser("hosts")
     parser.add(message("several hosts"), hosts.HOSTS, hosts.SERVICES_ON)
     parser.add(message("runtimes"), RUNTIMES, INSTALL)
     parser.add(message("what to print"), JSON)

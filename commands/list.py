@@ -5,13 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from commands.output import output_for, short
-from config.flags import Parser
 from config.plan_options import JSON
 from core.messages import message
 from core.program import RUNS_FOLDER
 from lab.run.runs import RUNS, no_run_in
-
-SUMMARY = message("Show the saved runs, newest first, with the verdict of each.")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -20,7 +17,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.terminal.listing import print_list, saved_runs
 
     output = output_for(arguments)
-    parser = Parser("list", SUMMARY, output.language)
+    parser = output.parser("list")
     parser.add_names("folder", message("where runs are saved (default: {folder})", folder=RUNS_FOLDER), "?")
     parser.add(message("what to print"), JSON)
     flags = parser.parse(arguments)

@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from commands.output import output_for
-from config.flags import Parser
 from core.errors import BadInput
 from core.messages import Message, listed, message
 from lab.native import programs, wheels
 from lab.python import interpreters
 
-SUMMARY = message("Build the native programs and extensions, or those named; say which toolchains are missing.")
 FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
@@ -17,7 +15,7 @@ def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, or 1 where something could not be built although its tools are here."""
     output = output_for(arguments)
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
-    parser = Parser("native", SUMMARY, output.language)
+    parser = output.parser("native")
     parser.add_names("names", message("of {known} (default: all)", known=listed(known)), "*")
     names = parser.parse(arguments)["names"] or known
     for name in names:

@@ -1,4 +1,4 @@
-"""What commands print beside reports, in the user's language: notes and errors on standard error, paths as typed."""
+"""Print notes, errors and paths in the user's language. Notes and errors go to standard error."""
 
 import sys
 from collections.abc import Sequence
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import commands
+from config.flags import Parser
 from config.plan_options import LANG
 from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
@@ -21,40 +23,44 @@ THRESHOLD_MISSED = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """Where messages become text."""
+    """The language in which a command prints."""
 
     language: Language = ENGLISH
 
+    def parser(self, command: str) -> Parser:
+        """Return the parser of *command*, which speaks the user's language."""
+        return Parser(command, commands.SUMMARIES[command], self.language)
+
     def text(self, text: Arg) -> str:
-        """*text* in the user's language."""
+        """Return *text* in the user's language."""
         return self.language.text(text)
 
     def note(self, text: Arg) -> None:
-        """A line beside the result, on standard error."""
+        """Print a line on standard error."""
         with suppress(OSError):  # a closed terminal: nobody is there to be told
             print(for_terminal(self.text(text)), file=sys.stderr)
 
     def error(self, cause: Arg) -> None:
-        """The line that a command ends with, on standard error."""
+        """Print the error that ends a command, on standard error."""
         self.note(message("error: {cause}", cause=cause))
 
     def line(self, text: Arg) -> None:
-        """A line of the result."""
+        """Print a line of the result."""
         print(for_terminal(self.text(text)))
 
 
 def output_for(arguments: Sequence[str]) -> Output:
-    """In the language of --lang, the last one as everywhere. Raises BadInput for one that there is none of."""
+    """Return the output in the language of the last --lang. Raises BadInput for an unknown language."""
     names = [word.partition("=")[2] for word in arguments if word.startswith(f"{LANG.flag}=")]
     names += [name for flag, name in pairwise(arguments) if flag == LANG.flag]
     return Output(language=language(names[-1])) if names else Output()
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
-    """A command line as it may be written to a file."""
+    """Return a command line as it may be written to a file."""
     return masked_arguments(arguments, OPTIONS, Redactor(()))
 
 
 def short(path: Path) -> Path:
-    """*path* from the current folder, where it lies in it."""
+    """Return *path* relative to the current folder if it lies in it."""
     return path.resolve().relative_to(Path.cwd()) if path.resolve().is_relative_to(Path.cwd()) else path

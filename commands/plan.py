@@ -15,7 +15,6 @@ from commands.chosen import planned, with_present_runtimes
 from commands.output import Output, output_for
 from commands.project import with_project
 from config import flags
-from config.estimate import cell_seconds, plan_seconds
 from config.options import Option
 from config.plan import Plan
 from config.plan_options import JSON, parse_margin
@@ -25,6 +24,7 @@ from core.messages import message, plural
 from core.placement import placement
 from core.printable import on_one_line
 from core.result import load
+from core.system import System
 from lab.machine import host
 from reports.document.values import duration
 
@@ -32,7 +32,9 @@ POWER = Option(
     "--power D", message("by the noise of a saved run: cells and blocks that find a difference of 5%"), parse_margin
 )
 FROM = Option("--from RUN", message("the run whose noise --power takes"))
-SUMMARY = message("Print the cells that a run with these flags would measure, and about how long; run nothing.")
+COUNT_US = 0.025  # one turn of the calc loop on a current core
+CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
+PROCESS_OVERHEAD_S = 0.03
 GAP = 2  # between columns, of which rich draws RULE
 RULE = 1
 
@@ -54,7 +56,7 @@ class Column:
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
     output = output_for(arguments)
-    parser = flags.Parser("plan", SUMMARY, output.language)
+    parser = output.parser("plan")
     flags.add_run_flags(parser)
     parser.add(message("what to print"), JSON)
     parser.add(message("how many blocks"), POWER, FROM)
@@ -151,3 +153,23 @@ def _width(table: Sequence[Column]) -> int:
 def _varying(cells: Sequence[Cell]) -> list[str]:
     names = dict.fromkeys(name for cell in cells for name in cell.params)
     return [name for name in names if len({str(cell.params[name]) for cell in cells if name in cell.params}) > 1]
+
+
+def cell_seconds(cell: Cell, system: System, cores: int, duration_s: float = 0.0) -> float:
+    """Seconds that one cell of *system* takes on *cores* cores: CPU time of both sides (or *duration_s*), and start."""
+    if duration_s:
+        return duration_s + _starting_s(cell, cores)
+    request_us = system.request_cpu_us + cell.calc_target * COUNT_US
+    processes = cell.num_api_services + cell.num_clients
+    return max(cell.requests * request_us * 1e-6 / min(cores, processes), cell.paced_s) + _starting_s(cell, cores)
+
+
+def _starting_s(cell: Cell, cores: int) -> float:
+    return CELL_OVERHEAD_S + (cell.num_api_services + cell.num_clients) * PROCESS_OVERHEAD_S / cores
+
+
+def plan_seconds(plan: Plan, cores: int) -> float:
+    """Seconds that all blocks take, without the report."""
+    duration_s = plan.method.duration_s
+    block_s = sum(cell_seconds(entry.cell, entry.system, cores, duration_s) for entry in plan.entries())
+    return min(plan.blocks * block_s, plan.until.seconds or float("inf"))

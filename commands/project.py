@@ -1,7 +1,7 @@
-"""What flags leave out of a service of the user's own is found in its project, and said with the reason."""
+"""Find in a project what flags leave out of a user's service, and print each choice with its reason."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,9 @@ Note = Callable[[Arg], None]
 
 
 def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """*flags* and what they leave out: packages, runtimes, server, and when it is enough.
+    """Return *flags* with what they leave out: packages, runtimes, server, and when a run ends.
 
-    That is where --app or --service-command start a service; a plan says all itself. Raises BadInput.
+    Only --app and --service-command are completed, because a plan names everything itself. Raises BadInput.
     """
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):
@@ -56,7 +56,7 @@ def _of_experiment(flags: Mapping[str, Any]) -> str:
 
 
 def _expect_mendable(flags: Mapping[str, Any]) -> None:
-    """Raises BadInput for flags that nothing in a project could mend, before anything is installed."""
+    """Raise BadInput for flags that nothing in a project could correct, before anything is installed."""
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
@@ -68,7 +68,7 @@ def _folder(flags: Mapping[str, Any]) -> Path:
 
 
 def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
-    """A file with what the project needs; None where nothing says, and in gilscope's own checkout."""
+    """Return a requirements file of the project; None if it declares nothing, and in gilscope's own checkout."""
     folder = _folder(flags)
     if ROOT.is_relative_to(folder):
         return None
@@ -80,18 +80,13 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
         note(message("Packages: the project itself and what it needs, by {source}", source=needed.source))
     else:
         note(message("Packages: by {source}", source=needed.source))
-    return _file(needed.entries)
-
-
-def _file(entries: Sequence[str]) -> str | None:
-    """A requirements file with these entries."""
-    if len(entries) == 1 and entries[0].startswith("-r "):
-        return entries[0].removeprefix("-r ")
-    return requirements_file("", entries, ENVIRONMENTS) or None
+    if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
+        return needed.entries[0].removeprefix("-r ")
+    return requirements_file("", needed.entries, ENVIRONMENTS) or None
 
 
 def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
-    """The default and the free-threaded build of one version: those that are here, or can be installed."""
+    """Return the default and the free-threaded build of one version, which are installed or can be."""
     if flags.get("hosts"):
         return ",".join(PAIRS[0])
     given = value_of(INTERPRETER, flags, {})
@@ -108,7 +103,7 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
 
 
 def _served(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Server and interface, and the application with () where it is a function that makes one."""
+    """Return server and interface, and the application with () if it is a function that makes one."""
     python = _python(flags)
     seen = look_at(flags["app"], python, _folder(flags), _variables(flags))
     if not (flags["interface"] or seen.interface):
@@ -133,7 +128,7 @@ def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> 
 
 
 def _python(flags: Mapping[str, Any]) -> Path:
-    """Of the first of the runtimes for which the packages can be installed. Raises EnvironmentFailed, BadInput."""
+    """Return the interpreter of the first runtime that can have the packages. Raises EnvironmentFailed, BadInput."""
     names = tuple(str(flags["runtime"]).split(","))
     runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})))
     failure: EnvironmentFailed | None = None

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commands.output import Output, output_for, short
-from config.flags import Parser
 from config.options import Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
@@ -22,7 +21,6 @@ from reports.names import PAGE, names_in_folder
 if TYPE_CHECKING:
     from reports.view import View
 
-SUMMARY = message("Make the page, tables and plots of saved runs again; several runs also side by side.")
 ROOM = 12  # columns of a label
 OUT = Option("--out FILE", message("the page of several runs (default: side-by-side.html beside the newest run)"))
 OPEN = Option("--open", message("open the page in the browser"))
@@ -106,7 +104,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = Parser("report", SUMMARY, output.language)
+    parser = output.parser("report")
     parser.add_names("run", message("a run's folder (default: the newest)"), "*")
     parser.add(message("the page"), OUT, OPEN)
     parser.add(message("what to print"), JSON, QUIET, exclusive=True)

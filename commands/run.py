@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
@@ -15,9 +16,9 @@ from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
 from config.load import load_plan
-from config.options import Given
+from config.options import Given, given_flags
 from config.plan import Plan
-from config.user_service import again
+from config.user_service import flags as service_flags
 from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.program import PROGRAM
@@ -26,7 +27,7 @@ from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
-from lab.run.experiment import Enough, carry_out
+from lab.run.experiment import carry_out
 from lab.run.feasible import preflight
 from lab.run.held import expect_ours, held
 from lab.run.measure import Bench
@@ -48,18 +49,6 @@ SUMMARY = message(
     "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
 )
 
-BESIDE_RESUME = (
-    options.RESUME,
-    options.BLOCKS,
-    options.ACCEPT_CHANGES,
-    options.JSON,
-    options.QUIET,
-    options.LANG,
-    options.INTERPRETER,
-)
-PLAN = next(option for option in options.CHOICE if option.name == "plan")
-SECRET = again.GIVEN_AGAIN  # values that the saved plan has only digests of
-
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 if every planned cell was measured, every part of the report made and nothing found, else 1.
@@ -73,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add(message("the run"), *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
-        _expect_saved_plan(given)
+        _expect_saved_plan(given, parser)
         folder = Path(given["resume"])
         resumed(folder)  # it is one of this machine, before anything is written there
         with held(folder) as sandbox:
@@ -92,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Measure and report; the exit status. The folder is held."""
+    """Measure and report, while the folder is held. Return the exit status."""
     _carry_out(order, run, sandbox, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, run, output)
@@ -109,44 +98,39 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
 
 
 def _slower(written: Written, share: float, output: Output) -> int:
-    """Say where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
+    """Print where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
 
     compared = from_first_to_last(written.view.comparisons)
     slower, unclear = regressions(compared, share)
-    for one in slower:
-        output.note(
-            message(
+    for one in (*slower, *unclear):
+        pair: dict[str, Any] = {
+            "setting": written.view.settings.short(one.system, one.params),
+            "numerator": one.numerator,
+            "denominator": one.denominator,
+            "share": whole_percent(share),
+        }
+        line = message(
+            "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.", why=one.why, **pair
+        )
+        if one in slower:
+            line = message(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}: it serves {ratio}x [{low}, "
                 "{high}] the requests.",
-                setting=written.view.settings.short(one.system, one.params),
-                numerator=one.numerator,
-                denominator=one.denominator,
-                share=whole_percent(share),
                 ratio=ratio(one.ratio or 0.0),
                 low=ratio(one.low or 0.0),
                 high=ratio(one.high or 0.0),
+                **pair,
             )
-        )
-    for one in unclear:
-        output.note(
-            message(
-                "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.",
-                setting=written.view.settings.short(one.system, one.params),
-                numerator=one.numerator,
-                denominator=one.denominator,
-                share=whole_percent(share),
-                why=one.why,
-            )
-        )
+        output.note(line)
     if slower:
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear or not compared else 0
 
 
 def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Stress the plan's service too, saved beside the run; 1 if something was found, else 0."""
+    """Stress the plan's service, too, and save that beside the run. Return 1 if something was found, else 0."""
     plan = stress.prepared(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
     stressed = stress.stressed(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
@@ -157,7 +141,7 @@ def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: 
 
 
 def _epilog(output: Output) -> str:
-    lines = [f"  {name:<10}  {output.text(commands.module(name).SUMMARY)}" for name in commands.NAMES]
+    lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
     headings = message("commands (each has its own --help):"), message("systems:")
     others, systems = map(output.text, headings)
     return "\n".join([others, *lines, "", systems, flags.systems_help(output.language)])
@@ -186,7 +170,7 @@ def _ordered(
 
 
 def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -> tuple[str, ...]:
-    """Those of the wanted profiles that can be made where the services are; a note on each other."""
+    """Return the wanted profiles that can be made on the services' machine, with a note on each other one."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
     for obstacle in filter(None, obstacles.values()):
@@ -194,16 +178,19 @@ def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -
     return tuple(kind for kind, obstacle in obstacles.items() if not obstacle)
 
 
-def _expect_saved_plan(given: Mapping[str, Any]) -> None:
-    """Raises BadInput for flags beside --resume that would change the plan."""
-    beside = {option.name for option in (*BESIDE_RESUME, *SECRET, PLAN)}
-    names = [name for name, value in given.items() if value not in (None, False, []) and name not in beside]
+def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
+    """Raise BadInput for flags beside --resume that would change the plan."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
             "--resume continues the saved plan; --blocks cannot change it. It can add to it: --blocks +{added}",
             added=given["blocks"],
         )
-    changing = [*(f"--{name.replace('_', '-')}" for name in names), *again.flags_without_secrets(given)]
+    changing = [
+        option.flag
+        for option in given_flags(parser.options, given)
+        if not option.beside_resume and option not in service_flags.GIVEN_AGAIN
+    ]
+    changing += service_flags.flags_without_secrets(given)
     if changing:
         raise BadInput(
             "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(changing)
@@ -212,7 +199,9 @@ def _expect_saved_plan(given: Mapping[str, Any]) -> None:
 
 def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
     run = resumed(Path(given["resume"]))
-    stored = again.plan_with_secrets(run.plan, again.secrets_of(given), _remembered(run, given["plan"], parser))
+    stored = service_flags.plan_with_secrets(
+        run.plan, service_flags.secrets_of(given), _remembered(run, given["plan"], parser)
+    )
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
@@ -229,7 +218,7 @@ def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spr
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:
-    """*plan* with as many more blocks as --blocks +N asks for. Raises BadInput."""
+    """Return *plan* with N more blocks for --blocks +N. Raises BadInput."""
     if added is None:
         return plan
     measured = max((cell.block for cell in run.cells), default=0)
@@ -238,18 +227,18 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 
 def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """The secrets that the command of *run* has again: in variables, and in its plan, or in *plan* in its place."""
+    """Return the secrets that the command of *run* reads again from variables and its plan, or from *plan* instead."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
-    said = again.kept(parser.parse(run.command[1:]))
+    said = service_flags.kept(parser.parse(run.command[1:]))
     if plan is None and said["plan"] and Path(said["plan"]).is_file():
         plan = str(said["plan"])
     service = load_plan(Path(plan)).user_service if plan else None
-    return [*again.secrets_of(said), *(again.secrets_of_service(service) if service else ())]
+    return [*service_flags.secrets_of(said), *(service_flags.secrets_of_service(service) if service else ())]
 
 
 def _expect_an_end(plan: Plan) -> None:
-    """Raises BadInput where only the width of an interval is to end the run, and nothing has an interval."""
+    """Raise BadInput if only an interval can end the run, but no comparison has one."""
     until = plan.until
     if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
         raise BadInput(
@@ -258,18 +247,13 @@ def _expect_an_end(plan: Plan) -> None:
         )
 
 
-def _enough(plan: Plan) -> Enough:
-    """Whether a run has all the blocks it needs, by the plan's `until`."""
+def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
+    """Return whether *run* has all the blocks it needs."""
+    from reports.facts.comparisons import is_decided, widest
 
-    def enough(run: Run, spent_ns: int) -> bool:
-        from reports.facts.comparisons import is_decided, widest
-
-        until = plan.until
-        if until.seconds and spent_ns >= until.seconds * 1e9:
-            return True
-        return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
-
-    return enough
+    if until.seconds and spent_ns >= until.seconds * 1e9:
+        return True
+    return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
 
 
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quiet: bool) -> None:
@@ -279,7 +263,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
         until = order.plan.until
         cells = [entry.cell for entry in order.plan.entries()]
         with display(cells, quiet=quiet, open_ended=bool(until)) as progress:
-            carry_out(order, run, sandbox, progress, _enough(order.plan))
+            carry_out(order, run, sandbox, progress, partial(_is_enough, until))
     except KeyboardInterrupt:
         output.note(
             plural(

@@ -6,20 +6,18 @@ from typing import Any
 
 from commands.chosen import present_runtimes
 from commands.output import output_for
-from config.flags import Parser, add_runtime_flags, value_of
+from config.flags import add_runtime_flags, value_of
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.messages import Arg, Message, listed, message
 from lab.python import interpreters
 from lab.run.runtimes import AnyRuntime, Runtime
 from reports.facts.builds import build_flags, packages
 
-SUMMARY = message("Show the interpreters that are installed, and how they were built.")
-
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, also where some are missing."""
     output = output_for(arguments)
-    parser = Parser("runtimes", SUMMARY, output.language)
+    parser = output.parser("runtimes")
     add_runtime_flags(parser)
     parser.add(message("what to print"), JSON)
     flags = parser.parse(arguments)

@@ -10,19 +10,16 @@ from commands.output import output_for
 from config import flags
 from config.hosts import expect_here
 from core.errors import BadInput
-from core.messages import message
 from lab.places import REPOSITORY
 from lab.run.children import Children
 from lab.run.measure import Bench, start_services
 from lab.run.sandbox import Sandbox
 
-SUMMARY = message("Start the services of one cell and print their addresses, until Ctrl-C or end of input.")
-
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0."""
     output = output_for(arguments)
-    parser = flags.Parser("serve", SUMMARY, output.language)
+    parser = output.parser("serve")
     flags.add_plan_flags(parser)
     given = parser.parse(arguments)
     plan = flags.plan_from(given)

@@ -3,21 +3,19 @@
 from collections.abc import Sequence
 
 from commands.output import output_for
-from config.flags import Parser
 from core.messages import listed, message
 from core.runtime import RuntimeName
 from lab.python import interpreters
 from lab.run.feasible import prepare
 from lab.run.runtimes import present
 
-SUMMARY = message("Find or install the runtimes, and make the environments that systems need.")
 SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0, also where some are missing."""
     output = output_for(arguments)
-    parser = Parser("setup", SUMMARY, output.language)
+    parser = output.parser("setup")
     parser.add_names(
         "runtimes", message("runtimes, such as 3.14.6t (default: {names})", names=listed(SETUP_RUNTIMES)), "*"
     )

@@ -14,21 +14,20 @@ from commands.project import with_project
 from config import flags
 from config.hosts import expect_here
 from config.options import Given, Option
-from config.plan import Plan, Row
+from config.plan import Plan
 from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
-from core.messages import Message, message
+from core.messages import message
 from core.method import LONGEST_S
 from core.runtime import NATIVE, RuntimeName
-from core.stress import Round, Stress
+from core.stress import Stress
 from lab.run.feasible import preflight
 from lab.run.held import held
 from lab.run.measure import Bench
 from lab.run.runs import run_folder
 from reports.names import STRESS, STRESS_PAGE, STRESS_TEXT
 
-SUMMARY = message("Look for answers that are wrong, crashes and hangs that a service has only without the GIL.")
 SECONDS = 60.0
 DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKERS_PER_API_SERVICE": (16,)}
 
@@ -74,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = flags.Parser("stress", SUMMARY, output.language)
+    parser = output.parser("stress")
     parser.add(message("what to stress"), LENGTH, *CHOICE, CLIENTS)
     flags.add_runtime_flags(parser)
     parser.add_parameters()
@@ -84,21 +83,22 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    return {name: value for name, value in DEFAULTS.items() if all(_is_free(name, row) for row in plan.rows)}
-
-
-def _is_free(name: str, row: Row) -> bool:
-    return name in row.system.parameters and name not in row.fixed
+    """Return those of DEFAULTS that all rows of *plan* read and none has set by a topology."""
+    return {
+        name: value
+        for name, value in DEFAULTS.items()
+        if all(name in row.system.parameters and name not in row.fixed for row in plan.rows)
+    }
 
 
 def prepared(plan: Plan) -> Plan:
-    """*plan* with two arms, one without the GIL and one with it. Raises BadInput where it has not both."""
+    """Return *plan* with two arms, one without the GIL and one with it. Raises BadInput if one of them is missing."""
     _expect_started(plan)
     return replace(plan, runtimes=arms(plan.runtimes), aa=False)
 
 
 def _expect_started(plan: Plan) -> None:
-    """Raises BadInput where nothing can be started under one runtime and the other."""
+    """Raise BadInput if the service cannot be started under both runtimes."""
     expect_here(plan, "stress")
     if sys.platform != "linux":
         raise BadInput("stress needs Linux; this is {platform}.", platform=sys.platform)
@@ -107,9 +107,9 @@ def _expect_started(plan: Plan) -> None:
 
 
 def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
-    """Of *names* one without its GIL, and after it one of the same version with it. Raises BadInput.
+    """Return a runtime of *names* without its GIL, and one of the same version with it. Raises BadInput.
 
-    forced: whether the same binary with its GIL on takes part where no other with a GIL is among *names*
+    forced: use the same binary with its GIL on if *names* has no other runtime with a GIL
     """
     parsed = [RuntimeName.parse(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
@@ -123,7 +123,7 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
 
 
 def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
-    """Stress *plan* for so long; stress.json in *folder* is whole after every round."""
+    """Stress *plan* for *seconds*. stress.json in *folder* is complete after every round."""
     from lab.run.stress import SWITCH_INTERVAL_S, carry_out
 
     entries = plan.entries()
@@ -139,7 +139,14 @@ def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Out
     def keep() -> None:
         put(folder / STRESS, json.dumps(stress.to_json(), indent=1) + "\n", durable=True)
         if not quiet:
-            output.note(_progress(stress.rounds[-1]))
+            newest = stress.rounds[-1]
+            progress = message(
+                "{runtime}: {answered:,} answers, {wrong:,} wrong",
+                runtime=newest.runtime,
+                answered=newest.answered,
+                wrong=newest.wrong,
+            )
+            output.note(progress)
 
     carry_out(entries, bench, stress, keep)
     return stress
@@ -150,17 +157,8 @@ def _connections(params: Mapping[str, Any]) -> int:
     return int(params.get("NUM_CLIENTS") or params.get("NUM_API_SERVICES") or 1) * int(each or 1)
 
 
-def _progress(newest: Round) -> Message:
-    return message(
-        "{runtime}: {answered:,} answers, {wrong:,} wrong",
-        runtime=newest.runtime,
-        answered=newest.answered,
-        wrong=newest.wrong,
-    )
-
-
 def written(stress: Stress, folder: Path, output: Output) -> str:
-    """The report as text; it is beside stress.json then, and as a page."""
+    """Write the report beside stress.json as text and as a page. Return the text."""
     from reports.render.html import page
     from reports.render.markdown import markdown
     from reports.terminal.stress import stress_document
@@ -174,7 +172,7 @@ def written(stress: Stress, folder: Path, output: Output) -> str:
 
 
 def exit_status(stress: Stress) -> int:
-    """1 if something was found, else 0."""
+    """Return 1 if something was found, else 0."""
     from reports.terminal.stress import findings
 
     return 1 if findings(stress) else 0

@@ -30,7 +30,7 @@ ARGPARSE = (message("expected one argument"), message("expected at least one arg
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of Options, whose errors are BadInput. command: the word behind runner.py, or "".
+    """A parser of *options*, whose errors are BadInput. command: the word behind runner.py, or "".
 
     before_parsing: called with every parser before it parses
     """
@@ -48,6 +48,7 @@ class Parser(argparse.ArgumentParser):
             usage=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        self.options: list[Option] = []
         self._language = language
         self._exclusive: Sequence[Option] = ()
         self._names = ""
@@ -57,12 +58,12 @@ class Parser(argparse.ArgumentParser):
         self._add(common, LANG)
 
     def add_first(self, heading: Message, *options: Option) -> None:
-        """A group above all others; where its options are added again they are not listed twice."""
+        """Add a group above all others. Options of it that are added again are not listed twice."""
         self.add(heading, *options)
         self._action_groups.insert(0, self._action_groups.pop())
 
     def add(self, heading: Message, *options: Option, note: Message = NOTHING, exclusive: bool = False) -> None:
-        """A group of options under a heading. exclusive: of which only one may be given."""
+        """Add a group of options under a heading. exclusive: only one of them may be given."""
         group = self.add_argument_group(self._text(heading), self._text(note) or None)
         for option in options:
             if option.flags[0] not in self._option_string_actions:
@@ -70,23 +71,23 @@ class Parser(argparse.ArgumentParser):
         self._exclusive = options if exclusive else self._exclusive
 
     def add_names(self, name: str, text: Message, count: Any = None, default: str = "") -> None:
-        """What stands without a flag: a run, a folder, names. count: argparse's nargs."""
+        """Add what is given without a flag: a run, a folder, names. count: argparse's nargs."""
         self._names += {None: " {}", 2: " {} {}", "?": " [{}]", "*": " [{} ...]"}[count].format(*[name.upper()] * 2)
         group = self.add_argument_group(self._text(message("arguments")))
         group.add_argument(name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(text))
 
     def format_help(self) -> str:
-        """The help, with a usage that names no option: below it stands what each does."""
+        """Return the help. Its usage line names no option, because the groups below list all of them."""
         usage = message("usage: {program} [OPTION ...]{names}", program=self.prog, names=self._names)
         return f"{self._text(usage)}\n\n{super().format_help()}"
 
     def add_parameters(self) -> None:
-        """A flag for every parameter of a cell."""
+        """Add a flag for every parameter of a cell."""
         heading, note = message("parameters"), message("each takes a value, or several with commas: a sweep")
         self.add(heading, *map(_of_parameter, PARAMETERS.values()), note=note)
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """The flags that were given, by name. Raises BadInput."""
+        """Return the values of all flags by name, None for those that were not given. Raises BadInput."""
         Parser.before_parsing(self)
         try:
             flags, unknown = self.parse_known_args(arguments)
@@ -108,7 +109,7 @@ class Parser(argparse.ArgumentParser):
         raise self.wrong(verbatim(message))
 
     def wrong(self, problem: Message, near: Message = NOTHING) -> BadInput:
-        """The error for a command line that cannot be understood. near: what was meant, perhaps."""
+        """Return the error for a command line that cannot be understood. near: a suggestion."""
         return BadInput(
             "{problem}. {near}See {program} --help for what is accepted.", problem=problem, near=near, program=self.prog
         )
@@ -123,6 +124,7 @@ class Parser(argparse.ArgumentParser):
         else:
             details |= {"metavar": option.metavar, "nargs": "+" if option.several else None}
         group.add_argument(*option.flags, **details)
+        self.options.append(option)
 
     def _text(self, text: Message) -> str:
         return self._language.text(text)
@@ -138,7 +140,7 @@ def _of_parameter(parameter: Parameter) -> Option:
 
 
 def add_plan_flags(parser: Parser) -> None:
-    """Flags that say which cells: a plan, and what is different from it."""
+    """Add the flags that choose cells: a plan, and what differs from it."""
     parser.add(message("what to run"), *CHOICE)
     parser.add(message("how to measure"), *MEASURING)
     add_runtime_flags(parser)
@@ -149,7 +151,7 @@ MOST_USED = ("app", "request", "runtime", "until", "profile")
 
 
 def add_run_flags(parser: Parser) -> None:
-    """Flags of a run, the most used first: which cells, in which order, and where the run is saved."""
+    """Add the flags of a run, the most used first: which cells, in which order, and where the run is saved."""
     options = {option.name: option for option in (*OPTIONS, *INTERPRETERS, *MEASURING, *OF_A_RUN) if option.flag}
     parser.add_first(message("most used"), *(options[name] for name in MOST_USED))
     add_plan_flags(parser)
@@ -158,25 +160,25 @@ def add_run_flags(parser: Parser) -> None:
 
 
 def add_service_flags(parser: Parser) -> None:
-    """Flags that say what a user's service is, and what is asked of it."""
+    """Add the flags that describe a user's service and its requests."""
     flags = (option for option in OPTIONS if option.flag)
     parser.add(message("a service of your own"), *flags, note=verbatim("docs/own-service.md"))
 
 
 def add_host_flags(parser: Parser) -> None:
-    """Flags that say on which hosts."""
+    """Add the flags that choose hosts."""
     parser.add(message("several hosts"), *hosts.OPTIONS, note=verbatim("docs/hosts.md"))
 
 
 def add_runtime_flags(parser: Parser) -> None:
-    """Flags that say which runtimes."""
+    """Add the flags that choose runtimes."""
     parser.add(message("runtimes"), *INTERPRETERS)
 
 
 def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
-    """The plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput.
+    """Return the plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput.
 
-    cores: of the services' host, where that is not this machine
+    cores: those of the services' host if it is not this machine
     """
     service = plan_from_service_flags(flags)
     if service is None:
@@ -191,15 +193,15 @@ def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
 
 
 def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
-    """Values of the parameters that were given as flags. Raises BadInput."""
+    """Return the values of the parameters that were given as flags. Raises BadInput."""
     given = {name: flags.get(parameter.field) for name, parameter in PARAMETERS.items()}
     return {name: parse_values(name, value) for name, value in given.items() if value is not None}
 
 
 def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> Any:
-    """The value of one option; *default* where it was not given. Raises BadInput."""
+    """Return the value of one option, or *default* if it was not given. Raises BadInput."""
     values = parsed_flags((option,), flags)
-    return values.get(option.key or option.name, default)
+    return values.get(option.field, default)
 
 
 def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
@@ -214,7 +216,7 @@ def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
 
 
 def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
-    """The rows of the systems that --system names; without a plan, a row for each."""
+    """Return *plan* with the rows of the systems that --system names; without a plan, with a row for each."""
     names, anew = flags.get("system"), flags["plan"] is None and flags["experiment"] is None
     if names is None or (names == "all" and not anew):
         return plan
@@ -231,7 +233,7 @@ def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
 
 
 def systems_help(language: Language = ENGLISH) -> str:
-    """One line per system, for --help."""
+    """Return one line per system, for --help."""
     systems = built_in()
     width = max(len(system.key) for system in systems)
     return "\n".join(f"  {system.key:<{width}}  {language.text(system.title)}" for system in systems)

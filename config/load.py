@@ -10,30 +10,30 @@ from typing import Any
 from config import hosts
 from config.find_system import find_system
 from config.hosts import layout_with
-from config.options import by_key, expect_keys, parsed
-from config.plan import Plan, Row, parse_values
-from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW, method_with
+from config.options import by_key, expect_keys, fields_of, parsed
+from config.plan import Plan, Row, parse_values, read_by
+from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan
 from config.user_service.service import CLIENTS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import listed, message
+from core.method import Method
 from core.system import System
 
 FOLDER = Path(__file__).parent
 PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
 TOPOLOGY = (WORKERS, THREADS)
-PLAN_FIELDS = ("blocks", "scale", "until", "margin", "judged_steps", "fail_if_slower", "runtimes", "aa", "view")
 
 
 def experiments() -> dict[str, Path]:
-    """The plans that come with gilscope, by name."""
+    """Return the files of the plans that come with gilscope, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 def load_experiment(name: str, cores: int | None = None) -> Plan:
-    """The plan config/<name>.yaml. Raises BadInput with the names there are. cores: as of load_plan()"""
+    """Return the plan config/<name>.yaml. Raises BadInput with all names. cores: as of load_plan()"""
     paths = experiments()
     if name not in paths:
         raise BadInput("Experiment {name!r} is not known; accepted are {names}.", name=name, names=listed(paths))
@@ -41,9 +41,9 @@ def load_experiment(name: str, cores: int | None = None) -> Plan:
 
 
 def load_plan(path: Path, cores: int | None = None) -> Plan:
-    """The plan in a YAML file. Raises BadInput naming file, key, value and what is accepted.
+    """Return the plan in a YAML file. Raises BadInput naming file, key, value and what is accepted.
 
-    cores: what a topology fits; this machine's where it is not said
+    cores: how many cores a topology uses; None for those of this machine
     """
     content = read_yaml(path, "--plan")
     try:
@@ -61,15 +61,19 @@ def _plan(path: Path, content: Any, cores: int) -> Plan:
 
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
-    """*plan* with the parsed *values* of its options, by key. With until and without blocks, as many as it takes."""
-    fields = {key: values[key] for key in PLAN_FIELDS if key in values}
-    if "until" in fields:
-        fields.setdefault("blocks", MAX_BLOCKS)
-    return replace(plan, **fields, method=method_with(plan.method, values), layout=layout_with(plan.layout, values))
+    """Return *plan* with the *values* of its options, by field. With until and without blocks, as many as it takes."""
+    limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
+    pins = {f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()}
+    return replace(
+        plan,
+        **{**limit, **fields_of(Plan, values)},
+        method=replace(plan.method, **fields_of(Method, values), **pins),
+        layout=layout_with(plan.layout, values),
+    )
 
 
 def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
-    """A plan with the rows, or the user's service, of *content*, and the defaults of everything else."""
+    """Return a plan with the rows, or the user's service, of *content*, and the defaults of everything else."""
     rows = content.get("rows")
     if "service" in content:
         for key in ("rows", "view"):
@@ -119,7 +123,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
 
 
 def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
-    """Of `topology: cores`, what each pair of services and workers sets; nothing where a row has none."""
+    """Return the parameters that each pair of services and workers of `topology: cores` sets, or none."""
     if "topology" not in given:
         return [{}]
     for name in TOPOLOGY:
@@ -130,7 +134,7 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: in
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:
-    """(services, workers per service) from cores x 1, by halves, to 1 x cores, and 1 x 25."""
+    """Return (services, workers per service) from cores x 1, by halves, to 1 x cores, and 1 x 25."""
     services = [cores]
     while services[-1] > 1:
         services.append(services[-1] // 2)
@@ -138,7 +142,7 @@ def core_topologies(cores: int) -> list[tuple[int, int]]:
 
 
 def cores_usable() -> int:
-    """How many cores this process may run on."""
+    """Return how many cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -149,5 +153,4 @@ def _row(system: System, values: Mapping[str, Any], defaults: Mapping[str, Any],
             raise BadInput(
                 "{name} is not read by system {key}; it reads {reads}.", name=name, key=system.key, reads=reads
             )
-    read = {name: values for name, values in defaults.items() if system.takes(name)}
-    return Row(system=system, values={**read, **values}, **about)
+    return Row(system=system, values={**read_by(system, defaults), **values}, **about)

@@ -1,8 +1,8 @@
-"""An option of a run, declared once: its flag, YAML key, help, `init`'s comment, refusals and the docs come from it."""
+"""An option is declared once: its flag, YAML key, help, completion, refusals and rows in the docs come from it."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -33,9 +33,12 @@ PUBLIC = "true"
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What a flag or a key was given. name: of the flag or key, as the user wrote it. folder: where paths begin.
+    """The value of a flag or a key.
 
-    public: names of what may be kept, in lower case, or PUBLIC for all. mask: what messages show of a value
+    name: of the flag or key, as the user wrote it
+    folder: where relative paths begin
+    public: names of what may be kept, in lower case, or PUBLIC for all
+    mask: makes the text that messages show of a secret value
     """
 
     value: Any
@@ -45,48 +48,63 @@ class Given:
     mask: Callable[[str], str] | None = None
 
     def is_public(self, name: str) -> bool:
-        """Whether the plan says so of *name*, a header's or a key's."""
+        """Return whether the plan declares the header or key *name* public."""
         return bool(self.public & {PUBLIC, name.lower()})
 
     @property
     def shown(self) -> str:
-        """The value, as a message may show it."""
+        """Return the value as a message may show it."""
         value = self.value if self.mask is None else _masked(self.value, self.mask)
         return value if isinstance(value, str) and value.isprintable() else repr(value)
 
     def wrong(self, accepted: Message) -> BadInput:
-        """The error that says what is accepted in its place."""
+        """Return the error that says what is accepted instead."""
         return BadInput(
             "{name} is {value}; it must be {accepted}.", name=self.name, value=self.shown, accepted=accepted
         )
 
     def text(self) -> str:
-        """Raises BadInput for a list or a mapping, and for a text that no program can be given."""
+        """Return the value if it is a text without NUL bytes. Raises BadInput."""
         if not isinstance(self.value, str) or "\0" in self.value:
             raise self.wrong(message("a text; put it in quotes"))
         return self.value
 
     def cpus(self) -> tuple[int, ...]:
-        """CPU numbers. Raises BadInput."""
+        """Parse CPU numbers. Raises BadInput."""
         cpus = parse_cpus(str(self.value))
         if not cpus:
             raise self.wrong(message("CPU numbers such as 0, 0-3 or 0+2"))
         return cpus
 
+    def items(self, accepted: Message) -> list[str]:
+        """Return the texts of a list, or of a text with commas. Raises BadInput."""
+        items = self.value.split(",") if isinstance(self.value, str) else self.value
+        if not isinstance(items, list) or not items:
+            raise self.wrong(accepted)
+        return [str(item).strip() for item in items]
+
+    def percent(self, most: float, accepted: Message) -> float:
+        """Parse a share such as 5%, above 0 and at most *most* percent. Raises BadInput."""
+        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) *%", str(self.value).strip())
+        percent = float(match[1]) if match else 0.0
+        if not 0 < percent <= most:
+            raise self.wrong(accepted)
+        return percent / 100
+
     def whole(self, low: int, high: int) -> int:
-        """A whole number. Raises BadInput."""
+        """Parse a whole number. Raises BadInput."""
         if not re.fullmatch(r"[0-9]{1,9}", str(self.value)) or not low <= int(str(self.value)) <= high:
             raise self.wrong(message("a whole number from {low} to {high}", low=low, high=high))
         return int(str(self.value))
 
     def choice(self, names: Iterable[str]) -> str:
-        """One of *names*. Raises BadInput."""
+        """Return the value if it is one of *names*. Raises BadInput."""
         if self.value not in (names := tuple(names)):
             raise self.wrong(message("one of {names}", names=listed(names)) if names[1:] else verbatim(*names))
         return str(self.value)
 
     def seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
-        """A time in seconds, from a number and one of *units*. Raises BadInput."""
+        """Parse a time: a number and one of *units*. Return seconds. Raises BadInput."""
         match = re.fullmatch(rf"([0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)({'|'.join(units)})?", str(self.value).strip())
         time_s = float(match[1]) * units[match[2] or "s"] if match else -1.0
         if not 0 <= time_s <= high:
@@ -94,7 +112,7 @@ class Given:
         return time_s
 
     def file(self) -> Path:
-        """A file that can be read. Raises BadInput."""
+        """Return the path of a file that can be read. Raises BadInput."""
         path = (self.folder / self.text()).absolute()
         try:
             path.open("rb").close()
@@ -114,13 +132,18 @@ def _masked(value: Any, mask: Callable[[str], str]) -> Any:
 
 @dataclass(frozen=True)
 class Option:
-    """usage: the flag and its value, "--blocks N"; "" where there is only a key.
+    """An option of a command: a flag, a YAML key, or both.
 
-    parse: the value; None where the option is read together with others
-    applies_to: what a run may measure beside it
-    key: in YAML; AS_FLAG for the flag's name, "" where there is only a flag
-    several: takes several words at once
-    mask: what may be kept and shown of a value that may hold secrets
+    usage: the flag and its value, "--blocks N"; "" if there is only a key
+    parse: returns the value; None if the option is read together with others
+    applies_to: the subjects that a run with this option may measure
+    key: the YAML key; AS_FLAG for the flag's name, "" if there is only a flag
+    field: the field of the plan, its method, the service or the request that is set; "" if its name is the key
+    repeated: the flag may be given several times
+    several: the flag takes several words at once
+    choices: the accepted values; a shell completes them, and without *parse* they are the parser
+    beside_resume: the option may stand beside --resume, because it does not change the saved plan
+    mask: makes the text that may be kept and shown of a value that may hold secrets
     """
 
     usage: str
@@ -128,83 +151,95 @@ class Option:
     parse: Callable[[Given], Any] | None = None
     applies_to: frozenset[Subject] = EVERYTHING
     key: str = AS_FLAG
+    field: str = ""
     repeated: bool = False
     several: bool = False
+    choices: tuple[str, ...] = ()
+    beside_resume: bool = False
     mask: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         if self.key == AS_FLAG:
             object.__setattr__(self, "key", self.name)
+        if self.choices and not self.parse:
+            object.__setattr__(self, "parse", lambda given: given.choice(self.choices))
+        if not self.field:
+            object.__setattr__(self, "field", self.key or self.name)
 
     @property
     def flag(self) -> str:
-        """--client-runtime"""
+        """Return the long flag, such as --client-runtime."""
         return self.flags[-1]
 
     @property
     def flags(self) -> list[str]:
-        """Of "-r/--requirement FILE", both."""
+        """Return both flags of "-r/--requirement FILE"."""
         return self.usage.partition(" ")[0].split("/")
 
     @property
     def metavar(self) -> str:
-        """What the help calls the flag's value; "" for a switch."""
+        """Return the name of the flag's value in the help; "" for a switch."""
         return self.usage.partition(" ")[2]
 
     @property
     def name(self) -> str:
-        """What argparse calls it: client_runtime for --client-runtime."""
+        """Return argparse's name of the flag: client_runtime for --client-runtime."""
         return self.flag.strip("-").replace("-", "_")
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
-    """*options* that apply to these subjects and no others."""
+    """Return *options* as options of these subjects only."""
     return tuple(replace(option, applies_to=subjects) for option in options)
 
 
 def whole(low: int, high: int) -> Callable[[Given], int]:
-    """Parses a whole number."""
+    """Return a parser of whole numbers."""
     return lambda given: given.whole(low, high)
 
 
 def choice(*names: str) -> Callable[[Given], str]:
-    """Parses one of *names*."""
+    """Return a parser that accepts one of *names*."""
     return lambda given: given.choice(names)
 
 
 def by_key(options: Iterable[Option]) -> dict[str, Option]:
-    """The options that have a YAML key, by key."""
+    """Return the options that have a YAML key, by key."""
     return {option.key: option for option in options if option.key}
 
 
 def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Option]:
-    """Those of *options* whose flag was given."""
+    """Return those of *options* whose flag was given."""
     return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
 
 
 def parsed(
     options: Iterable[Option], given: Mapping[str, Any], folder: Path, public: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """The values of the keys in *given* (texts), by key. Raises BadInput."""
+    """Return the values of the keys in *given* (texts), by field. Raises BadInput."""
     known = by_key(options)
     return {
-        key: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
+        known[key].field: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
         for key, value in given.items()
         if key in known and (parse := known[key].parse)
     }
 
 
 def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the flags that were given, by key, or name where they have none. Raises BadInput."""
+    """Return the values of the flags that were given, by field. Raises BadInput."""
     return {
-        option.key or option.name: option.parse(Given(value=flags[option.name], name=option.flag))
+        option.field: option.parse(Given(value=flags[option.name], name=option.flag))
         for option in given_flags(options, flags)
         if option.parse
     }
 
 
+def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of *values* that are fields of the dataclass *kind*."""
+    return {one.name: values[one.name] for one in fields(kind) if one.name in values}
+
+
 def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
-    """Raises BadInput for an option, by the name it was given under, that does not apply to *subject*."""
+    """Raise BadInput for an option that does not apply to *subject*. given: names as written, with their options."""
     for name, option in given:
         if subject not in option.applies_to and subject is Subject.SYSTEMS:
             raise BadInput(
@@ -216,7 +251,7 @@ def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
 
 
 def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
-    """Raises BadInput unless *given* is a mapping with no other keys."""
+    """Raise BadInput unless *given* is a mapping with no other keys."""
     if not isinstance(given, dict):
         accepted = message("a mapping with keys of {keys}", keys=listed(keys))
         raise BadInput("{name} is {value}; it must be {accepted}.", name=what, value=repr(given), accepted=accepted)
@@ -228,11 +263,11 @@ def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
 
 
 def flag_table(options: Iterable[Option]) -> list[list[str]]:
-    """The rows of the docs' tables of flags: flag, help."""
+    """Return the rows of the docs' tables of flags: flag, help."""
     return [[f"`{option.usage}`", str(option.help)] for option in options if option.flag]
 
 
 def key_table(options: Sequence[Option]) -> list[list[str]]:
-    """The rows of the docs' tables of keys: key, flags, help."""
+    """Return the rows of the docs' tables of keys: key, flags, help."""
     flags = {key: [f"`{one.flag}`" for one in options if one.key == key and one.flag] for key in by_key(options)}
     return [[f"`{key}`", ", ".join(flags[key]), str(option.help)] for key, option in by_key(options).items()]

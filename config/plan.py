@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from config.find_system import find_system
@@ -24,10 +24,6 @@ from systems import readers
 
 MOST_CELLS = 100_000
 THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
-STORED_AS_IT_IS = (
-    "name", "description", "runtimes", "blocks", "aa", "until", "margin", "judged_steps", "fail_if_slower", "extended",
-    "method", "view", "user_service", "layout"
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,42 +171,37 @@ class Plan:
 
         Raises BadInput for a parameter that no system of the plan reads, or that a topology has set.
         """
-        _check_free(given, self.rows)
         for name in given:
+            flag = parameter(name).flag
+            if any(name in row.fixed for row in self.rows):  # the shapes of a topology would not be what they say
+                raise BadInput(
+                    "{flag} cannot be given beside a topology, which sets {name}; leave it out.", flag=flag, name=name
+                )
             if not any(row.system.takes(name) for row in self.rows):
                 raise BadInput(
                     "{flag} ({name}) is not read by system {systems}; it is read by system {readers}. "
                     "Leave it out or choose another system.",
-                    flag=parameter(name).flag,
+                    flag=flag,
                     name=name,
                     systems=listed(sorted(self.systems), OR),
                     readers=listed(readers(name)),
                 )
-        return replace(self, rows=tuple(replace(row, values={**row.values, **_read(row, given)}) for row in self.rows))
+        return replace(
+            self, rows=tuple(replace(row, values={**row.values, **read_by(row.system, given)}) for row in self.rows)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The plan as result.json keeps it: every combination a row of its own."""
+        values = vars(self)
+        shared = {one.name: _plain(values[one.name]) for one in fields(SavedPlan) if values.get(one.name) is not None}
         return {
-            "name": self.name,
-            "description": self.description,
-            "blocks": self.blocks,
-            "scale": self.scale,
-            "runtimes": list(self.runtimes),
-            "aa": self.aa,
-            "until": asdict(self.until),
-            "margin": self.margin,
-            "judged_steps": list(self.judged_steps),
-            "fail_if_slower": self.fail_if_slower,
-            "extended": self.extended,
-            "method": self.method.to_json(),
-            "view": self.view,
+            **shared,
             "absent": [
                 {"system": system, "runtime": runtime, "reason": why.to_json()}
                 for (system, runtime), why in self.absent.items()
             ],
             "rows": self._combinations(),
             **({"own": self.user_service.to_json()} if self.user_service else {}),
-            **({"layout": self.layout.to_json()} if self.layout else {}),
             **self._outside(),
         }
 
@@ -243,7 +234,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
-        """The plan that to_json wrote. Its scale has been applied already."""
+        """Return the plan that to_json wrote. Its scale has been applied already; what was absent is looked at anew."""
         saved = SavedPlan.from_json(stored)
         systems = _systems_again(saved)
         values = [{name: (value,) for name, value in row.params.items()} for row in saved.rows]
@@ -251,7 +242,15 @@ class Plan:
             Row(system=systems[row.system], title=row.title, values=own, runtimes=_runtimes_again(row, saved))
             for row, own in zip(saved.rows, values, strict=True)
         )
-        return cls(rows=rows, **{name: getattr(saved, name) for name in STORED_AS_IT_IS})
+        kept = {one.name: getattr(saved, one.name) for one in fields(cls)}
+        return cls(**{**kept, "rows": rows, "scale": 1.0, "absent": {}})
+
+
+def _plain(value: Any) -> Any:
+    """Return *value* as JSON has it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _runtimes_again(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:
@@ -317,16 +316,6 @@ def _check_names(systems: Iterable[System]) -> None:
             raise BadInput("{file} and {other} both declare the system {key!r}.", file=file, other=other, key=key)
 
 
-def _check_free(given: Mapping[str, tuple[Value, ...]], rows: Sequence[Row]) -> None:
-    """Raises BadInput for a parameter of *given* that a topology has set: its shapes would not be what they say."""
-    for name in given:
-        if any(name in row.fixed for row in rows):
-            flag = parameter(name).flag
-            raise BadInput(
-                "{flag} cannot be given beside a topology, which sets {name}; leave it out.", flag=flag, name=name
-            )
-
-
 def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:
     return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
 
@@ -336,8 +325,9 @@ def aa_arm(runtime: str) -> str:
     return f"{runtime} again"
 
 
-def _read(row: Row, given: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
-    return {name: values for name, values in given.items() if row.system.takes(name)}
+def read_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
+    """Return those of *values* that *system* reads."""
+    return {name: several for name, several in values.items() if system.takes(name)}
 
 
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, SYSTEMS, Given, Option, applying, choice, whole
+from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
+from core.languages import LANGUAGES
 from core.messages import listed, message
-from core.method import SAME, Method, Warmup, parse_duration
+from core.method import SAME, Warmup, parse_duration
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until
@@ -22,32 +23,22 @@ PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
 MOST_SLOWER = 1_000
 _PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
-_METHOD_FIELDS = {
-    "warmup": "warmup",
-    "duration": "duration_s",
-    "client_runtime": "client_runtime",
-    "neighbour": "neighbours",
-}
 
 
 def parse_runtimes(given: Given) -> tuple[str, ...]:
-    """Runtime names from a list, or a text with commas. Raises BadInput."""
-    names = given.value.split(",") if isinstance(given.value, str) else given.value
-    if not isinstance(names, list) or not names:
-        raise given.wrong(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
-    return tuple(dict.fromkeys(str(RuntimeName.parse(str(name).strip())) for name in names))
+    """Parse runtime names from a list, or a text with commas. Raises BadInput."""
+    names = given.items(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
+    return tuple(dict.fromkeys(str(RuntimeName.parse(name)) for name in names))
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
-    """Names of steps from a list, or a text with commas. Raises BadInput."""
-    names = given.value.split(",") if isinstance(given.value, str) else given.value
-    if not isinstance(names, list) or not names:
-        raise given.wrong(message("a list of steps, out of {names}", names=listed(STEPS)))
-    return tuple(dict.fromkeys(replace(given, value=str(name).strip()).choice(STEPS) for name in names))
+    """Parse names of steps from a list, or a text with commas. Raises BadInput."""
+    names = given.items(message("a list of steps, out of {names}", names=listed(STEPS)))
+    return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
 def parse_until(given: Given) -> Until:
-    """From 'verdict', '3%', '600s', '10min' or several of them with commas. Raises BadInput."""
+    """Parse 'verdict', '3%', '600s', '10min' or several of them with commas. Raises BadInput."""
     limits: dict[str, Any] = {}
     for part in map(str.strip, str(given.value).split(",")):
         match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part)
@@ -59,26 +50,19 @@ def parse_until(given: Given) -> Until:
 
 
 def parse_margin(given: Given) -> float:
-    """From '3%': 0.03. Raises BadInput."""
-    match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,6})?) *%", str(given.value).strip())
-    share = float(match[1]) / 100 if match is not None else 0.0
-    if not 0 < share <= MOST_MARGIN:
-        raise given.wrong(message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN))
-    return share
+    """Return 0.03 for '3%'. Raises BadInput."""
+    accepted = message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
+    return given.percent(MOST_MARGIN * 100, accepted)
 
 
 def parse_slower(given: Given) -> float:
-    """From '5%' more time: 0.05. Raises BadInput."""
-    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?%", str(given.value).strip())
-    percent = float(match[1]) if match else 0.0
-    if not 0 < percent <= MOST_SLOWER:
-        accepted = message("a share of more time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER)
-        raise given.wrong(accepted)
-    return percent / 100
+    """Return 0.05 for '5%' more time. Raises BadInput."""
+    accepted = message("a share of more time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER)
+    return given.percent(MOST_SLOWER, accepted)
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
-    """{"services": CPUs, "clients": CPUs} from a mapping, or from several SIDE=CPUS. Raises BadInput."""
+    """Return {"services": CPUs, "clients": CPUs} of a mapping, or of several SIDE=CPUS. Raises BadInput."""
     pairs = given.value if isinstance(given.value, dict) else {}
     if isinstance(given.value, list):
         pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
@@ -88,7 +72,7 @@ def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
 
 
 def parse_names(given: Given) -> tuple[str, ...]:
-    """Names of processes from one or a list of them. Raises BadInput."""
+    """Parse the name of a process, or a list of names. Raises BadInput."""
     names = given.value if isinstance(given.value, list) else [given.value]
     if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names):
         raise given.wrong(message("the name of a process as in /proc/PID/comm, such as postgres, or a list of them"))
@@ -96,7 +80,7 @@ def parse_names(given: Given) -> tuple[str, ...]:
 
 
 def _paths(given: Given) -> dict[str, Path]:
-    """{interpreter: path} from every NAME=PATH."""
+    """Return {interpreter: path} of every NAME=PATH. Raises BadInput."""
     paths = {}
     for text in given.value:
         name, _, path = text.partition("=")
@@ -134,12 +118,6 @@ def _profiles(given: Given) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kinds))
 
 
-def method_with(method: Method, values: dict[str, Any]) -> Method:
-    """*method* with the parsed *values* of its options, by key."""
-    fields = {field: values[key] for key, field in _METHOD_FIELDS.items() if key in values}
-    return replace(method, **fields, **{f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()})
-
-
 def _flag(given: Given) -> bool:
     return given.value is True or given.choice(("true", "false")) == "true"
 
@@ -151,7 +129,7 @@ EXPERIMENT = Option(
 )
 CHOICE = (EXPERIMENT, *applying(
     SYSTEMS,
-    Option("--plan FILE", message("a plan of your own, in YAML")),
+    Option("--plan FILE", message("a plan of your own, in YAML"), beside_resume=True),
     Option("--system N", message("1 to 4, names, FILE.py, several with commas, or all; of a plan, the rows to keep")),
 ))  # fmt: skip
 RUNTIMES = Option("--runtime NAMES", message("runtimes; ratios refer to the first"), parse_runtimes, PYTHON, "runtimes")
@@ -161,9 +139,12 @@ INTERPRETER = Option(
     message("the interpreter for a runtime: 3.14+jit=/opt/jit/bin/python3.14"),
     _paths,
     repeated=True,
+    beside_resume=True,
 )
 SCALE = Option("--scale X", message("multiplies NUM_REQUESTS_PER_CLIENT: above 0, at most 1"), _scale)
-BLOCKS = Option("--blocks N", message("how often each cell is measured (default: 3)"), whole(1, MAX_BLOCKS))
+BLOCKS = Option(
+    "--blocks N", message("how often each cell is measured (default: 3)"), whole(1, MAX_BLOCKS), beside_resume=True
+)
 UNTIL = Option(
     "--until W", message("stop when all is decided (verdict), intervals are narrow (3%), or after 10min"), parse_until
 )
@@ -173,6 +154,7 @@ JUDGED = Option(
     message("steps that get a verdict, such as lock,whole; the others are shown without one (default: all steps)"),
     parse_steps,
     PYTHON,
+    choices=STEPS,
 )
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
@@ -184,7 +166,10 @@ WARMUP = Option(
     "--warmup W", message("sent before anything counts: 10% of the requests, 0.5s, or 0"), _read(Warmup.parse)
 )
 DURATION = Option(
-    "--duration S", message("seconds to time each cell; 0 for as long as its requests take"), _read(parse_duration)
+    "--duration S",
+    message("seconds to time each cell; 0 for as long as its requests take"),
+    _read(parse_duration),
+    field="duration_s",
 )
 AA = Option("--aa", message("measure the last runtime, or the first target, twice: the difference is noise"), _flag)
 CLIENTS = Option("--client-runtime NAME", message("runtime of all clients (default: the service's)"), _client_runtime)
@@ -195,23 +180,32 @@ NEIGHBOUR = Option(
     "--neighbour NAME",
     message("a process that the service needs, such as postgres: its CPU time is shown apart and disturbs nothing"),
     parse_names,
+    field="neighbours",
     repeated=True,
 )
 SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
 OUT = Option("--out DIR", message("folder of the run (default: a new one in {folder})", folder=RUNS_FOLDER))
-RESUME = Option("--resume DIR", message("continue the run saved in DIR"))
+RESUME = Option("--resume DIR", message("continue the run saved in DIR"), beside_resume=True)
 ACCEPT_CHANGES = Option(
-    "--accept-changes", message("continue with other code, packages or interpreters; no verdict is drawn across them")
+    "--accept-changes",
+    message("continue with other code, packages or interpreters; no verdict is drawn across them"),
+    beside_resume=True,
 )
 PROFILE = Option(
     "--profile KINDS",
     message("profile each cell once more at the end, not counted: perf, python, locks, memory, or several with commas"),
     _profiles,
+    choices=PROFILES,
 )
 STRESS = Option("--stress", message("then look for wrong answers, crashes and hangs without the GIL, for a minute"))
-JSON = Option("--json", message("print JSON in place of text"))
-QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"))
-LANG = Option("--lang NAME", message("language of everything printed or written: en (default) or zh"))
+JSON = Option("--json", message("print JSON in place of text"), beside_resume=True)
+QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"), beside_resume=True)
+LANG = Option(
+    "--lang NAME",
+    message("language of everything printed or written: en (default) or zh"),
+    choices=tuple(LANGUAGES),
+    beside_resume=True,
+)
 
 METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, FAIL_IF_SLOWER, WARMUP, DURATION, AA, CLIENTS, PIN, NEIGHBOUR)
 MEASURING = (SCALE, *METHOD)
@@ -226,7 +220,7 @@ PLAN_OPTIONS = (
     Option("", message("values for all rows whose system reads them"), key="parameters"),
     Option("", message("what the plan answers, in one line"), key="description"),
     Option(
-        "", message("a report of its own: echo, loadgen, http-clients, league or targets"), choice(*VIEWS), key="view"
+        "", message("a report of its own: echo, loadgen, http-clients, league or targets"), key="view", choices=VIEWS
     ),
 )
 ROW = (
@@ -234,6 +228,9 @@ ROW = (
     Option("", message("what the row is about"), key="title"),
     Option("", message("the runtimes of the row (default: those of the plan)"), parse_runtimes, key="runtimes"),
     Option(
-        "", message("cores: a sweep from processes to threads that fits this machine"), choice("cores"), key="topology"
+        "",
+        message("cores: a sweep from processes to threads that fits this machine"),
+        key="topology",
+        choices=("cores",),
     ),
 )

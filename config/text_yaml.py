@@ -90,3 +90,11 @@ def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:
     return BadInput(
         "{path} cannot be read: {reason}; name a YAML file with {flag}.", path=str(path), reason=reason, flag=flag
     )
+
+
+def yaml_lines(key: str, value: Any) -> list[str]:
+    """Return the lines of one key, whatever its value."""
+    text = yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000, indent=2)
+    return [
+        f"  {line}" if isinstance(value, list) and number else line for number, line in enumerate(text.splitlines())
+    ]

@@ -97,6 +97,11 @@ def test_every_file_with_a_main_is_a_command_but_for_run_which_needs_no_word() -
     assert {path.stem for path in files} == {*COMMANDS, "run"}
 
 
+def test_help_starts_fast_because_it_imports_no_library_for_figures() -> None:
+    imported = gilscope("--help", environment={"PYTHONPROFILEIMPORTTIME": "1"}).stderr.split()
+    assert {"matplotlib", "numpy", "rich", "scipy"}.isdisjoint(imported)
+
+
 def test_help_lists_every_parameter_with_what_it_takes_every_system_and_every_command() -> None:
     text = " ".join(shown("--help").split())
     for one in PARAMETERS.values():

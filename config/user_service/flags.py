@@ -1,20 +1,24 @@
-"""The texts of a user's service's options, from its flags."""
+"""A user's service from its flags, and the secrets of a run that goes on, which flags and plans give again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from config.options import Given, Option, Subject, given_flags, refuse
+from config.options import Given, Option, Subject, given_flags, parsed, refuse
 from config.plan import Plan
 from config.plan_options import CHOICE, RUNTIMES
 from config.user_service.options import ARM, ENVIRONMENT, OPTIONS, SERVICE, TARGET
-from config.user_service.plan import STARTS, user_service_plan
-from config.user_service.requests import REQUEST
+from config.user_service.plan import STARTS, parse_targets, user_service_plan
+from config.user_service.requests import REQUEST, hidden_answer, load_requests, request_plan
 from core.errors import BadInput
-from core.messages import verbatim
+from core.messages import listed, verbatim
+from core.request_plan import ANY, RequestPlan
+from core.secret import HIDDEN, Secret, from_file, secrets_in
+from core.user_service import HTTP, UserService
 
 PAIRS = (ARM, ENVIRONMENT)
 TARGET_NAME = "target"
+GIVEN_AGAIN = tuple(option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests"))
 _OF_REQUEST = tuple(option for option in REQUEST if option.flag)
 
 
@@ -68,3 +72,73 @@ def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
     if option is ARM and len(pairs) != len(texts):
         raise BadInput("--arm gives a name more than once; each arm needs a name of its own.")
     return pairs
+
+
+# ---- a run that goes on ----------------------------------------------------------------------------------------------
+
+
+def plan_with_secrets(
+    stored: Mapping[str, Any], given: Sequence[Secret], remembered: Sequence[Secret]
+) -> Mapping[str, Any]:
+    """The saved plan with its secrets. given: by flags, all of which must be the plan's. remembered: by its command.
+
+    Raises BadInput for a value that the plan has no place for, and for one that is not known, with its flag.
+    """
+    own, again = stored.get("own", {}), {secret.key for secret in given}
+    wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
+    if other := sorted({name for name, shown in again - wanted.keys()}):
+        raise BadInput(
+            "The saved run has no {names} with this text, and --resume cannot change its plan. Leave it out, or "
+            "start a new run.",
+            names=listed(other),
+        )
+    known = [*given, *(secret for secret in remembered if secret.key not in again)]
+    missing = sorted({wanted[key] for key in wanted.keys() - {secret.key for secret in known}})
+    if missing:
+        raise BadInput(
+            "The run did not keep the value of {names}; give it again beside --resume.", names=listed(missing)
+        )
+    return {**stored, "own": from_file(own, known)} if own else stored
+
+
+def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:
+    """The secrets in flags that describe a service, if only in part. Raises BadInput."""
+    given, here = service_from(flags), Path.cwd()
+    read: list[Any] = [parsed(SERVICE, given, here)]
+    if "targets" in given:
+        read.append(parse_targets(given["targets"], HTTP))
+    if isinstance(given.get("requests"), list):
+        read.append(_with_answers(request_plan(given, here)))
+    if isinstance(given.get("requests"), str):
+        read.append(_with_answers(load_requests(Given(value=given["requests"], name="--requests").file())))
+    return list(secrets_in(read))
+
+
+def secrets_of_service(service: UserService) -> list[Secret]:
+    """The secrets of a service whose plan was read again."""
+    return list(secrets_in((service, _with_answers(service.requests))))
+
+
+def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
+    """Of the flags that may be given again, those that give no secret: they would change the plan. Raises BadInput."""
+    return [option.flag for option in given_flags(GIVEN_AGAIN, flags) if not secrets_of(_alone(option, flags))]
+
+
+def kept(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags of a run's command without those whose values it did not keep."""
+    whole = dict(flags)
+    for option in given_flags(GIVEN_AGAIN, flags):
+        value = flags[option.name]
+        texts = [text for text in ([value] if isinstance(value, str) else value) if HIDDEN not in text]
+        whole[option.name] = texts if option.repeated else next(iter(texts), None)
+    return whole
+
+
+def _alone(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
+    return {one.name: flags.get(one.name) for one in OPTIONS if one is option or one.key == "name"}
+
+
+def _with_answers(plan: RequestPlan) -> tuple[RequestPlan, list[Secret]]:
+    """A plan, and its expected answers as secrets: they are such where they repeat one."""
+    answers = (one for one in plan.requests if one.expect_json is not ANY and not isinstance(one.expect_json, Secret))
+    return plan, [hidden_answer(request) for request in answers]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from config.options import APP, COMMAND, STARTED, TARGETS, USER_SERVICE, Given, Option, applying, by_key, choice, whole
+from config.options import APP, COMMAND, STARTED, TARGETS, USER_SERVICE, Given, Option, applying, by_key, whole
 from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
 from config.user_service.requests import FILE, REQUEST, path_of
 from config.user_service.servers import ASGI, SERVERS, WSGI
@@ -117,12 +117,12 @@ SERVICE = (
     *applying(
         APP,
         Option("--app MODULE:NAME", message("a WSGI or ASGI application, started on a server"), _app),
-        Option("--server NAME", message("gunicorn, granian, uvicorn, waitress or hypercorn"), choice(*SERVERS)),
-        Option("--interface KIND", message("wsgi or asgi, for a server that speaks both"), choice(WSGI, ASGI)),
+        Option("--server NAME", message("gunicorn, granian, uvicorn, waitress or hypercorn"), choices=tuple(SERVERS)),
+        Option("--interface KIND", message("wsgi or asgi, for a server that speaks both"), choices=(WSGI, ASGI)),
     ),
     TARGET,
     ARM,
-    Option("--protocol P", message("http (default) or framed"), choice(HTTP, FRAMED), USER_SERVICE),
+    Option("--protocol P", message("http (default) or framed"), applies_to=USER_SERVICE, choices=(HTTP, FRAMED)),
     *applying(
         STARTED,
         Option("--requirements FILE", message("packages to install for each runtime"), path_of),
@@ -133,8 +133,14 @@ SERVICE = (
             message("port of the first service (default: a free one)"),
             whole(0, LAST_PORT),
             key="port",
+            field="first_port",
         ),
-        Option("--start-deadline T", message("time to answer for the first time (default: 30s)"), _start_deadline),
+        Option(
+            "--start-deadline T",
+            message("time to answer for the first time (default: 30s)"),
+            _start_deadline,
+            field="start_deadline_s",
+        ),
         Option("--topology T", message("processes x threads to compare: 8x1,4x2,1x8"), _topology),
     ),
     *FILE,

@@ -1,26 +1,27 @@
-"""The plan for a user's service, from the texts of its options."""
+"""The plan for a user's service, from the texts of its options: a command, an application, or addresses."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import Given, Subject, by_key, expect_keys, parsed, refuse
+from config.options import Given, Subject, by_key, expect_keys, fields_of, parsed, refuse
 from config.plan import Plan, Row
 from config.plan_options import DEFAULT_RUNTIMES
+from config.user_service.hidden import hidden, mask_url
 from config.user_service.options import KEYS, SERVICE, parse_name
 from config.user_service.requests import expect_sendable, hidden_answer, load_requests, request_plan
 from config.user_service.servers import SERVERS, app_on
-from config.user_service.service import THREADS, WORKERS, check_command, systems
-from config.user_service.targets import target
+from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
 from core.cell import Value
 from core.errors import BadInput
 from core.messages import listed, message
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.redact import Redactor
-from core.request_plan import ANY, Request, RequestPlan
+from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE
-from core.secret import secrets_in
+from core.secret import HIDDEN, Secret, Text, revealed, secrets_in
 from core.user_service import HTTP, Command, Start, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
@@ -33,6 +34,11 @@ DEFAULTS: dict[str, int] = {
 }
 DEFAULT_THREADS = 8
 VIEW = "targets"
+MOST_PATH_BYTES = 107  # what a Unix socket's address has room for. Source: unix(7)
+_HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
+_TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})", re.ASCII)
+_HTTP = re.compile(rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/[!-~]*)?", re.ASCII)
+HTTP_PORT = "80"
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
@@ -83,12 +89,7 @@ def _subject(given: Mapping[str, Any]) -> Subject:
 def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> Start:
     if subject is Subject.TARGETS:
         return parse_targets(given["targets"], values.get("protocol", HTTP))
-    fields = {
-        "directory": values.get("directory", str(folder.absolute())),
-        **{key: values[key] for key in ("environment", "requirements") if key in values},
-        **({"first_port": values["port"]} if "port" in values else {}),
-        **({"start_deadline_s": values["start_deadline"]} if "start_deadline" in values else {}),
-    }
+    fields = fields_of(Command, {"directory": str(folder.absolute()), **values})
     if subject is Subject.APP:
         if "server" not in values:
             raise BadInput(
@@ -100,7 +101,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
         app = app_on(values["server"], values["app"], values.get("interface", ""), has_topology=has_topology)
         return replace(app, **fields)
     check_command(str(values["command"]), has_environment="requirements" in values)
-    return Command(command=values["command"], **fields)
+    return Command(**fields)
 
 
 def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:
@@ -110,6 +111,50 @@ def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:
             "targets is {value}; it must be a mapping such as {{old: 'http://127.0.0.1:8000/'}}.", value=repr(given)
         )
     return tuple(target(parse_name(Given(value=name, name="name")), str(url), protocol) for name, url in given.items())
+
+
+def target(name: str, url: str, protocol: str = HTTP) -> Target:
+    """From http://host:port/path, unix:/path or tcp:host:port; {env:NAME} in it is a secret. Raises BadInput."""
+    text = hidden(Given(value=url, name=f"--target or --arm {name}"), mask_url)
+    url = revealed(text)
+    scheme, _, rest = url.partition(":")
+    address, prefix = "", ""
+    if scheme == "unix":
+        address = _path(rest)
+    elif scheme == "tcp":
+        address = _address(_TCP.fullmatch(rest))
+    elif scheme == "http" and protocol == HTTP and not {"?", "#"} & set(rest):
+        match = _HTTP.fullmatch(rest)
+        address, prefix = _address(match), (match["path"] or "").rstrip("/") if match else ""
+    if not address:
+        raise BadInput(
+            "target {name} is {url} ({protocol}); it must be http://HOST:PORT/PATH without a query, unix:/PATH of at "
+            "most {most} bytes or tcp:HOST:PORT, with a port from 1 to {last}. With framed it must be unix: or tcp:. "
+            "TLS is not supported.",
+            name=name,
+            url=str(text),
+            protocol=protocol,
+            most=MOST_PATH_BYTES,
+            last=LAST_PORT,
+        )
+    return Target(name=name, url=text, protocol=protocol, address=_part(text, address), prefix=_part(text, prefix))
+
+
+def _part(url: Text, part: str) -> Text:
+    """A part of a URL: as secret as that."""
+    return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
+
+
+def _path(text: str) -> str:
+    """The path of a Unix socket; empty where it cannot be one."""
+    fits = text.startswith("/") and text.isprintable() and len(text.encode()) <= MOST_PATH_BYTES
+    return text if fits else ""
+
+
+def _address(match: re.Match[str] | None) -> str:
+    """host:port; empty where it is none."""
+    port = int(match["port"] or HTTP_PORT) if match else 0
+    return f"{match['host'].lower()}:{port}" if match and 1 <= port <= LAST_PORT else ""
 
 
 def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
@@ -122,17 +167,14 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
-    """The plan, whose expected answers are secrets too where they repeat one."""
-
-    def hidden(request: Request) -> Request:
-        answer = request.expect_json
-        return (
-            request
-            if answer is ANY or redactor.json(answer) == answer
-            else replace(request, expect_json=hidden_answer(request))
-        )
-
-    return replace(plan, requests=tuple(map(hidden, plan.requests)))
+    """Return *plan* with each expected answer as a secret if it repeats a secret."""
+    requests = (
+        request
+        if request.expect_json is ANY or redactor.json(request.expect_json) == request.expect_json
+        else replace(request, expect_json=hidden_answer(request))
+        for request in plan.requests
+    )
+    return replace(plan, requests=tuple(requests))
 
 
 def _rows(

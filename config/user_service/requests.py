@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import PUBLIC, USER_SERVICE, Given, Option, applying, by_key, expect_keys, parsed, whole
+from config.options import PUBLIC, USER_SERVICE, Given, Option, applying, by_key, expect_keys, fields_of, parsed, whole
 from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
@@ -124,7 +124,12 @@ REQUEST = applying(
 FILE = applying(
     USER_SERVICE,
     Option("--requests FILE", message("requests in a YAML file; in YAML, also the list itself")),
-    Option("--think-time T", message("pause between an answer and the next request: 10ms; not with rate"), parse_time),
+    Option(
+        "--think-time T",
+        message("pause between an answer and the next request: 10ms; not with rate"),
+        parse_time,
+        field="think_time_s",
+    ),
     Option("", message("requests per second of each client, as RATE"), whole(0, MOST_RATE), key="rate"),
 )
 REQUEST_KEYS, FILE_KEYS = (tuple(by_key(options)) for options in (REQUEST, FILE))
@@ -152,9 +157,7 @@ def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
         raise BadInput("requests is empty; it must be a list such as `- request: GET /items/3`.")
     values = parsed(FILE, {key: given[key] for key in FILE_KEYS if key in given}, folder)
     return RequestPlan(
-        requests=tuple(_request(request, folder) for request in requests),
-        think_time_s=values.get("think_time", 0.0),
-        rate=values.get("rate", 0),
+        requests=tuple(_request(request, folder) for request in requests), **fields_of(RequestPlan, values)
     )
 
 

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -170,6 +169,8 @@ def t_estimate(value: float, error: float, degrees: int, count: int, tests: int 
 
     tests: how many intervals hold together (Bonferroni)
     """
+    from scipy import special  # takes 0.15 s to import, which `runner.py list` does without
+
     reach = float(special.stdtrit(max(1, degrees), 1 - (1 - CONFIDENCE) / 2 / tests) * error)
     return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=count)
 

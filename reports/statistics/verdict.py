@@ -11,7 +11,6 @@ from math import ceil, exp, inf, isinf, log1p
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from scipy import special
 
 from core.messages import NOTHING, Message, message, plural
 from core.saved import SavedPlan
@@ -216,6 +215,8 @@ def blocks_needed(evidence: Evidence) -> int | None:
     seen = evidence.effect
     if seen.count < FEWEST_FOR_INTERVAL:
         return max(evidence.fewest, seen.count + 1)
+    from scipy import special  # as in stats.py: slow to import
+
     deviation = seen.half_width * seen.count**0.5 / float(special.stdtrit(seen.count - 1, (1 + CONFIDENCE) / 2))
     usual, sharper, power = quantiles(evidence.family)
     differs = max(evidence.fewest, _blocks(deviation * (sharper + power), abs(seen.value)))
@@ -226,6 +227,8 @@ def blocks_needed(evidence: Evidence) -> int | None:
 
 def quantiles(family: int) -> tuple[float, float, float]:
     """Return the normal quantiles of the interval, of a p that is adjusted for a *family*, and of the power."""
+    from scipy import special  # as in stats.py: slow to import
+
     usual, sharper, power = special.ndtri([(1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / family, POWER]).tolist()
     return usual, sharper, power
 

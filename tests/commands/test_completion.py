@@ -30,6 +30,7 @@ def completions(line: str, folder: Path) -> set[str]:
         ("gilscope --runt", {"--runtime"}),
         ("gilscope --experiment l", {"league", "loadgen"}),
         ("gilscope --runtime 3.14t", {"3.14t", "3.14t+gil"}),
+        ("gilscope --server g", {"gunicorn", "granian"}),
         ("gilscope compare --fail", {"--fail-if-slower"}),
     ],
 )

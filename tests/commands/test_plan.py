@@ -1,15 +1,22 @@
-"""The table of `runner.py plan`: it fits the terminal, and no text in it is broken."""
+"""`runner.py plan`: its table fits the terminal, and its guess is worked out by hand from its own constants."""
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 
 from commands.output import Output
-from commands.plan import Column, columns, fitting
+from commands.plan import Column, cell_seconds, columns, fitting, plan_seconds
 from commands.plan import main as plan_command
 from config.load import load_experiment
+from config.plan import Plan, Row
+from core.cell import Cell
 from lab.machine import host
+from systems import find
 from tests.conftest import runtime_or_skip
 
+SMALL = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 1000, "CALC_TARGET": 1000}
 SYSTEMS = Column(head="system", texts=["4"])
 SOCKETS = Column(head="NUM_MULTI_SOCKET", texts=["10"], needless=3)
 IDS = Column(head="cell", texts=["4-3.14t+gil-0123abcd"], needless=1)
@@ -53,3 +60,29 @@ def test_the_plan_of_evidence_says_where_services_and_clients_should_run(
     assert advice in capsys.readouterr().out
     assert plan_command([*given, "--pin", "services=0"]) == 0
     assert "Placement" not in capsys.readouterr().out
+
+
+def cell(system: str = "1", more: Mapping[str, int] = SMALL) -> Cell:
+    return Cell.build(system=system, runtime="3.14t", reads=find(system).parameters, values={**SMALL, **more})
+
+
+def seconds(measured: Cell, cores: int) -> float:
+    return cell_seconds(measured, find(measured.system), cores)
+
+
+def test_a_cells_time_is_its_cpu_time_over_the_cores_and_the_start_of_its_processes() -> None:
+    # 4000 requests of 110 us + 1000 turns of 0.025 us, on 2 cores; 0.4 s, and 4 processes of 0.03 s on 2 cores
+    assert seconds(cell(), 2) == pytest.approx(4000 * 135e-6 / 2 + 0.4 + 4 * 0.03 / 2)
+
+
+def test_no_more_cores_count_than_there_are_processes() -> None:
+    requests_s = 4000 * 135e-6 / 4
+    assert seconds(cell(), 64) == pytest.approx(requests_s + 0.4 + 4 * 0.03 / 64)
+
+
+def test_a_plan_takes_the_time_of_all_cells_in_all_blocks() -> None:
+    rows = tuple(Row(system=find(key), values={name: (one,) for name, one in SMALL.items()}) for key in ("1", "3"))
+    plan = Plan(name="p", rows=rows, runtimes=("3.11", "3.14t"), blocks=1)
+    both = 2 * (seconds(cell("1"), 2) + seconds(cell("3"), 2))
+    assert plan_seconds(plan, 2) == pytest.approx(both)
+    assert plan_seconds(replace(plan, blocks=5), 2) == pytest.approx(5 * both)

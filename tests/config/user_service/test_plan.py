@@ -9,9 +9,8 @@ import pytest
 from config.flags import Parser, add_run_flags, plan_from
 from config.load import load_plan
 from config.plan import Plan
-from config.user_service.plan import user_service_plan
+from config.user_service.plan import target, user_service_plan
 from config.user_service.servers import SERVERS, app_on
-from config.user_service.targets import target
 from core.errors import BadInput
 from core.messages import message
 from core.request_plan import Request

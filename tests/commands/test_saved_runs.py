@@ -1,0 +1,72 @@
+"""`runner.py list`, `export` and `compare` in this process."""
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from commands.compare import main as compare
+from commands.export import main as export
+from commands.list import main as list_runs
+from commands.output import NO_VERDICT, THRESHOLD_MISSED
+from tests.commands.saved import saved
+
+
+def test_list_shows_runs_and_as_json_all_that_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved(tmp_path / "a")
+    assert list_runs([str(tmp_path)]) == 0
+    assert "2026-01-02 03:04  quick " in capsys.readouterr().out
+    assert list_runs([str(tmp_path), "--json"]) == 0
+    (only,) = json.loads(capsys.readouterr().out)
+    assert (only["cells_ok"], only["folder"]) == (12, str(tmp_path / "a"))
+
+
+def test_list_of_an_empty_folder_says_how_to_make_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commands.list.RUNS", tmp_path / "out")
+    assert list_runs([]) == 0
+    out, err = capsys.readouterr()
+    assert (out, "--experiment quick" in err) == ("", True)
+
+
+def test_list_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved(tmp_path / "a")
+    assert list_runs([str(tmp_path), "--lang", "zh"]) == 0
+    heads, line, verdict = capsys.readouterr().out.splitlines()
+    assert cell_len(heads.partition("运行")[0]) == cell_len(line.partition(str(tmp_path))[0])
+    assert verdict == "  没有保存的比较"
+
+
+def test_export_writes_the_format_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = saved(tmp_path / "a")
+    assert export([str(folder), str(tmp_path / "to"), "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == [str(tmp_path / "to" / name) for name in ("table.csv", "cells.csv")]
+
+
+def test_compare_passes_fails_or_says_that_nothing_can_be_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, same, slower = (saved(tmp_path / name, factor) for name, factor in (("a", 1), ("b", 1), ("c", 1.2)))
+    few = saved(tmp_path / "d", 1.2, blocks=3)
+    threshold = ("--fail-if-slower", "5%")
+    assert compare([str(before), str(same), *threshold]) == 0
+    assert compare([str(before), str(slower), *threshold]) == THRESHOLD_MISSED
+    assert capsys.readouterr().err == ""
+    assert compare([str(before), str(few), *threshold]) == NO_VERDICT
+    assert capsys.readouterr().err.startswith("Not passed: ")
+    assert compare([str(before), str(few)]) == 0
+
+
+def test_compare_writes_a_page_junit_and_annotations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    before, slower, page = saved(tmp_path / "a"), saved(tmp_path / "b", 1.2), tmp_path / "new" / "page.html"
+    more = ("--out", str(page), "--fail-if-slower", "5%", "--github", "--junit", str(tmp_path / "other" / "junit.xml"))
+    assert compare([str(before), str(slower), *more]) == THRESHOLD_MISSED
+    assert capsys.readouterr().out.count("::error title=Slower") == 2
+    assert 'failures="2"' in (tmp_path / "other" / "junit.xml").read_text()
+    assert "Comparison" in (tmp_path / "summary.md").read_text()
+    assert page.read_text().count('class="word slower"') == 2
