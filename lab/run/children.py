@@ -36,6 +36,7 @@ class Child:
     """One service or client. name: 'Service 2 of 4'
 
     program: of a native one what it said of itself when ready - its name, version, compiler and packages
+    result: what its last line says, once that was checked (lab.run.contract)
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Child:
         self._unread = bytearray()
         self._failure = NOTHING
         self.program: dict[str, Any] = {}
+        self.result: dict[str, Any] = {}
         self.at_end = False
         self.finished = False
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from lab.run.children import Child
 from lab.run.inside import Inside
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
@@ -26,10 +27,10 @@ def enabled(runtime: AnyRuntime, insides: Sequence[Inside]) -> list[bool]:
     return [promised if _states(inside, version) <= {promised} else not promised for inside in insides]
 
 
-def add(results: Sequence[dict[str, Any]], ready: Sequence[bool], end: Sequence[bool]) -> None:
+def add(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
     """Put what enabled() said at both times into the results of services."""
-    for result, *states in zip(results, ready, end, strict=False):
-        result |= dict(zip(("jit_enabled_ready", "jit_enabled_end"), states, strict=True))
+    for service, *states in zip(services, ready, end, strict=False):
+        service.result |= dict(zip(("jit_enabled_ready", "jit_enabled_end"), states, strict=True))
 
 
 def _states(inside: Inside, version: str) -> set[bool]:

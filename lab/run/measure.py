@@ -26,19 +26,16 @@ from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, 
 from lab.run.contract import (
     addresses,
     check_done,
-    check_latencies,
+    check_load,
     check_runtime,
-    check_slices,
-    check_slow,
-    check_sums,
-    check_window,
-    client_results,
+    check_times,
     expect_distinct,
-    service_results,
+    take_client_result,
+    take_service_result,
 )
 from lab.run.cores import CoreWatch
 from lab.run.deadlines import calling_s, starting_s
-from lab.run.faults import client_faults, expect_all_asked, service_faults
+from lab.run.faults import client_faults, service_faults
 from lab.run.inside import Inside, Window, opened
 from lab.run.observed import Observed, summed
 from lab.run.places import AllHere, Ended, Hosts, Places
@@ -137,13 +134,16 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
     is_away = system.user_service is not None and system.user_service.already_runs
     ended = places.end(released_ns, heard_ns, [address for of_one in sockets for address in of_one] if is_away else ())
     collected = pauses.within(until_heard, insides, marks, lambda: places.there(perf_counter_ns()))
-    service_lines = _ended(children, services, system)
-    told = _Told(services=services, clients=clients, service_lines=service_lines, client_lines=client_lines)
-    by_client, by_service = _checked(cell, system, told, ended)
-    jit.add(by_service, jit_ready, jit.enabled(runtime, insides))
-    faults = service_faults(runtime, system, services, by_service)
-    faults = [*faults, *client_faults(client_runtime, system, clients, by_client)]
-    window = Window(start_ns=released_ns, end_ns=released_ns + _length_ns(clients, by_client, ended))
+    for service, line in zip(services, _ended(children, services, system), strict=True):
+        take_service_result(service, line)
+    for client, line in zip(clients, client_lines, strict=True):
+        take_client_result(client, line)
+        check_times(client, ended.windows[client.place.name], len(services))
+    check_load(cell, system, clients, services)
+    jit.add(services, jit_ready, jit.enabled(runtime, insides))
+    faults = [*service_faults(runtime, system, services), *client_faults(client_runtime, system, clients)]
+    window = Window(start_ns=released_ns, end_ns=released_ns + _length_ns(clients, ended))
+    by_client, by_service = ([child.result for child in of_role] for of_role in (clients, services))
     faults += places.settle(clients, by_client, by_service, ended)
     return Observed(
         start_ns=ready_ns - started_ns,
@@ -153,9 +153,8 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         services=by_service,
         collected=collected,
         waits=cores.timelines,
-        machines=ended.machines,
+        ended=ended,
         faults=faults,
-        hosts=ended.hosts,
     )
 
 
@@ -174,39 +173,9 @@ def _ended(children: Children, services: Sequence[Child], system: System) -> lis
     return lines
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Told:
-    """The children of a cell and their last lines."""
-
-    services: list[Child]
-    clients: list[Child]
-    service_lines: list[dict[str, Any]]
-    client_lines: list[dict[str, Any]]
-
-
-def _checked(
-    cell: Cell, system: System, told: _Told, ended: Ended
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What clients and services counted. Raises ChildFailed where it cannot be."""
-    services, clients = told.services, told.clients
-    by_client, by_service = client_results(told.client_lines, clients), service_results(told.service_lines, services)
-    for child, result in zip(services, by_service, strict=True):
-        if noticed := child.notices():
-            result["notices"] = noticed
-    windows = [ended.windows[client.place.name] for client in clients]
-    check_window(clients, by_client, windows)
-    check_slow(clients, by_client, len(services), windows)
-    check_slices(clients, by_client, windows)
-    check_latencies(cell, system, clients, by_client, len(services))
-    expect_all_asked(cell, system, services, by_client, by_service)
-    check_sums(by_client, by_service)
-    return by_client, by_service
-
-
-def _length_ns(clients: Sequence[Child], by_client: Sequence[Mapping[str, Any]], ended: Ended) -> int:
+def _length_ns(clients: Sequence[Child], ended: Ended) -> int:
     """The longest from release to last answer, each on its host's clock."""
-    pairs = zip(clients, by_client, strict=True)
-    return max((one["finished_ns"] - ended.windows[client.place.name].start_ns for client, one in pairs), default=0)
+    return max((one.result["finished_ns"] - ended.windows[one.place.name].start_ns for one in clients), default=0)
 
 
 def _watched(services: Sequence[Child], clients: Sequence[Child], system: System) -> dict[str, list[int]]:

@@ -152,11 +152,6 @@ class UserServiceRuntime:
         own = system.told["own"]
         return {"own": {**own, **promises, **(self.runtime.own(own) if self.runtime else {})}}
 
-    @property
-    def expected_python(self) -> str:
-        """What a process of the service is to run under (lab.gil.probe); "" if nothing is promised."""
-        return self.runtime.interpreter.label if self.runtime else ""
-
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
         return (self.runtime or Native()).to_json()
