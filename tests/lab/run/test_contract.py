@@ -104,7 +104,8 @@ def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str, wrong:
 
 def test_a_client_with_errors_or_with_more_to_say_need_not_have_a_time_for_each_answer() -> None:
     none = Histogram().to_json()
-    for excuse in ({"errors": {"timeout": 1}}, {"said": {}}):
+    excuses: list[dict[str, Any]] = [{"errors": {"timeout": 1}}, {"said": {}}]
+    for excuse in excuses:
         take_client_result(CHILD, client(latency=none, **excuse))
 
 
