@@ -170,20 +170,6 @@ def failed(child: Child, fault: Message) -> ChildFailed:
     return ChildFailed("{child} {fault}", child=child.label, fault=fault)
 
 
-class _EndOfFile:
-    """Reads a file, and drops what it reads, until its end."""
-
-    def __init__(self, file: IO[str]) -> None:
-        self._fd = file.fileno()
-        self.at_end = False
-
-    def fileno(self) -> int:
-        return self._fd
-
-    def hear(self) -> None:
-        self.at_end = not os.read(self._fd, _READ_BYTES)
-
-
 class Children:
     """The children of one cell, and a folder for their sockets; whatever happens, none is left when the block ends."""
 
@@ -258,18 +244,22 @@ class Children:
         with selectors.PollSelector() as selector:  # epoll refuses files and /dev/null
             for child in self._children:
                 selector.register(child, selectors.EVENT_READ)
-            end_of_input = _EndOfFile(input_file)
-            selector.register(end_of_input, selectors.EVENT_READ)
-            while not end_of_input.at_end:
-                self._hear_ready(selector, None)
+            selector.register(input_file, selectors.EVENT_READ)
+            while not self._hear_ready(selector):
                 self._expect_alive({}, WHILE_SERVING)
 
-    def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None) -> None:
-        for key, _ in selector.select(patience_s if patience_s is None else max(0.0, patience_s)):
-            source: Child | _EndOfFile = key.fileobj  # type: ignore[assignment]
-            source.hear()
-            if source.at_end:
-                selector.unregister(source)
+    def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None = None) -> bool:
+        """Read what children have written; what comes from another file is dropped. Return whether that has ended."""
+        has_ended = False
+        for key, _ in selector.select(patience_s):
+            child = key.fileobj
+            if not isinstance(child, Child):
+                has_ended = not os.read(key.fd, _READ_BYTES)
+                continue
+            child.hear()
+            if child.at_end:
+                selector.unregister(child)
+        return has_ended
 
     def _expect_alive(self, lines: Mapping[Child, Any], when: Message) -> None:
         for child in self._children:
