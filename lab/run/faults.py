@@ -1,16 +1,22 @@
 """What makes a cell invalid: the Python of a child, its GIL or its JIT is not what the runtime promises."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from core.messages import AND, Message, listed, message
+from core.runtime import JIT
 from core.system import System
 from lab.gil.notice import switching_modules
 from lab.gil.switching import switching
 from lab.run.children import Child
+from lab.run.inside import Inside
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 WHEN = {"ready": message("when ready"), "end": message("at the end")}
+_JIT_WRITTEN = re.compile(rb"(?P<version>[0-9a-z.+]{1,40}) (?P<enabled>[01])")
+MOST_JIT_BYTES = 64
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
 
@@ -67,3 +73,31 @@ def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
 
 def _named(child: Child) -> list[str]:
     return switching_modules(child.stderr_tail())
+
+
+def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
+    """Return the part inside a user's service that says whether its JIT is on (core/inside/jit.py), if it has one."""
+    own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
+    return {JIT: {}} if own and own.interpreter.has_jit else {}
+
+
+def jit_states(runtime: AnyRuntime, insides: Sequence[Inside]) -> list[bool]:
+    """Return whether the JIT of each of a user's services is on, as promised where it is not known.
+
+    Processes of other interpreters do not count.
+    """
+    if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
+        return []
+    promised, version = runtime.name.jit_enabled, runtime.runtime.version
+    return [promised if _jit_written(inside, version) <= {promised} else not promised for inside in insides]
+
+
+def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
+    """Put what jit_states() said at both times into the results of services."""
+    for service, *states in zip(services, ready, end, strict=False):
+        service.result |= dict(zip(("jit_enabled_ready", "jit_enabled_end"), states, strict=True))
+
+
+def _jit_written(inside: Inside, version: str) -> set[bool]:
+    written = filter(None, map(_JIT_WRITTEN.fullmatch, inside.files(JIT, MOST_JIT_BYTES).values()))
+    return {match["enabled"] == b"1" for match in written if match["version"].decode() == version}

@@ -21,7 +21,7 @@ from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.machine.wakeups import kept_awake
 from lab.places import REPOSITORY
-from lab.run import jit, pauses
+from lab.run import pauses
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     addresses,
@@ -35,7 +35,7 @@ from lab.run.contract import (
 )
 from lab.run.cores import CoreWatch
 from lab.run.deadlines import calling_s, starting_s
-from lab.run.faults import client_faults, service_faults
+from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
 from lab.run.inside import Inside, Window, opened
 from lab.run.observed import Observed, summed
 from lab.run.places import AllHere, Ended, Hosts, Places
@@ -82,7 +82,7 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     client_runtime, redactor = str(bench.runtime(cell, system, CLIENT).name), redactor_of(system)
     identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
     identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
-    parts = {**bench.inside, **jit.parts(bench.runtime(cell, system, SERVICE))} if bench.inside else {}
+    parts = {**bench.inside, **jit_parts(bench.runtime(cell, system, SERVICE))} if bench.inside else {}
     inside = bench.places.inside if bench.places else partial(Inside, bench.sandbox.folder)
     with opened(partial(inside, parts), system.services(cell)) as insides:
         try:
@@ -120,7 +120,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         place = {"client_id": client_id, "addresses": sockets, "method": method.to_json()}
         client.tell({**cell.to_json(), **place, **places.client_line(client_id), **client_runtime.told(system)})
     check_runtime(client_runtime, clients, children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
-    ready_ns, jit_ready = perf_counter_ns(), jit.enabled(runtime, insides)
+    ready_ns, jit_ready = perf_counter_ns(), jit_states(runtime, insides)
     if method.warmup:
         _do(children, clients, WARM, message("during the warm-up"), calling_s(cell, system, method))
         _do(children, services, RESET, message("after the warm-up"), END_DEADLINE_S)
@@ -140,7 +140,7 @@ def _observe(cell: Cell, system: System, children: Children, bench: Bench, insid
         take_client_result(client, line)
         check_times(client, ended.windows[client.place.name], len(services))
     check_load(cell, system, clients, services)
-    jit.add(services, jit_ready, jit.enabled(runtime, insides))
+    add_jit_states(services, jit_ready, jit_states(runtime, insides))
     faults = [*service_faults(runtime, system, services), *client_faults(client_runtime, system, clients)]
     window = Window(start_ns=released_ns, end_ns=released_ns + _length_ns(clients, ended))
     by_client, by_service = ([child.result for child in of_role] for of_role in (clients, services))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.run.commit import commit
+from lab.run.runs import commit
 
 NOBODY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false")
 
@@ -15,7 +15,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working tree with one commit."""
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("lab.run.commit.LONGEST_S", 60.0)
+    monkeypatch.setattr("lab.run.runs.LONGEST_GIT_S", 60.0)
     (tmp_path / "file").write_text("one")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "file")

@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, keep_comparisons, load
 from lab import locks
 from lab.places import REPOSITORY
-from lab.run.held import expect_ours, held
+from lab.run.runs import expect_ours, held
 from lab.run.sandbox import Sandbox
 from tests.contract.runs import wait_for_ends
 from tests.started import Started, started
@@ -20,7 +20,7 @@ from tests.started import Started, started
 HOLD = """
 import sys
 from pathlib import Path
-from lab.run.held import held
+from lab.run.runs import held
 from core.files import BESIDE
 with held(Path(sys.argv[1])) as sandbox:
     print(BESIDE, sandbox.process_group, flush=True)
