@@ -46,9 +46,6 @@ class Fingerprints:
         self._digests = Digests()
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
-    def __repr__(self) -> str:
-        return f"Fingerprints({len(self._code)} states of code, {len(self._environments)} environments)"
-
     def of(self, cell: Cell | CellResult, system: System) -> Fingerprint:
         """Of *cell*, as things are now."""
         parts = {role: self._part(role, cell.runtime, system) for role in (SERVICE, CLIENT)}

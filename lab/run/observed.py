@@ -11,7 +11,7 @@ from core.result import Status
 from core.slices import Slices
 from lab.machine import doctor
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
-from lab.run.cores import Timeline
+from lab.run.cores import TimeTaken
 from lab.run.inside import Window
 from lab.run.pauses import Pauses
 from lab.run.places import HERE, Ended
@@ -33,7 +33,7 @@ class Observed:
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
     collected: list[Pauses]
-    waits: Mapping[str, Timeline]
+    waits: Mapping[str, TimeTaken]
     ended: Ended
     faults: list[Message]
 

@@ -147,9 +147,6 @@ class ServiceCommand:
             ) from None
         self._reader.watch(self._output)
 
-    def __repr__(self) -> str:
-        return f"ServiceCommand({self._line})"
-
     def wait_until_it_answers(self, own: Mapping[str, Any], deadline_s: float) -> None:
         """Wait until it accepts a connection and answers the plan's first request, rightly or not.
 

@@ -35,9 +35,6 @@ class PortLease:
         self.port = port
         self._lock = lock
 
-    def __repr__(self) -> str:
-        return f"PortLease({self.port})"
-
     def give_back(self) -> None:
         """Others may have it."""
         if self._lock is not None:
