@@ -148,10 +148,6 @@ class Child:
         lines = self.stderr_tail()
         return message("Its last lines: {output}", output=lines) if lines else NOTHING
 
-    def let_end(self, deadline_s: float) -> None:
-        """Wait for its end after its last line, if it comes in time: CPU time that it waited for is ours only then."""
-        self.process.wait(deadline_s)
-
     def kill(self) -> None:
         """End it at once and forget it."""
         self.process.kill()

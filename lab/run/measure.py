@@ -220,7 +220,7 @@ class _CellRun:
         lines = self._children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
         if self._system.hosted:  # or the time of a user's processes would count as that of others
             for service in services:
-                service.let_end(END_DEADLINE_S)
+                service.process.wait(END_DEADLINE_S)
         return lines
 
     def _there(self, window: Window) -> Window:

@@ -23,12 +23,11 @@ from lab.run.contract import (
 from lab.run.inside import Window
 from lab.run.runtimes import Runtime
 from systems import find
-from tests.lab.scripted_children import latency
+from tests.lab.scripted_children import GIL_OFF, latency
 
 HERE = SimpleNamespace(version=lambda runtime: runtime.version)
 CELL = cast(Cell, SimpleNamespace(rate=1, num_clients=0, reads=(), num_connections_per_client=1))
 RUNTIME = cast(Runtime, SimpleNamespace(version="3.14.2"))
-GIL = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
 
 def child(**result: Any) -> Child:
@@ -41,9 +40,7 @@ CHILD = child()
 
 def client(**other: Any) -> dict[str, Any]:
     counts = dict.fromkeys(("finished_ns", "completion_ns", "requests", "answered", "wrong"), 1)
-    latency = Histogram()
-    latency.record(1)
-    return {"result": {**counts, "errors": {}, "latency": latency.to_json(), **GIL, **other}}
+    return {"result": {**counts, "errors": {}, "latency": latency(1), **GIL_OFF, **other}}
 
 
 def complaint(line: dict[str, Any]) -> str:
@@ -134,7 +131,7 @@ def test_services_answered_what_clients_were_answered() -> None:
 
 @pytest.mark.parametrize("name", SERVICE_MUST)
 def test_a_service_says_its_requests_and_its_gil(name: str) -> None:
-    result = {"requests": 3, **GIL}
+    result = {"requests": 3, **GIL_OFF}
     take_service_result(CHILD, {"result": {**result}})
     assert CHILD.result == result
     del result[name]
@@ -164,8 +161,8 @@ def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
         check_runtime(native, [service], [{"runtime": {"program": "mine", "version": 3}}])
     said = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}
     check_runtime(native, [service], [{"runtime": {**said, "gil_enabled": False}}])
-    take_service_result(service, {"result": {"requests": 3, **GIL}})
-    assert service.result == {"requests": 3, **GIL, "program": said}
+    take_service_result(service, {"result": {"requests": 3, **GIL_OFF}})
+    assert service.result == {"requests": 3, **GIL_OFF, "program": said}
 
 
 @pytest.mark.parametrize(
