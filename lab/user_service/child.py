@@ -96,7 +96,7 @@ class StartedService(RunningService):
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         self.promised, self.is_asgi = self._own["gil_enabled"], self._own.get("interface") == ASGI
         check_requests(self._own)
-        self.command = started(self._own, cell["service_id"], cell["folder"], cell["params"], cell.get("inside", {}))
+        self.command = started(self._own, cell)
         self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
         self.address = self.command.address
         self._check_place()

@@ -117,16 +117,9 @@ def environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, 
 class ServiceCommand:
     """A command that runs. It ends when this process does, and all its descendants with it."""
 
-    def __init__(
-        self,
-        own: Mapping[str, Any],
-        service_id: int,
-        folder: str,
-        params: Mapping[str, Any],
-        inside: Mapping[str, str],
-    ) -> None:
-        self._endpoint = endpoint_for(own, service_id, folder)
-        words = filled(own, self._endpoint, params)
+    def __init__(self, own: Mapping[str, Any], cell: Mapping[str, Any]) -> None:
+        self._endpoint = endpoint_for(own, cell["service_id"], cell["folder"])
+        words = filled(own, self._endpoint, cell["params"])
         self.address = self._endpoint.address
         self._output, self._reader = Output(), OutputReader()
         self._line = shlex.join(words)
@@ -135,7 +128,7 @@ class ServiceCommand:
             self.process = subprocess.Popen(
                 words,
                 cwd=own["directory"],
-                env=environment(own, inside),
+                env=environment(own, cell.get("inside", {})),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output.write_end,
                 stderr=subprocess.STDOUT,
@@ -240,20 +233,15 @@ class ServiceCommand:
         return message("{line}. It wrote: {output}", line=self._line, output=output)
 
 
-def started(
-    own: Mapping[str, Any],
-    service_id: int,
-    folder: str,
-    params: Mapping[str, Any],
-    inside: Mapping[str, str],
-) -> ServiceCommand:
-    """The command, once it answers. Raises CommandFailed.
+def started(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
+    """Return the command, once it answers. Raises CommandFailed.
 
+    cell: what the child is told, with its service_id, its folder, params, and what runs inside
     Where somebody else took the port that was chosen for it, it is started afresh with another one, STARTS times.
     """
     until, address = monotonic() + own["start_deadline_s"], ""
     for _ in range(STARTS):
-        command = ServiceCommand(own, service_id, folder, params, inside)
+        command = ServiceCommand(own, cell)
         address, failure = command.address, None
         try:
             command.wait_until_it_answers(own, max(1.0, until - monotonic()))
