@@ -336,7 +336,7 @@ class Window(TypedDict, total=False):
     others: what other processes used, as in [a cell](#a-cell); in a cell it is a key of its own
     swapped_pages: pages that went to swap or came from it
     throttles: how often heat slowed a core
-    quota_stalled_ns: how long the control group's quota held its threads back
+    quota_stalled_ns: how long the quotas of the control groups held threads back
     cpu_pressure, memory_pressure: share of the window in which some process waited for a core, or for memory
     """
 

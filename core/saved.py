@@ -138,7 +138,7 @@ class MachineFacts:
     cpu, architecture: the processor's name; `x86_64`, `aarch64`, ...
     cores: logical processors
     cores_usable: those that the run may use
-    cores_quota: processors' worth of time that the control group grants, if it limits it
+    cores_quota: processors' worth of time that the control groups grant, ours and those above it, if one limits it
     governor: frequency governor
     memory_bytes: memory
     os, kernel: names and versions

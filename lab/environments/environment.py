@@ -4,27 +4,34 @@ Other contents stand beside it, so that no run has its packages swapped; whoever
 """
 
 import hashlib
+import json
 import os
 import shutil
+import subprocess
+import tomllib
 from collections.abc import Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 from core.errors import GilscopeError
 from core.files import put
-from lab import locks
-from lab.environments import build, recipes
-from lab.environments.recipes import Contents
-from lab.environments.requirements import Requirements, name_of
-from lab.environments.requirements import read as read_requirements
+from core.messages import AND, Message, listed
+from lab import locks, processes
+from lab.digests import Digests
+from lab.environments.requirements import Requirements, constraint_files, content, local_path, name_of, read
 from lab.folders import empty
+from lab.places import REPOSITORY
 from lab.python import uv
-from lab.python.interpreters import Interpreter
+from lab.python.interpreters import Interpreter, scrubbed_environment
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
+LAYOUT = 3  # 1 was renamed after it was made, so that its scripts named no interpreter; 2 was made anew in place
+_DIGESTS = Digests()
 TURN_S = 0.05
 MOST_TURNS = 3  # another run may prune what was just made, before we use it
 _IN_USE: dict[Path, int] = {}  # by this process, each with its lock
@@ -32,6 +39,38 @@ _IN_USE: dict[Path, int] = {}  # by this process, each with its lock
 
 class EnvironmentFailed(GilscopeError):
     """The packages of a system could not be installed for a runtime."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """What is installed: a requirements file, wheels of our own (lab.native.wheels), or both.
+
+    hashed: the file must have the hash of each package, as all of ours do; a user's may have none
+    """
+
+    requirements_file: Path | None = None
+    hashed: bool = True
+    wheels: tuple[Path, ...] = ()
+
+    @property
+    def label(self) -> Message:
+        """What messages call it: the names of the files, of ours with the folder."""
+        files = [self.requirements_file] if self.requirements_file else []
+        return listed(map(_name, (*files, *self.wheels)), AND)
+
+    @cached_property
+    def wanted(self) -> Requirements:
+        """What the requirements file and those that it names ask for. Raises BadInput."""
+        return read(self.requirements_file) if self.requirements_file else Requirements()
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders on this machine that it installs: '.', say."""
+        return [path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()]
+
+
+def _name(path: Path) -> str:
+    return f"requirements/{path.name}" if path.parent == REPOSITORY / "requirements" else path.name
 
 
 def environment(
@@ -55,8 +94,8 @@ def environment(
         hashed=hashed,
         wheels=tuple(path.absolute() for path in wheels),
     )
-    stamp = recipes.stamp(interpreter, contents)
-    family = recipes.folder_name(interpreter, contents)
+    stamp = stamp_of(interpreter, contents)
+    family = folder_name(interpreter, contents)
     place = folder.absolute() / f"{family}-{hashlib.sha256(stamp.encode()).hexdigest()[:12]}"
     if not (place in _IN_USE and _is_ready(place, stamp)):
         _use(interpreter, contents, place, stamp)
@@ -70,7 +109,7 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
     """
     if not user_file and not packages:
         return ""
-    requirements = read_requirements(Path(user_file)) if user_file else Requirements()
+    requirements = read(Path(user_file)) if user_file else Requirements()
     named = {name_of(entry) for entry in requirements.entries}
     unnamed = [package for package in packages if name_of(package) not in named]
     if not unnamed:
@@ -160,7 +199,7 @@ def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str,
     """
     empty(place)
     for command in _commands(interpreter.executable, contents, place):
-        failure = uv.failure(partial(build.run, command, lock, MAKE_TIMEOUT_S))
+        failure = uv.output_of(partial(run_build, command, lock, MAKE_TIMEOUT_S))[1]
         if failure:
             shutil.rmtree(place, ignore_errors=True)
             raise EnvironmentFailed(
@@ -171,6 +210,18 @@ def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str,
                 reason=failure,
             )
     (place / STAMP_FILE).write_text(stamp)
+
+
+def run_build(
+    command: Sequence[str], lock: int, timeout_s: float, folder: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command that builds an environment, a wheel or a program to its end, in *folder*; what it said.
+
+    It inherits *lock* (lab.locks): should this process be killed, the next builder waits until the command has ended.
+    Raises subprocess.TimeoutExpired, and OSError if it does not run.
+    """
+    variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment() | {"NO_COLOR": "1"}
+    return processes.run(command, timeout_s, variables, folder=folder, pass_fds=(lock,))
 
 
 def _prune(place: Path) -> None:
@@ -184,7 +235,7 @@ def _prune(place: Path) -> None:
 
 
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:
-    """Commands that make the environment. build.run() has uv compile packages, so that no measured start does."""
+    """Commands that make the environment. run_build() has uv compile packages, so that no measured start does."""
     python = str(_python(place))
     program = uv.find()
     if program is None:
@@ -196,8 +247,62 @@ def _commands(executable: Path, contents: Contents, place: Path) -> list[list[st
     commands = [make]
     if contents.requirements_file:
         hashed = ["--require-hashes"] if contents.hashed else []
-        anew = recipes.build_anew(contents) if program else []
+        anew = build_anew(contents) if program else []
         commands.append([*install, *hashed, *anew, "-r", str(contents.requirements_file)])
     if contents.wheels:
         commands.append([*install, "--no-index", "--no-deps", *map(str, contents.wheels)])
     return commands
+
+
+def folder_name(interpreter: Interpreter, contents: Contents) -> str:
+    """What its folder's name begins with: the same for whatever the files hold."""
+    named = str(contents.requirements_file.absolute()) if contents.requirements_file else ""
+    what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
+    return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
+
+
+def stamp_of(interpreter: Interpreter, contents: Contents) -> str:
+    """All that an environment is made from: another digest, executable or build needs another one. Raises BadInput."""
+    facts = {
+        "layout": LAYOUT,
+        "requirements": hashlib.sha256("\n".join(_all_lines(contents.wanted)).encode()).hexdigest(),
+        "wheels": [_digest(path) for path in contents.wheels],
+        "folders": [_DIGESTS.of_tree(folder) for folder in contents.folders],
+        **interpreter.identity,
+    }
+    return json.dumps(facts, indent=1)
+
+
+def build_anew(contents: Contents) -> list[str]:
+    """Options of uv that have it build its folders again: it takes the wheel that it built before, else.
+
+    --refresh does so too, but not where UV_OFFLINE is set.
+    """
+    names = [_project_name(folder) for folder in contents.folders]
+    if not all(names):
+        return ["--reinstall"]
+    return [word for name in names for word in ("--reinstall-package", name)]
+
+
+def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
+    """Every line that matters, of constraint files too, and the digests of archives that are installed."""
+    lines = [*wanted.options, *wanted.entries]
+    archives = [path for entry in wanted.entries if (path := local_path(entry)) and path.is_file()]
+    lines += [_digest(path) for path in archives]
+    for path in constraint_files(wanted):
+        if path not in outer:
+            lines += _all_lines(read(path), (*outer, path))
+    return lines
+
+
+def _project_name(folder: Path) -> str:
+    """What pyproject.toml calls the project; "" if it does not say."""
+    try:
+        manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+        return str(manifest.get("project", {}).get("name", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(content(path)).hexdigest()

@@ -16,7 +16,7 @@ _ARCHIVE = re.compile(r"([A-Za-z0-9._]+?)-[0-9][^/]*\.(?:whl|tar\.gz|zip)$")
 _COMMENT = re.compile(r"(^|\s)#.*$")
 _FILE = re.compile(r"(?:-r|--requirement)[ =]*(.+)")
 _CONSTRAINT = re.compile(r"(?:-c|--constraint)[ =]*(.+)")
-_FOLDER = re.compile(r"(?:-f|--find-links)[ =]*(.+)")
+_PATH_OPTION = re.compile(r"(?:-c|--constraint|-f|--find-links)[ =]*(.+)")
 _EDITABLE = re.compile(r"(?:-e|--editable)[ =]*")
 _AFTER_TARGET = re.compile(r"\s+(?:;|--|@).*$|\[[^\]/]*\]$")
 
@@ -72,10 +72,8 @@ def local_path(entry: str) -> Path | None:
 
 def moved(line: str, place: Callable[[Path], str]) -> str:
     """A line of a requirements file with *place* of its path, where it names one on this machine."""
-    for pattern in (_CONSTRAINT, _FOLDER):
-        match = pattern.fullmatch(line)
-        if match:
-            return line if "://" in match[1] else line[: match.start(1)] + place(Path(match[1].strip()))
+    if match := _PATH_OPTION.fullmatch(line):
+        return line if "://" in match[1] else line[: match.start(1)] + place(Path(match[1].strip()))
     path = local_path(line)
     return line.replace(_target(line), place(path), 1) if path else line
 
@@ -128,19 +126,10 @@ def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> 
             options += inner.options
             entries += inner.entries
         elif line.startswith("-") and not line.startswith(("-e", "--editable")):
-            options.append(_absolute(line, folder))
+            options.append(moved(line, lambda path: str((folder / path).resolve())))
         else:
             entries.append(line)
     return Requirements(options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries)))
-
-
-def _absolute(option: str, folder: Path) -> str:
-    """The option with its path resolved against the file that it stands in."""
-    for pattern in (_CONSTRAINT, _FOLDER):
-        match = pattern.fullmatch(option)
-        if match and "://" not in match[1]:
-            return option[: match.start(1)] + str((folder / match[1].strip()).resolve())
-    return option
 
 
 def _lines(path: Path) -> Iterator[str]:

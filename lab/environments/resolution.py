@@ -1,4 +1,4 @@
-"""What uv would install of some requirements, and which of it has a wheel for an interpreter. Nothing is installed.
+"""What uv would install of some requirements, which of it has a wheel for an interpreter, and an environment to try it.
 
 uv reads wheels' metadata, also of wheels that do not fit. Only what has no wheel at all, and does not say in
 PKG-INFO what it needs, is asked through its build backend.
@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from importlib import metadata
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, TypeVar
@@ -20,12 +21,13 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from core.messages import NOTHING, Message
 from lab import processes
-from lab.environments.environment import EnvironmentFailed
+from lab.environments.environment import EnvironmentFailed, distributions
 from lab.environments.requirements import Requirements, normalised
 from lab.python import uv
 from lab.python.interpreters import Interpreter, scrubbed_environment
 
 RESOLVE_TIMEOUT_S = 60.0
+BUILD_TIMEOUT_S = 600.0
 COMMANDS_AT_ONCE = 4
 END_EVERY_S = 0.1
 MOST_PURE_RELEASES = 8  # before the first that has an extension
@@ -103,9 +105,6 @@ class Resolver:
         )
         self._marker_values = {"python_version": f"{minor[0]}.{minor[1]}", "python_full_version": version}
 
-    def __repr__(self) -> str:
-        return f"Resolver({self._interpreter.name!r}, {str(self._folder)!r})"
-
     def resolve(self, wanted: Requirements) -> Resolution:
         """All entries together; where that fails, those that can be resolved alone."""
         failure, packages = self._resolved(wanted)
@@ -175,18 +174,9 @@ class Resolver:
         return source, folder / "pylock.toml"
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
-        command: list[str | Path] = [
-            self._program,
-            "pip",
-            "compile",
-            "--quiet",
-            "--no-header",
-            *how,
-            "--output-file",
-            result,
-        ]
-        environment = scrubbed_environment() | {"TMPDIR": str(self._folder)}
-        return uv.run([*command, "--python", self._interpreter.executable, source], RESOLVE_TIMEOUT_S, environment)
+        files: tuple[str | Path, ...] = ("--output-file", result, "--python", self._interpreter.executable, source)
+        command = (self._program, "pip", "compile", "--quiet", "--no-header", *how, *files)
+        return uv.run(command, RESOLVE_TIMEOUT_S, _variables(self._folder))
 
     def _packages(self, lock: Path) -> Iterator[Resolved]:
         """Those of a lock file that are for this machine."""
@@ -224,3 +214,56 @@ def _needed_by(text: str) -> dict[str, tuple[str, ...]]:
     """Of each package what asked for it: names of packages, and files as `-r FILE`."""
     lines = map(_ANNOTATED.match, text.splitlines())
     return {normalised(line[1]): tuple(line[2].split(", ")) for line in lines if line}
+
+
+class Throwaway:
+    """folder: where it is made; the caller removes it. python: its interpreter. options: such as an index."""
+
+    def __init__(self, program: Path, folder: Path, executable: Path, options: Sequence[str]) -> None:
+        self.folder = folder
+        self.python = folder / "env" / "bin" / "python"
+        self._uv = program
+        self._options = [option for option in options if not option.startswith(FORBID_EXACT)]
+        failure = self._failure(["venv", "--no-project", "--python", str(executable), str(folder / "env")])
+        if failure:
+            raise EnvironmentFailed(
+                "No environment can be made with {executable}: {reason}.", executable=str(executable), reason=failure
+            )
+
+    def install(self, requirements: Sequence[str]) -> dict[str, Message]:
+        """Install all from wheels; where that fails, each alone. Those that cannot be installed, and why."""
+        wheels = ["--only-binary", ":all:"]
+        if not requirements or not self._install(requirements, wheels):
+            return {}
+        failures = {requirement: self._install([requirement], wheels) for requirement in requirements}
+        return {requirement: failure for requirement, failure in failures.items() if failure}
+
+    def build(self, requirement: str, watch: Callable[[str], None]) -> Message:
+        """Build one from source and install it. Why that failed, NOTHING if it did not.
+
+        watch: is called every few seconds, with what the build wrote last
+        """
+        return self._install([requirement], ["--verbose"], watch)
+
+    def distribution(self, name: str) -> metadata.Distribution | None:
+        """What is installed under a normalised name."""
+        installed = distributions(self.python)
+        return next((package for package in installed if normalised(package.name) == name), None)
+
+    def _install(
+        self, requirements: Sequence[str], how: Sequence[str], watch: Callable[[str], None] | None = None
+    ) -> Message:
+        file = self.folder / "wanted.txt"
+        file.write_text("\n".join([*self._options, *requirements]) + "\n", encoding="utf-8")
+        return self._failure(
+            ["pip", "install", "--no-deps", *how, "--python", str(self.python), "-r", str(file)], watch
+        )
+
+    def _failure(self, arguments: Sequence[str], watch: Callable[[str], None] | None = None) -> Message:
+        """Why a command of uv failed, NOTHING if it did not."""
+        return uv.run([self._uv, *arguments], BUILD_TIMEOUT_S, _variables(self.folder), watch)
+
+
+def _variables(folder: Path) -> dict[str, str]:
+    """Return the environment of a command of uv, which may be ended: its temporary files are in *folder*."""
+    return scrubbed_environment() | {"TMPDIR": str(folder)}

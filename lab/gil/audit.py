@@ -6,6 +6,7 @@ throw-away environment, and imported module by module, each in a process of its 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -15,11 +16,9 @@ from core.messages import Message, listed, message, verbatim
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
-from lab.environments.resolution import Resolution, Resolved, Resolver, at_once
-from lab.environments.throwaway import BUILD_TIMEOUT_S, Throwaway
+from lab.environments.resolution import BUILD_TIMEOUT_S, Resolution, Resolved, Resolver, Throwaway, at_once
 from lab.folders import PrivateFolder
-from lab.gil.imports import Imported, imported
-from lab.gil.switching import switches_on, top_modules
+from lab.gil.switching import Imported, imported, switches_on, top_modules
 from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, needs
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -48,7 +47,7 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class PackageFinding:
     """What an audit says of one package. version: "" if there is none.
 
     direct: whether it was asked for; needed_by: the packages that were, and that need it
@@ -92,7 +91,7 @@ def wanted(packages: Path | Sequence[str]) -> Requirements:
     return asked
 
 
-def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = None) -> list[Finding]:
+def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = None) -> list[PackageFinding]:
     """A finding for each package that is asked for, and for each that these need.
 
     build: what has no wheel is built, and this is called with how far that is
@@ -109,68 +108,78 @@ def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = N
     with PrivateFolder() as private:
         resolver = Resolver(program, interpreter, private.folder)
         place = Throwaway(program, private.folder, interpreter.executable, asked.options)
-        return _Audit(asked, interpreter, resolver, place).findings(build)
+        return _Audit(asked=asked, interpreter=interpreter, resolver=resolver, place=place).findings(build)
 
 
-def document(findings: Sequence[Finding], interpreter: Interpreter) -> dict[str, Any]:
+def document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
     """What `--json` prints, and what reports.audit shows."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
     return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
 
 
-def exit_status(findings: Sequence[Finding]) -> int:
+def exit_status(findings: Sequence[PackageFinding]) -> int:
     """0 if all pass, 3 if one does not."""
     return 0 if all(finding.passes for finding in findings) else 3
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Audit:
-    def __init__(self, asked: Requirements, interpreter: Interpreter, resolver: Resolver, place: Throwaway) -> None:
-        self._asked = asked
-        self._interpreter = interpreter
-        self._resolver = resolver
-        self._place = place
-        self._resolution: Resolution = resolver.resolve(asked)
-        packages = self._resolution.packages.values()
-        self._without_wheel = {
-            package.name for package in packages if not package.is_folder and not resolver.fits(package)
+    asked: Requirements
+    interpreter: Interpreter
+    resolver: Resolver
+    place: Throwaway
+
+    @cached_property
+    def resolution(self) -> Resolution:
+        return self.resolver.resolve(self.asked)
+
+    @cached_property
+    def without_wheel(self) -> set[str]:
+        return {
+            package.name
+            for package in self.resolution.packages.values()
+            if not package.is_folder and not self.resolver.fits(package)
         }
 
-    def findings(self, build: Watch | None) -> list[Finding]:
+    def findings(self, build: Watch | None) -> list[PackageFinding]:
         """Of all packages, those that cannot be resolved last."""
         packages = [
-            package for package in self._resolution.packages.values() if build is not None or not package.is_folder
+            package for package in self.resolution.packages.values() if build is not None or not package.is_folder
         ]
         failures = self._installed(packages, build)
-        absent = {*failures, *(self._without_wheel if build is None else ())}
+        absent = {*failures, *(self.without_wheel if build is None else ())}
         findings = at_once(lambda package: self._finding(package, failures, absent), packages)
-        unresolved = [_not_installable(name_of(entry), why) for entry, why in self._resolution.failures.items()]
-        if not findings and not unresolved and self._resolution.packages:
+        unresolved = [
+            PackageFinding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=why),))
+            for entry, why in self.resolution.failures.items()
+        ]
+        if not findings and not unresolved and self.resolution.packages:
             raise BadInput("There are only folders, which must be built before they can be imported; add --build.")
         return [*findings, *unresolved, *self._left_out()]
 
     def _installed(self, packages: Sequence[Resolved], build: Watch | None) -> dict[str, Message]:
         """The names of those that could not be installed, and why."""
-        to_build = [package for package in packages if package.is_folder or package.name in self._without_wheel]
+        to_build = [package for package in packages if package.is_folder or package.name in self.without_wheel]
         names = {package.requirement: package.name for package in packages if package not in to_build}
-        failures = {names[line]: why for line, why in self._place.install(list(names)).items()}
+        failures = {names[line]: why for line, why in self.place.install(list(names)).items()}
         for number, package in enumerate(to_build if build else (), 1):
             assert build is not None
             progress = _progress(build, package, number, len(to_build))
-            failures[package.name] = self._place.build(package.requirement, progress)
+            failures[package.name] = self.place.build(package.requirement, progress)
         return {name: why for name, why in failures.items() if why}
 
-    def _finding(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> Finding:
-        above = self._resolution.all_needed_by(package.name)
-        missing = sorted(name for name in absent if package.name in self._resolution.all_needed_by(name))
-        lacks_wheel = package.name in self._without_wheel
-        finding = Finding(
+    def _finding(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> PackageFinding:
+        above = self.resolution.all_needed_by(package.name)
+        missing = sorted(name for name in absent if package.name in self.resolution.all_needed_by(name))
+        lacks_wheel = package.name in self.without_wheel
+        finding = PackageFinding(
             package=package.name,
             version=package.version,
             direct=package.direct,
-            needed_by=tuple(sorted(name for name in above if self._resolution.packages[name].direct)),
+            needed_by=tuple(sorted(name for name in above if self.resolution.packages[name].direct)),
         )
         if not package.pure and not package.is_folder and not lacks_wheel:
-            finding = replace(finding, ready_since=self._resolver.first_ready(package.name, self._asked.options))
+            finding = replace(finding, ready_since=self.resolver.first_ready(package.name, self.asked.options))
         problems = [self._no_wheel(package)] if lacks_wheel else []
         if package.name in failures:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=failures[package.name]))
@@ -180,18 +189,18 @@ class _Audit:
             return self._imported(finding, problems)
         return replace(finding, problems=tuple(problems))
 
-    def _imported(self, finding: Finding, problems: list[Problem]) -> Finding:
-        installed = self._place.distribution(finding.package)
+    def _imported(self, finding: PackageFinding, problems: list[Problem]) -> PackageFinding:
+        installed = self.place.distribution(finding.package)
         assert installed is not None, finding.package
         modules = tuple(top_modules(installed))
         for module in modules:
-            problems = problems + judged(imported(self._place.python, module, self._place.folder))
+            problems = problems + judged(imported(self.place.python, module, self.place.folder))
         return replace(finding, version=installed.version, modules=modules, problems=tuple(problems))
 
     def _no_wheel(self, package: Resolved) -> Problem:
-        name, options = package.name, self._asked.options
-        later = self._resolver.first_ready(name, options, after=package.version) if package.version else ""
-        older = "" if later else self._resolver.newest_ready(name, options)
+        name, options = package.name, self.asked.options
+        later = self.resolver.first_ready(name, options, after=package.version) if package.version else ""
+        older = "" if later else self.resolver.newest_ready(name, options)
         change = message("no version has one")
         if later or older:
             change = message("{version} has one", version=later or older)
@@ -199,16 +208,16 @@ class _Audit:
             "no wheel of {package} {version} fits {runtime}; {change}",
             package=name,
             version=package.version,
-            runtime=self._interpreter.name,
+            runtime=self.interpreter.name,
             change=change,
         )
         return Problem(kind=NO_WHEEL, detail=detail)
 
-    def _left_out(self) -> list[Finding]:
+    def _left_out(self) -> list[PackageFinding]:
         """Entries that their markers leave out for this interpreter."""
-        named = {*self._resolution.packages, *map(name_of, self._resolution.failures)}
-        marked = (name_of(entry) for entry in self._asked.entries if ";" in entry)
-        return [Finding(package=name) for name in marked if name not in named]
+        named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
+        marked = (name_of(entry) for entry in self.asked.entries if ";" in entry)
+        return [PackageFinding(package=name) for name in marked if name not in named]
 
 
 def _progress(build: Watch, package: Resolved, number: int, total: int) -> Callable[[str], None]:
@@ -229,10 +238,6 @@ def _progress(build: Watch, package: Resolved, number: int, total: int) -> Calla
         build(text)
 
     return said
-
-
-def _not_installable(package: str, reason: Message) -> Finding:
-    return Finding(package=package, problems=(Problem(kind=NOT_INSTALLABLE, detail=reason),))
 
 
 def judged(outcome: Imported) -> list[Problem]:

@@ -13,7 +13,6 @@ from pathlib import Path
 SECTION = b".PyRuntime"
 COOKIE = b"xdebugpy"
 ELF_SHARED, LOADED = 3, 1
-_DYNSYM = 11
 _MOST_BYTES = 1 << 26  # of a table in a file that may be anything
 _HEADER = struct.Struct("<4sBB10xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -24,10 +23,9 @@ _LEVELS = {0xA: "a", 0xB: "b", 0xC: "rc"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
+class ElfSection:
     """A part of the file, and where it is in memory."""
 
-    kind: int
     address: int
     offset: int
     size_bytes: int
@@ -43,8 +41,8 @@ class Symbol:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Build:
-    """version: 3.14.7, 3.15.0rc2"""
+class PythonBuild:
+    """What a CPython's file says of it. version: 3.14.7, 3.15.0rc2"""
 
     version: str
     free_threaded: bool
@@ -55,21 +53,21 @@ class Build:
         return self.version + "t" * self.free_threaded
 
 
-def build_in_file(path: Path) -> Build | None:
-    """What the CPython in the file is; None if it is none, or its library is another file."""
+def build_in_file(path: Path) -> PythonBuild | None:
+    """Return what the CPython in the file is; None if it is none, or its library is another file."""
     try:
         with open(path, "rb") as file:
             descriptor = file.fileno()
-            table = sections(descriptor)
-            number = _number(descriptor, table)
-            if not number:
+            version = symbols(descriptor, ["Py_Version"]).get("Py_Version")
+            if version is None:
                 return None
-            runtime = table.get(SECTION)
+            (number,) = struct.unpack("<Q", _read(descriptor, version.offset, 8))
+            runtime = sections(descriptor).get(SECTION)
             data = _read(descriptor, runtime.offset, _TABLE.size) if runtime else b""
     except (OSError, ValueError, struct.error):
         return None
     cookie, _, free_threaded = _TABLE.unpack(data) if len(data) == _TABLE.size else (b"", 0, 0)
-    return Build(version=version_text(number), free_threaded=cookie == COOKIE and free_threaded == 1)
+    return PythonBuild(version=version_text(number), free_threaded=cookie == COOKIE and free_threaded == 1)
 
 
 def version_text(number: int) -> str:
@@ -79,7 +77,7 @@ def version_text(number: int) -> str:
     return f"{release}{level}{number & 15}" if level else release
 
 
-def sections(descriptor: int) -> dict[bytes, Section]:
+def sections(descriptor: int) -> dict[bytes, ElfSection]:
     """The sections of the file by name; none if it is no ELF of 64 bits."""
     header = _header(descriptor)
     if header is None:
@@ -87,7 +85,7 @@ def sections(descriptor: int) -> dict[bytes, Section]:
     rows = _entries(descriptor, _SECTION, header[8], header[14])
     names = _read(descriptor, rows[header[15]][4], rows[header[15]][5]) if header[15] < len(rows) else b""
     return {
-        names[row[0] :].partition(b"\0")[0]: Section(kind=row[1], address=row[3], offset=row[4], size_bytes=row[5])
+        names[row[0] :].partition(b"\0")[0]: ElfSection(address=row[3], offset=row[4], size_bytes=row[5])
         for row in rows
     }
 
@@ -102,48 +100,30 @@ def symbols(descriptor: int, names: Collection[str]) -> dict[str, Symbol]:
 
 
 def _defined(
-    descriptor: int, table: dict[bytes, Section], rows: Section, strings: Section, names: Collection[bytes]
+    descriptor: int, table: dict[bytes, ElfSection], rows: ElfSection, strings: ElfSection, names: Collection[bytes]
 ) -> Iterator[tuple[str, Symbol]]:
     texts = _read(descriptor, strings.offset, strings.size_bytes)
+    longest = max(map(len, names)) + 1  # of a text that may be anything, no more is looked at
     for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(_read(descriptor, rows.offset, rows.size_bytes)):
-        text = texts[name : texts.find(b"\0", name)]
-        if text in names and (offset := next(_offsets(table, address), 0)):
+        text = texts[name : name + longest].partition(b"\0")[0]
+        if text in names and (offset := _offset(table, address)):
             yield text.decode(), Symbol(address=address, size_bytes=size_bytes, offset=offset)
 
 
-def first_address(descriptor: int) -> int:
-    """The lowest address that the file asks for; 0 where it may be loaded nowhere else."""
+def load_bias(descriptor: int, base: int) -> int:
+    """Return what is added to an address of the file when the file is mapped at *base*."""
     header = _header(descriptor)
-    if header is None or header[3] != ELF_SHARED:
+    if header is None or header[3] != ELF_SHARED:  # it is loaded where it says
         return 0
-    return min(row[3] for row in _entries(descriptor, _SEGMENT, header[7], header[12]) if row[0] == LOADED)
+    return base - min(row[3] for row in _entries(descriptor, _SEGMENT, header[7], header[12]) if row[0] == LOADED)
 
 
-def is_movable(descriptor: int) -> bool:
-    """Whether it is loaded somewhere, and not where it says."""
-    header = _header(descriptor)
-    return header is not None and header[3] == ELF_SHARED
-
-
-def _number(descriptor: int, table: dict[bytes, Section]) -> int:
-    """PY_VERSION_HEX; 0 where there is no such symbol."""
-    symbols, strings = table.get(b".dynsym"), table.get(b".dynstr")
-    if not symbols or not strings or symbols.kind != _DYNSYM:
-        return 0
-    names = _read(descriptor, strings.offset, strings.size_bytes)
-    place = names.find(b"\0Py_Version\0") + 1
-    for name, _, _, _, address, _ in _SYMBOL.iter_unpack(_read(descriptor, symbols.offset, symbols.size_bytes)):
-        if name == place and place:
-            offset = next(_offsets(table, address), 0)
-            return int(struct.unpack("<Q", _read(descriptor, offset, 8))[0])
-    return 0
-
-
-def _offsets(table: dict[bytes, Section], address: int) -> Iterator[int]:
-    """Where in the file what is at *address* lies."""
+def _offset(table: dict[bytes, ElfSection], address: int) -> int:
+    """Return where in the file what is at *address* lies; 0 if it is in no section."""
     for section in table.values():
         if section.address and section.address <= address < section.address + section.size_bytes:
-            yield section.offset + address - section.address
+            return section.offset + address - section.address
+    return 0
 
 
 def _header(descriptor: int) -> tuple[int, ...] | None:

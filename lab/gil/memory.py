@@ -1,4 +1,4 @@
-"""Read the GIL's state out of the memory of a running CPython 3.14 or 3.15: it runs nothing and is not stopped.
+"""Read the memory of a running CPython 3.14 or 3.15: the process runs nothing for that and is not stopped.
 
 CPython keeps a table of offsets for debuggers at the beginning of its section .PyRuntime. Linux and 64 bits only.
 Source: CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h; elf(5).
@@ -7,82 +7,161 @@ Source: CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_Debu
 import os
 import re
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 
-from lab.gil.elf import COOKIE, SECTION, Build, build_in_file, first_address, is_movable, sections
+from lab.gil.elf import COOKIE, SECTION, PythonBuild, Symbol, build_in_file, load_bias, sections, symbols
 
-VERSIONS = (0x030E, 0x030F)  # of another minor version the table may be another
-_TABLE = struct.Struct("<8s17Q")  # cookie, version, free_threaded, then offsets; those used are named below
-_INTERPRETERS_HEAD, _CEVAL_GIL, _GIL_ENABLED = 5, 15, 17
-_PYTHON = re.compile(r"(/\S*/(?:lib)?python3[^/]*)$")
+_LAYOUT = {  # of 3.14
+    "": "free_threaded",
+    "runtime": "size finalizing interpreters_head",
+    "interpreter": "size id next threads_head threads_main gc modules sysdict builtins ceval_gil gil enabled locked "
+    "holder code_object_generation tlbc_generation",
+    "thread": "size prev next interp current_frame thread_id native_thread_id datastack_chunk status",
+    "frame": "size previous executable instr_ptr localsplus owner stackpointer tlbc_index",
+    "code": "size filename name qualname linetable firstlineno argcount names kinds co_code_adaptive co_tlbc",
+    "object": "size ob_type",
+    "type": "size tp_name tp_repr tp_flags",
+    "tuple": "size ob_item ob_size",
+    "list": "size ob_item ob_size",
+    "set": "size used table mask",
+    "dict": "size ma_keys ma_values",
+    "float": "size ob_fval",
+    "long": "size lv_tag ob_digit",
+    "bytes": "size ob_size ob_sval",
+    "str": "size state length asciiobject_size",
+}
+_NEWER = {  # what 3.15 has otherwise
+    "thread": "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id "
+    "native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state exc_value",
+    "type": "size tp_name tp_repr tp_flags tp_basicsize tp_dictoffset ht_size ht_cached_keys",
+}
+
+
+def _fields(layout: Mapping[str, str]) -> list[str]:
+    return [f"{group}.{field}" for group, fields in layout.items() for field in fields.split()]
+
+
+_TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # another minor version may have another table
+KNOWN = "3.14", "3.15"
+_HEAD = struct.Struct("<8sQ")  # cookie, version
+_PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
+READ_ERRORS = (OSError, ValueError, struct.error)
+
+
+class NotReadable(Exception):
+    """The process is no CPython that is known here, or its memory may not be read."""
+
+
+class PythonMemory:
+    """The memory of process *pid*.
+
+    file: the interpreter that it runs; bias: what is added to an address of the file
+    runtime: where the table is; at: the offsets in the table, by structure and field
+    """
+
+    def __init__(self, pid: int) -> None:
+        """Raises NotReadable."""
+        self.pid = pid
+        with ExitStack() as stack:
+            try:
+                self._memory = stack.enter_context(open(f"/proc/{pid}/mem", "rb", buffering=0))
+                self.file, self.bias, self.runtime, self.at = self._found()
+            except READ_ERRORS as error:
+                raise NotReadable(f"process {pid}: {error}") from error
+            stack.pop_all()
+        self.free_threaded = bool(self.at[".free_threaded"])
+
+    def close(self) -> None:
+        """Read no more."""
+        self._memory.close()
+
+    def _found(self) -> tuple[Path, int, int, dict[str, int]]:
+        for path, base in _interpreter_files(self.pid).items():
+            with open(path, "rb") as file:
+                section, bias = sections(file.fileno()).get(SECTION), load_bias(file.fileno(), base)
+            if section is None:
+                continue
+            runtime = section.address + bias
+            cookie, version = _HEAD.unpack(self.read(runtime, _HEAD.size))
+            fields = _TABLES.get(version >> 16)
+            if cookie == COOKIE and fields:
+                offsets = struct.unpack(f"<{len(fields)}Q", self.read(runtime + _HEAD.size, 8 * len(fields)))
+                return path, bias, runtime, dict(zip(fields, offsets, strict=True))
+        raise ValueError(f"no CPython {' or '.join(KNOWN)}")
+
+    @property
+    def interpreter(self) -> int:
+        """Return the address of the interpreter that was made last, as a rule the only one."""
+        return self.pointer(self.runtime + self.at["runtime.interpreters_head"])
+
+    def gil_enabled(self) -> bool:
+        """Return whether the GIL is on. Raises READ_ERRORS."""
+        if not self.free_threaded:
+            return True
+        gil = self.pointer(self.interpreter + self.at["interpreter.ceval_gil"])
+        return self.integer(gil + self.at["interpreter.enabled"]) != 0
+
+    def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
+        """Return those of *names* that the interpreter's file defines. Raises READ_ERRORS."""
+        with open(self.file, "rb") as file:
+            return symbols(file.fileno(), names)
+
+    def read(self, address: int, size_bytes: int) -> bytes:
+        """Return what is at *address*. Raises OSError."""
+        try:
+            return os.pread(self._memory.fileno(), size_bytes, address)
+        except OverflowError as error:  # no address at all
+            raise OSError(str(error)) from error
+
+    def pointer(self, address: int) -> int:
+        """Return the 64 bits at *address*. Raises OSError and struct.error."""
+        return word(self.read(address, 8), 0)
+
+    def integer(self, address: int) -> int:
+        """Return the C int at *address*. Raises OSError and struct.error."""
+        return int(struct.unpack("<i", self.read(address, 4))[0])
+
+
+def word(data: bytes, offset: int) -> int:
+    """Return the 64 bits at *offset*."""
+    return int(struct.unpack_from("<Q", data, offset)[0])
 
 
 def gil_in_memory(pid: int) -> bool | None:
-    """Whether the GIL of process *pid* is on; None if that is not a CPython 3.14 or 3.15 or may not be read."""
+    """Return whether the GIL of *pid* is on; None if that is not a CPython 3.14 or 3.15 or may not be read."""
     try:
-        with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-            for address in (interpreter.runtime for interpreter in interpreters(pid)):
-                table = _TABLE.unpack(os.pread(memory.fileno(), _TABLE.size, address))
-                if table[0] == COOKIE and table[1] >> 16 in VERSIONS:
-                    return _enabled(memory.fileno(), address, table) if table[2] else True
-    except (OSError, ValueError, struct.error):
+        with closing(PythonMemory(pid)) as memory:
+            return memory.gil_enabled()
+    except (NotReadable, *READ_ERRORS):
         return None
-    return None
 
 
-def _enabled(memory: int, runtime: int, table: tuple[int, ...]) -> bool:
-    interpreter = _pointer(memory, runtime + table[_INTERPRETERS_HEAD])
-    gil = _pointer(memory, interpreter + table[_CEVAL_GIL])
-    (enabled,) = struct.unpack("<i", os.pread(memory, 4, gil + table[_GIL_ENABLED]))
-    return bool(enabled)
-
-
-def _pointer(memory: int, address: int) -> int:
-    (value,) = struct.unpack("<Q", os.pread(memory, 8, address))
-    return int(value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Interpreter:
-    """A file with the section of an interpreter, as a process has mapped it.
-
-    runtime: where the section is in memory. bias: what is added to an address of the file
-    """
-
-    file: Path
-    runtime: int
-    bias: int
-
-
-def interpreters(pid: int) -> Iterator[Interpreter]:
-    """Those that *pid* has mapped: its executable or its libpython. Raises OSError where that may not be read."""
-    for path, base in _files(pid).items():
-        with open(path, "rb") as file:
-            section = sections(file.fileno()).get(SECTION)
-            bias = base - first_address(file.fileno()) if is_movable(file.fileno()) else 0
-        if section is not None:
-            yield Interpreter(file=path, runtime=section.address + bias, bias=bias)
-
-
-def build_of(pid: int, executable: Path) -> Build | None:
-    """What the CPython that *pid* runs says of itself in its file or its library's; None if that is not known.
+def build_of(pid: int, executable: Path) -> PythonBuild | None:
+    """Return what the CPython that *pid* runs says of itself in its file or its library's; None if that is not known.
 
     executable: of *pid*. It is enough where its memory may not be looked at, unless it has its library beside it.
     """
     try:
-        paths = [executable, *_files(pid)]
+        paths = [executable, *_interpreter_files(pid)]
     except OSError:
         paths = [executable]
     return next(filter(None, map(build_in_file, paths)), None)
 
 
-def _files(pid: int) -> dict[Path, int]:
-    """The files of an interpreter that *pid* has mapped, and where each begins in memory."""
+def _interpreter_files(pid: int) -> dict[Path, int]:
+    """Return the executable or libpython that *pid* has mapped, and where each begins in memory. Raises OSError."""
     bases: dict[Path, int] = {}
-    for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
-        path = _PYTHON.search(line)
-        if path:
-            bases.setdefault(Path(f"/proc/{pid}/root{path[1]}"), int(line.partition("-")[0], 16))
+    for start, _, name in mappings(pid):
+        if _PYTHON.fullmatch(name):
+            bases.setdefault(Path(f"/proc/{pid}/root{name}"), start)
     return bases
+
+
+def mappings(pid: int) -> Iterator[tuple[int, int, str]]:
+    """Yield what *pid* has mapped: start, end, and the file's name or "". Raises OSError. Source: proc_pid_maps(5)."""
+    for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
+        span, _, _, _, _, *name = line.split(maxsplit=5)
+        start, _, end = span.partition("-")
+        yield int(start, 16), int(end, 16), name[0] if name else ""

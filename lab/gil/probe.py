@@ -16,9 +16,9 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from time import monotonic
 
-from lab.gil.elf import Build
+from lab.gil.elf import PythonBuild
 from lab.gil.memory import build_of, gil_in_memory
-from lab.python.interpreters import Interpreter, ask, scrubbed_environment
+from lab.python.interpreters import ask, scrubbed_environment
 from lab.python.trust import may_execute, run_trusted
 
 DEADLINE_S = 2.0
@@ -59,7 +59,7 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
     return PythonProcess(label=build.label, gil_enabled=enabled)
 
 
-def _gil_enabled(pid: int, executable: Path, build: Build, ask_s: float) -> bool | None:
+def _gil_enabled(pid: int, executable: Path, build: PythonBuild, ask_s: float) -> bool | None:
     if not build.free_threaded:
         return True
     enabled = gil_in_memory(pid)
@@ -68,23 +68,17 @@ def _gil_enabled(pid: int, executable: Path, build: Build, ask_s: float) -> bool
     return gil_answered(pid, executable, ask_s)
 
 
-_INTERPRETERS: dict[tuple[Path, int, int], Interpreter] = {}
+_BUILDS: dict[tuple[Path, int, int], PythonBuild] = {}
 
 
-def _build(executable: Path) -> Build | None:
-    interpreter = _interpreter(executable)
-    if interpreter is None:
-        return None
-    return Build(version=interpreter.facts["version"], free_threaded=interpreter.facts["gil_disabled_build"])
-
-
-def _interpreter(executable: Path) -> Interpreter | None:
-    """What the program says of itself, asked once while its file is the same: workers of a service share one."""
+def _build(executable: Path) -> PythonBuild | None:
+    """Return what the program says of itself, asked once while its file is the same: workers of a service share one."""
     status = executable.stat()
     key = (executable, status.st_ino, status.st_mtime_ns)
-    if key not in _INTERPRETERS and (interpreter := ask("given", executable)):
-        _INTERPRETERS[key] = interpreter
-    return _INTERPRETERS.get(key)
+    if key not in _BUILDS and (interpreter := ask("given", executable)):
+        facts = interpreter.facts
+        _BUILDS[key] = PythonBuild(version=facts["version"], free_threaded=facts["gil_disabled_build"])
+    return _BUILDS.get(key)
 
 
 def gil_answered(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:

@@ -56,12 +56,15 @@ class Finding:
 
 
 class Check(NamedTuple):
-    """How a fact is judged. facts: the names of those that it needs, the judged one first."""
+    """How a fact is judged.
+
+    facts: the names of those that it needs, the judged one first; value and good are called with what these are
+    """
 
     code: str
     facts: tuple[str, ...]
-    value: Callable[[Mapping[str, Any]], Message]
-    good: Callable[[Mapping[str, Any]], bool]
+    value: Callable[..., Message]
+    good: Callable[..., bool]
     remedy: Message
 
     def finding(self, facts: Mapping[str, Any]) -> Finding:
@@ -69,8 +72,9 @@ class Check(NamedTuple):
         judged, *others = (facts.get(name) for name in self.facts)
         if judged is None or not all(others):
             return Finding(code=self.code, value=NOTHING, good=None)
-        good = self.good(facts)
-        return Finding(code=self.code, value=self.value(facts), good=good, remedy=NOTHING if good else self.remedy)
+        good = self.good(judged, *others)
+        value = self.value(judged, *others)
+        return Finding(code=self.code, value=value, good=good, remedy=NOTHING if good else self.remedy)
 
 
 def findings(facts: Mapping[str, Any]) -> list[Finding]:
@@ -95,8 +99,8 @@ def _explained(finding: Finding) -> Finding:
     return replace(finding, value=message("a virtual machine does not show it")) if hidden else finding
 
 
-def _slowed(facts: Mapping[str, Any]) -> Message:
-    return plural("heat slowed a core {count} time", "heat slowed a core {count} times", count=facts["throttles"])
+def _slowed(throttles: int) -> Message:
+    return plural("heat slowed a core {count} time", "heat slowed a core {count} times", count=throttles)
 
 
 def _of_the_last_10_s(share: float) -> Message:
@@ -107,17 +111,17 @@ _BEFORE = (
     Check(
         "load",
         ("load_1m", "cores"),
-        lambda facts: plural(
-            "{load:.2f} on {count} core", "{load:.2f} on {count} cores", count=facts["cores"], load=facts["load_1m"]
+        lambda load_1m, cores: plural(
+            "{load:.2f} on {count} core", "{load:.2f} on {count} cores", count=cores, load=load_1m
         ),
-        lambda facts: facts["load_1m"] <= LOAD_PER_CORE * facts["cores"],
+        lambda load_1m, cores: load_1m <= LOAD_PER_CORE * cores,
         message("Stop what else is running (see top). After a run, wait a minute: this is a mean."),
     ),
     Check(
         "cpu_pressure",
         ("cpu_pressure",),
-        lambda facts: _of_the_last_10_s(facts["cpu_pressure"]),
-        lambda facts: facts["cpu_pressure"] <= CPU_PRESSURE_SHARE,
+        _of_the_last_10_s,
+        lambda cpu_pressure: cpu_pressure <= CPU_PRESSURE_SHARE,
         message("Processes wait for a core: stop some, or measure later."),
     ),
 )
@@ -126,45 +130,45 @@ _WINDOW = (
     Check(
         "other_processes",
         ("others",),
-        lambda window: message(
+        lambda others: message(
             "other processes used {used_cores:.2f} of {cores} cores: {names}",
-            used_cores=window["others"]["share"] * window["others"]["cores"],
-            cores=window["others"]["cores"],
-            names=listed(window["others"]["busiest"]) or message("none that can be seen"),
+            used_cores=others["share"] * others["cores"],
+            cores=others["cores"],
+            names=listed(others["busiest"]) or message("none that can be seen"),
         ),
-        lambda window: window["others"]["share"] <= OTHERS_SHARE,
+        lambda others: others["share"] <= OTHERS_SHARE,
         message("Stop them, or name those that the service needs with --neighbour."),
     ),
     Check(
         "steal",
         ("steal",),
-        lambda window: message("the host took {percent:.1f} % of the CPU time", percent=window["steal"] * 100),
-        lambda window: window["steal"] <= STEAL_SHARE,
+        lambda steal: message("the host took {percent:.1f} % of the CPU time", percent=steal * 100),
+        lambda steal: steal <= STEAL_SHARE,
         message("The host gives these cores to other guests: use dedicated cores, or run more blocks."),
     ),
     Check(
         "swapping",
         ("swapped_pages",),
-        lambda window: plural("{count} page was swapped", "{count} pages were swapped", count=window["swapped_pages"]),
-        lambda window: window["swapped_pages"] == 0,
+        lambda swapped_pages: plural("{count} page was swapped", "{count} pages were swapped", count=swapped_pages),
+        lambda swapped_pages: swapped_pages == 0,
         message("Memory is short: stop something, or lower NUM_CLIENTS or NUM_API_SERVICES."),
     ),
     Check(
         "throttling",
         ("throttles",),
         _slowed,
-        lambda window: window["throttles"] == 0,
+        lambda throttles: throttles == 0,
         message("Heat slows the cores: improve cooling, or turn turbo off."),
     ),
     Check(
         "quota",
         ("quota_stalled_ns", "window_ns"),
-        lambda window: message(
+        lambda quota_stalled_ns, window_ns: message(
             "the CPU quota held threads back for {held_ms:.0f} ms in {window_s:.1f} s",
-            held_ms=window["quota_stalled_ns"] / 1e6,
-            window_s=window["window_ns"] / 1e9,
+            held_ms=quota_stalled_ns / 1e6,
+            window_s=window_ns / 1e9,
         ),
-        lambda window: window["quota_stalled_ns"] <= QUOTA_STALLED_SHARE * window["window_ns"],
+        lambda quota_stalled_ns, window_ns: quota_stalled_ns <= QUOTA_STALLED_SHARE * window_ns,
         message("Raise the container's CPU quota, or lower NUM_API_SERVICES and NUM_CLIENTS."),
     ),
 )
@@ -172,29 +176,29 @@ _SETTINGS = (
     Check(
         "memory_pressure",
         ("memory_pressure",),
-        lambda facts: _of_the_last_10_s(facts["memory_pressure"]),
-        lambda facts: facts["memory_pressure"] <= MEMORY_PRESSURE_SHARE,
+        _of_the_last_10_s,
+        lambda memory_pressure: memory_pressure <= MEMORY_PRESSURE_SHARE,
         message("Processes wait for memory: stop what holds it."),
     ),
     Check(
         "swap",
         ("swap_used_bytes",),
-        lambda facts: message("{used_mib:.0f} MiB", used_mib=facts["swap_used_bytes"] / 2**20),
-        lambda facts: facts["swap_used_bytes"] == 0,
+        lambda swap_used_bytes: message("{used_mib:.0f} MiB", used_mib=swap_used_bytes / 2**20),
+        lambda swap_used_bytes: swap_used_bytes == 0,
         message("Free memory, then: sudo swapoff -a && sudo swapon -a"),
     ),
     Check(
         "governor",
         ("governors",),
-        lambda facts: verbatim(", ".join(facts["governors"])),
-        lambda facts: facts["governors"] == ["performance"],
+        lambda governors: verbatim(", ".join(governors)),
+        lambda governors: governors == ["performance"],
         verbatim("sudo cpupower frequency-set -g performance"),
     ),
     Check(
         "turbo",
         ("turbo",),
-        lambda facts: message("on") if facts["turbo"] else message("off"),
-        lambda facts: not facts["turbo"],
+        lambda turbo: message("on") if turbo else message("off"),
+        lambda turbo: not turbo,
         message(
             "The clock depends on heat and on how many cores are busy. Turn it off in the firmware, or with 1 in "
             "/sys/devices/system/cpu/intel_pstate/no_turbo or 0 in /sys/devices/system/cpu/cpufreq/boost."
@@ -204,14 +208,14 @@ _SETTINGS = (
         "throttled_before",
         ("throttles",),
         _slowed,
-        lambda facts: facts["throttles"] == 0,
+        lambda throttles: throttles == 0,
         message("Heat has slowed the cores before: improve cooling, and check again after a run."),
     ),
     Check(
         "smt",
         ("smt",),
-        lambda facts: message("on: two threads share a core") if facts["smt"] else message("off"),
-        lambda facts: not facts["smt"],
+        lambda smt: message("on: two threads share a core") if smt else message("off"),
+        lambda smt: not smt,
         message(
             "K busy threads get less than K cores. Keep services and clients on cores of their own with --pin, or: "
             "echo off | sudo tee /sys/devices/system/cpu/smt/control"
@@ -220,17 +224,17 @@ _SETTINGS = (
     Check(
         "cpu_quota",
         ("cores_quota", "cores"),
-        lambda facts: (
+        lambda cores_quota, cores: (
             message("none")
-            if facts["cores_quota"] == UNLIMITED
+            if cores_quota == UNLIMITED
             else plural(
                 "{quota:g} of {count} core",
                 "{quota:g} of {count} cores",
-                count=facts["cores"],
-                quota=facts["cores_quota"],
+                count=cores,
+                quota=cores_quota,
             )
         ),
-        lambda facts: facts["cores_quota"] == UNLIMITED or facts["cores_quota"] >= facts["cores"],
+        lambda cores_quota, cores: cores_quota == UNLIMITED or cores_quota >= cores,
         message(
             "The control group holds threads back when it is used up: raise it (docker run --cpus), or use "
             "--cpuset-cpus."
@@ -239,20 +243,20 @@ _SETTINGS = (
     Check(
         "aslr",
         ("aslr",),
-        lambda facts: _ASLR.get(facts["aslr"], message("partial")),
-        lambda facts: facts["aslr"] == FULL_RANDOMISATION,
+        lambda aslr: _ASLR.get(aslr, message("partial")),
+        lambda aslr: aslr == FULL_RANDOMISATION,
         message("Fresh processes should differ in memory layout: sudo sysctl kernel.randomize_va_space=2"),
     ),
     Check(
         "wakeups",
         ("wakeup_idle_ns", "wakeup_awake_ns"),
-        lambda facts: message(
+        lambda wakeup_idle_ns, wakeup_awake_ns: message(
             "an idle core takes {idle_us:.0f} us, one that is held awake {awake_us:.0f} us",
-            idle_us=facts["wakeup_idle_ns"] / 1e3,
-            awake_us=facts["wakeup_awake_ns"] / 1e3,
+            idle_us=wakeup_idle_ns / 1e3,
+            awake_us=wakeup_awake_ns / 1e3,
         ),
-        lambda facts: facts["wakeup_idle_ns"] <= facts["wakeup_awake_ns"] + MOST_WAKEUP_NS,
+        lambda wakeup_idle_ns, wakeup_awake_ns: wakeup_idle_ns <= wakeup_awake_ns + MOST_WAKEUP_NS,
         message("With few connections this is what is measured: hold the cores awake with --keep-awake true."),
     ),
-    Check("placement", ("cores",), lambda facts: placement(facts["cores"]), lambda facts: True, NOTHING),
+    Check("placement", ("cores",), placement, lambda cores: True, NOTHING),
 )

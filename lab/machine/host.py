@@ -3,32 +3,34 @@
 import os
 import platform
 import resource
+from pathlib import PurePosixPath
 from subprocess import TimeoutExpired
 from typing import Any
 
 from core.errors import BadInput
-from lab.machine.kernelfiles import Reader
+from lab.machine.kernelfiles import HERE, Reader, number
 from lab.processes import run
 
-GOVERNORS = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"
 UNLIMITED = "unlimited"
+_CGROUPS = "sys/fs/cgroup"
 _LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "memlock": resource.RLIMIT_MEMLOCK}
 
 
-def facts() -> dict[str, Any]:
+def facts(reader: Reader = HERE) -> dict[str, Any]:
     """Facts of the machine and of the orchestrator, None if unknown; no host name, for results are meant to be shown.
 
     cores: logical processors; cores_usable: those this process may run on;
-    cores_quota: processors' worth of time that the control group grants, if it limits it
+    cores_quota: processors' worth of time that our control group and those above it grant, if one limits it
     load: processes that ran or waited, mean over 1, 5 and 15 minutes; limits: soft and hard, or 'unlimited'
     """
+    quota = cores_quota(reader)
     return {
-        "cpu": _cpu(),
+        "cpu": _cpu(reader),
         "architecture": platform.machine() or None,
         "cores": os.cpu_count(),
         "cores_usable": len(usable_cpus()),
-        "cores_quota": _cores_quota(),
-        "governor": _governor(),
+        "cores_quota": None if quota == UNLIMITED else quota,
+        "governor": ", ".join(governors(reader)) or None,
         "memory_bytes": _memory_bytes(),
         "os": _os_name(),
         "kernel": f"{platform.system()} {platform.release()}",
@@ -38,9 +40,14 @@ def facts() -> dict[str, Any]:
     }
 
 
+def governors(reader: Reader) -> list[str]:
+    """Return the frequency governors in use: several if the processors differ."""
+    return sorted(set(reader.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")))
+
+
 def boot_id() -> str:
     """The same for all that runs on one machine until it starts again; "" where nobody says."""
-    return _text("/proc/sys/kernel/random/boot_id").strip()
+    return HERE.text("proc/sys/kernel/random/boot_id") or ""
 
 
 def raise_open_files(needed: int) -> None:
@@ -73,8 +80,8 @@ def _too_many_files(needed: int, limit: int) -> BadInput:
     )
 
 
-def _cpu() -> str | None:
-    for line in _text("proc/cpuinfo").splitlines():
+def _cpu(reader: Reader) -> str | None:
+    for line in (reader.text("proc/cpuinfo") or "").splitlines():
         key, _, value = line.partition(":")
         if key.strip().lower() in ("model name", "cpu model"):
             return value.strip()
@@ -87,15 +94,55 @@ def usable_cpus() -> frozenset[int]:
     return frozenset(affinity(0) if affinity else range(os.cpu_count() or 1))
 
 
-def _cores_quota() -> float | None:
-    """Source: docs.kernel.org, cgroup-v2, cpu.max: "$MAX $PERIOD" in us, or "max"."""
-    granted, _, period = _text("sys/fs/cgroup/cpu.max").partition(" ")
-    return int(granted) / int(period) if granted.isdigit() and period.isdigit() else None
+def cores_quota(reader: Reader) -> float | str | None:
+    """Return the smallest quota on the way from our control group to the root, in processors' worth of time.
+
+    UNLIMITED if no group on the way has one, None if it cannot be known.
+    Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
+    """
+    folders = _cpu_cgroups(reader)
+    quotas = [quota for folder in folders if (quota := _quota(reader, folder)) is not None]
+    return min(quotas, default=UNLIMITED) if folders else None
 
 
-def _governor() -> str | None:
-    """The frequency governors in use, all of them if the processors differ."""
-    return ", ".join(sorted(set(Reader().matching(GOVERNORS)))) or None
+def _quota(reader: Reader, folder: str) -> float | None:
+    granted, _, period = (reader.text(f"{folder}/cpu.max") or "").partition(" ")
+    granted_us = number(granted) or reader.number(f"{folder}/cpu.cfs_quota_us")
+    period_us = number(period) or reader.number(f"{folder}/cpu.cfs_period_us")
+    return granted_us / period_us if granted_us and period_us and granted_us > 0 else None
+
+
+def quota_stalled_ns(reader: Reader) -> int | None:
+    """Return how long quotas have held our threads back, those of the groups above ours included.
+
+    Source: docs.kernel.org; cpu.stat holds throttled_usec in cgroup v2, throttled_time in ns in v1.
+    """
+    counters = [reader.table(f"{folder}/cpu.stat") for folder in _cpu_cgroups(reader)]
+    stalled_us = [us for one in counters if (us := number(one.get("throttled_usec"))) is not None]
+    stalled_ns = [ns for one in counters if (ns := number(one.get("throttled_time"))) is not None]
+    return sum(stalled_us) * 1000 + sum(stalled_ns) if stalled_us or stalled_ns else None
+
+
+def _cpu_cgroups(reader: Reader) -> list[str]:
+    """Return the folders of our control group's processor controller, innermost first.
+
+    In a container the path may be the host's, which is not there; the root of the container stands for our group then.
+    """
+    for line in (reader.text("proc/self/cgroup") or "").splitlines():
+        controllers, _, path = line.partition(":")[2].partition(":")
+        own = PurePosixPath("/", path)
+        for mount in _mounts(controllers):
+            folders = [f"{mount}{group}" for group in (own, *own.parents)]
+            if known := [folder for folder in folders if reader.exists(f"{folder}/cpu.stat")]:
+                return known
+    return []
+
+
+def _mounts(controllers: str) -> tuple[str, ...]:
+    """Return where a hierarchy of /proc/self/cgroup may be mounted, if it has the processor controller."""
+    if not controllers:
+        return (_CGROUPS,)
+    return (f"{_CGROUPS}/cpu", f"{_CGROUPS}/{controllers}") if "cpu" in controllers.split(",") else ()
 
 
 def _memory_bytes() -> int | None:
@@ -128,10 +175,6 @@ def _limits() -> dict[str, int | str]:
         for side, value in zip(("soft", "hard"), resource.getrlimit(kind), strict=True):
             limits[f"{name}_{side}"] = UNLIMITED if value == resource.RLIM_INFINITY else value
     return limits
-
-
-def _text(path: str) -> str:
-    return Reader().text(path) or ""
 
 
 def _sysctl(name: str) -> str | None:

@@ -40,6 +40,9 @@ class Reader:
         return (self.root / path).exists()
 
 
+HERE = Reader()
+
+
 def decimal(text: str | None) -> float | None:
     """The number that *text* is, or None."""
     try:

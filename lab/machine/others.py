@@ -15,7 +15,7 @@ LONGEST_NAME = 15  # the kernel cuts off the rest
 _FIRST_NAMESPACE = "pid:[4026531836]"
 
 
-class Process(NamedTuple):
+class ProcessTimes(NamedTuple):
     """One process. ticks: its CPU time; waited_ticks: that of its children that have ended; cpu: where it ran last."""
 
     name: str
@@ -25,7 +25,7 @@ class Process(NamedTuple):
     cpu: int
 
 
-Processes = Mapping[tuple[int, int], Process]  # by number and start, since numbers are used again
+Processes = Mapping[tuple[int, int], ProcessTimes]  # by number and start, since numbers are used again
 
 
 def processes(reader: Reader) -> Processes:
@@ -36,7 +36,7 @@ def processes(reader: Reader) -> Processes:
             name = text.partition("(")[2].rpartition(")")[0]
             words = text.rpartition(")")[2].split()
             user, system, waited_user, waited_system = map(int, words[11:15])
-            found[int(entry.name), int(words[19])] = Process(
+            found[int(entry.name), int(words[19])] = ProcessTimes(
                 _printable(name), int(words[1]), user + system, waited_user + waited_system, int(words[36])
             )
     return found

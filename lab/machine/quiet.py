@@ -9,16 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.machine.host import GOVERNORS, UNLIMITED, usable_cpus
-from lab.machine.kernelfiles import Reader, decimal, number
+from lab.machine.host import cores_quota, governors, quota_stalled_ns, usable_cpus
+from lab.machine.kernelfiles import HERE, Reader, decimal, number
 from lab.machine.others import Processes, own_ticks, processes, sees_all, usage
 
-HERE = Reader()
 WINDOW_S = 0.5
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _OTHERS_MAY_USE = ("user", "nice", "system")
 _CPU = "sys/devices/system/cpu"
-_CGROUPS = "sys/fs/cgroup"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +58,14 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
         "cores": before.cores or None,
         "virtual": _virtual(reader),
         "load_1m": _load(reader),
-        "governors": sorted(set(reader.matching(GOVERNORS))) or None,
+        "governors": governors(reader) or None,
         "turbo": _turbo(reader),
         "throttles": before.throttles,
         "smt": _smt(reader),
         "swap_used_bytes": _swap_used_bytes(reader),
         "cpu_pressure": _pressure(reader, "cpu"),
         "memory_pressure": _pressure(reader, "memory"),
-        "cores_quota": _cores_quota(reader),
+        "cores_quota": cores_quota(reader),
         "aslr": reader.number("proc/sys/kernel/randomize_va_space"),
         "window": between(before, snapshot(reader)),
     }
@@ -89,7 +87,7 @@ def snapshot(reader: Reader = HERE) -> Snapshot:
         throttles=_throttles(reader),
         cpu_stalled_us=_stalled_us(reader, "cpu"),
         memory_stalled_us=_stalled_us(reader, "memory"),
-        quota_stalled_ns=_quota_stalled_ns(reader),
+        quota_stalled_ns=quota_stalled_ns(reader),
     )
 
 
@@ -212,63 +210,6 @@ def _stalled_us(reader: Reader, kind: str) -> int | None:
 def _pressure_fields(reader: Reader, kind: str) -> dict[str, str]:
     line = reader.table(f"proc/pressure/{kind}").get("some", "")
     return dict(word.split("=", 1) for word in line.split() if "=" in word)
-
-
-def _cores_quota(reader: Reader) -> float | str | None:
-    """The smallest quota on the way from our control group to the root.
-
-    Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
-    """
-    folders = _cpu_cgroups(reader)
-    quotas = [quota for folder in folders if (quota := _quota(reader, folder)) is not None]
-    return min(quotas, default=UNLIMITED) if folders else None
-
-
-def _quota(reader: Reader, folder: str) -> float | None:
-    granted, _, period = (reader.text(f"{folder}/cpu.max") or "").partition(" ")
-    granted_us = number(granted) or reader.number(f"{folder}/cpu.cfs_quota_us")
-    period_us = number(period) or reader.number(f"{folder}/cpu.cfs_period_us")
-    return granted_us / period_us if granted_us and period_us and granted_us > 0 else None
-
-
-def _quota_stalled_ns(reader: Reader) -> int | None:
-    """Source: the same; cpu.stat holds throttled_usec in v2, throttled_time in ns in v1."""
-    for folder in _cpu_cgroups(reader):
-        counters = reader.table(f"{folder}/cpu.stat")
-        stalled_us, stalled_ns = number(counters.get("throttled_usec")), number(counters.get("throttled_time"))
-        if stalled_us is not None:
-            return stalled_us * 1000
-        if stalled_ns is not None:
-            return stalled_ns
-    return None
-
-
-def _cpu_cgroups(reader: Reader) -> list[str]:
-    """The folders of our control group's processor controller, innermost first.
-
-    In a container the path may be the host's, which is not there; its root then stands for our group.
-    """
-    for line in (reader.text("proc/self/cgroup") or "").splitlines():
-        _, _, group = line.partition(":")
-        controllers, _, path = group.partition(":")
-        for mount in _mounts(controllers):
-            if reader.exists(f"{mount}/cpu.stat"):
-                inner = [f"{mount}{group}" for group in _upward(path) if reader.exists(f"{mount}{group}/cpu.stat")]
-                return [*inner, mount]
-    return []
-
-
-def _mounts(controllers: str) -> tuple[str, ...]:
-    """Where a hierarchy of /proc/self/cgroup is mounted, if it has the processor controller."""
-    if not controllers:
-        return (_CGROUPS,)
-    return (f"{_CGROUPS}/cpu", f"{_CGROUPS}/{controllers}") if "cpu" in controllers.split(",") else ()
-
-
-def _upward(path: str) -> list[str]:
-    """/a/b, /a; the root is left out."""
-    parts = [part for part in path.split("/") if part]
-    return ["/" + "/".join(parts[:length]) for length in range(len(parts), 0, -1)]
 
 
 def _sum(table: Mapping[str, str], names: tuple[str, ...]) -> int | None:

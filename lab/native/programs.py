@@ -15,13 +15,15 @@ from core.errors import BadInput, GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
-from lab.environments.build import run
+from lab.digests import files_in
+from lab.environments.environment import run_build
 from lab.locks import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 
 BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
+MADE_FOLDERS = ("target", "build", "bin", "wheels")
 BROKEN = "broken"  # code of why a program was not built though its tools are here
 PEERS = ("ab", "wrk", "oha", "hey")
 LAST_LINES = 6
@@ -131,11 +133,9 @@ def missing(name: str) -> Message:
     build = BUILDS[name]
     if build.reason_file.exists():
         return lacking(build.tools) or stored_reason(build.reason_file)
-    return (
-        NOTHING
-        if build.program.exists()
-        else lacking(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
-    )
+    if build.program.exists():
+        return NOTHING
+    return lacking(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
@@ -210,13 +210,7 @@ def _is_current(build: Build) -> bool:
         made_s = build.place.stat().st_mtime
     except OSError:
         return False
-    return all(made_s > path.stat().st_mtime for path in _sources(build.folder))
-
-
-def _sources(folder: Path) -> Iterator[Path]:
-    for here, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name not in ("target", "build", "bin", "wheels")]
-        yield from (Path(here, name) for name in files if name.endswith(SOURCE_KINDS))
+    return all(made_s > os.stat(path).st_mtime for path in files_in(build.folder, SOURCE_KINDS, MADE_FOLDERS))
 
 
 def _run(build: Build, lock: int) -> Message:
@@ -225,7 +219,7 @@ def _run(build: Build, lock: int) -> Message:
     for command in build.commands:
         line = " ".join(command)
         try:
-            done = run(command, lock, BUILD_TIMEOUT_S, build.folder)
+            done = run_build(command, lock, BUILD_TIMEOUT_S, build.folder)
         except subprocess.TimeoutExpired as late:
             return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
         except OSError as error:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from pathlib import Path
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
-from lab.environments import build
-from lab.environments.environment import EnvironmentFailed
+from lab.digests import files_in
+from lab.environments.environment import EnvironmentFailed, run_build
 from lab.folders import empty
 from lab.locks import locked
 from lab.native.programs import broken, copy_sources, lacking, missing_library, store_reason, stored_reason
@@ -104,17 +103,11 @@ def _stamp(extension: Extension, interpreter: Interpreter) -> str:
 def _digest(extension: Extension) -> str:
     """Names and contents of all sources."""
     sha = hashlib.sha256()
-    for path in _sources(extension):
+    own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS, MADE_FOLDERS)
+    for path in (*map(Path, own), *(NATIVE_SOURCES / name for name in extension.borrowed)):
         data = path.read_bytes()
         sha.update(f"{path.relative_to(NATIVE_SOURCES).as_posix()}\0{len(data)}\0".encode() + data)
     return sha.hexdigest()
-
-
-def _sources(extension: Extension) -> Iterator[Path]:
-    for here, below, files in os.walk(NATIVE_SOURCES / extension.name):
-        below[:] = sorted(set(below) - MADE_FOLDERS)
-        yield from (Path(here, name) for name in sorted(files) if name.endswith(SOURCE_KINDS))
-    yield from (NATIVE_SOURCES / name for name in extension.borrowed)
 
 
 def _current(place: Path, stamp: str) -> Path | None:
@@ -154,7 +147,7 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
     empty(place)
     copy_sources()
     try:
-        done = build.run(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
+        done = run_build(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
         reason = broken(message("it did not end within {limit_s:g} s", limit_s=late.timeout))
     else:

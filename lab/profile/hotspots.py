@@ -44,7 +44,7 @@ class Sample:
     stack: tuple[tuple[str, str], ...]
 
 
-class Owner(NamedTuple):
+class Function(NamedTuple):
     """What a sample counts for; lock as in Hot."""
 
     symbol: str
@@ -94,7 +94,7 @@ class Profile:
     def _basis(self) -> Message:
         samples = plural("from {count} sample", "from {count:,} samples", count=self.samples)
         if self.lost_share:
-            samples = message("{samples} ({lost} were lost)", samples=samples, lost=_percent(self.lost_share))
+            samples = message("{samples} ({lost} were lost)", samples=samples, lost=percent(self.lost_share))
         if self.kernel_counted:
             return samples
         return message("{samples}, none of them in the kernel, which perf may not inspect here", samples=samples)
@@ -116,11 +116,18 @@ def parsed(lines: Iterable[str]) -> Iterator[Sample]:
 
 def profile_of(samples: Iterable[Sample]) -> Profile:
     """Count what each sample stands for, for the lock or function that it belongs to."""
-    cpu, switches, events = Counter[Owner](), Counter[Owner](), Counter[str]()
+    cpu, switches, events = Counter[Function](), Counter[Function](), Counter[str]()
     for sample in samples:
         (switches if _is_switch(sample.event) else cpu)[owner_of(sample.stack)] += sample.weight
         events[sample.event] += 1
-    hot = [_hot(owner, cpu, switches) for owner in {**cpu, **switches}]
+    hot = [
+        Hot(
+            **owner._asdict(),
+            share=round(cpu[owner] / max(1, cpu.total()), 4),
+            switch_share=round(switches[owner] / switches.total(), 4) if switches else None,
+        )
+        for owner in {**cpu, **switches}
+    ]
     of_cpu = [event for event in events if not _is_switch(event)]
     return Profile(
         hot=tuple(sorted(hot, key=lambda function: (-function.share, -(function.switch_share or 0), function.symbol))),
@@ -133,17 +140,7 @@ def _is_switch(event: str) -> bool:
     return event.partition(":")[0] == SWITCHES
 
 
-def _hot(owner: Owner, cpu: Counter[Owner], switches: Counter[Owner]) -> Hot:
-    return Hot(
-        symbol=owner.symbol,
-        dso=owner.dso,
-        lock=owner.lock,
-        share=round(cpu[owner] / max(1, cpu.total()), 4),
-        switch_share=round(switches[owner] / switches.total(), 4) if switches.total() else None,
-    )
-
-
-def owner_of(stack: Sequence[tuple[str, str]]) -> Owner:
+def owner_of(stack: Sequence[tuple[str, str]]) -> Function:
     """The frame that the sample counts for.
 
     That is the outermost that takes or gives back a lock (the one that the program asked for: what it is made of is
@@ -151,10 +148,10 @@ def owner_of(stack: Sequence[tuple[str, str]]) -> Owner:
     """
     for symbol, dso in reversed(stack):
         if lock := lock_of(symbol):
-            return Owner(symbol, _short(dso), lock)
+            return Function(symbol, _short(dso), lock)
     outside = (frame for frame in stack if frame[0] != UNKNOWN and not _KERNEL.match(frame[1]))
     symbol, dso = next(outside, stack[0] if stack else (UNKNOWN, UNKNOWN))
-    return Owner(symbol, _short(dso), "")
+    return Function(symbol, _short(dso), "")
 
 
 def lock_of(symbol: str) -> str:
@@ -170,7 +167,7 @@ def _hottest_function(hot: Sequence[Hot]) -> Message:
     hottest = next((function for function in hot if not function.lock), None)
     if hottest is None:
         return NOTHING
-    share = _percent(hottest.share)
+    share = percent(hottest.share)
     return message("the hottest function is {symbol} ({share} of CPU time)", symbol=hottest.symbol, share=share)
 
 
@@ -182,10 +179,10 @@ def _hottest_lock(hot: Sequence[Hot]) -> Message:
             groups.setdefault("" if function.lock == "gil" else function.symbol, []).append(function)
     group = max(groups.values(), key=_heat, default=[])
     if _heat(group) < SMALL_SHARE:
-        return message("no lock takes {share}", share=_percent(SMALL_SHARE))
+        return message("no lock takes {share}", share=percent(SMALL_SHARE))
     symbols, kind = listed(function.symbol for function in group[:2]), LOCKS[group[0].lock][0]
     lock, detail = (kind, symbols) if group[0].lock == "gil" else (symbols, kind)
-    cpu_share = _percent(sum(function.share for function in group))
+    cpu_share = percent(sum(function.share for function in group))
     if group[0].switch_share is None:
         return message(
             "the hottest lock is {lock} ({detail}: {share} of CPU time)", lock=lock, detail=detail, share=cpu_share
@@ -195,7 +192,7 @@ def _hottest_lock(hot: Sequence[Hot]) -> Message:
         lock=lock,
         detail=detail,
         share=cpu_share,
-        switch_share=_percent(sum(function.switch_share or 0 for function in group)),
+        switch_share=percent(sum(function.switch_share or 0 for function in group)),
     )
 
 
@@ -203,5 +200,6 @@ def _heat(group: Sequence[Hot]) -> float:
     return max(sum(function.share for function in group), sum(function.switch_share or 0 for function in group))
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """Return a share of 0..1 in percent."""
     return f"{share * 100:.0f} %"

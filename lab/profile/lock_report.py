@@ -1,6 +1,5 @@
 """What result.json keeps of a profile of locks, and the sentence that it comes to. Pure."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -8,16 +7,16 @@ from statistics import mean, stdev
 from typing import Any
 
 from core.messages import NOTHING, Message, chained, message, plural
-from lab.profile.frames import NOBODY, Place
+from lab.profile.frames import NOBODY, SourceLine
+from lab.profile.hotspots import percent
 from lab.profile.locks import LockFacts, Waiting
+from lab.profile.stacks import LIBRARY
 from lab.profile.waits import UNREAD
 
 LEAST_SHARE = 0.02
 LEAST_SAMPLES = 20  # of stops, which are counted themselves
 STUDENT_95 = 2.093  # of the t distribution with PARTS - 1 degrees of freedom
 MOST_LINES = 20
-_LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3\.\d+t?)/")
-_NOWHERE = Place(file="", line=0, function="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +30,8 @@ class LockReport:
     def to_json(self) -> dict[str, Any]:
         """Lines with their shares, the sentence, and the sums that both come from."""
         facts = self.facts
-        sums = (
-            *("watched_ns", "waiting_ns", "stops", "stopping_ns", "stood_ns", "cpu_samples", "count_share"),
-            *("waiting_cpu_share", "lost"),
-        )
         return {
-            **{name: getattr(facts, name) for name in sums},
+            **{name: value for name, value in vars(facts).items() if name not in ("waits", "stopping")},
             "requests": round(self.requests),
             "in_flight_ns": round(self.in_flight_ns),
             "contended": _lines(facts.waits, facts.waiting_ns / max(1.0, self.in_flight_ns)),
@@ -51,7 +46,7 @@ class LockReport:
             findings = [
                 message(
                     "no contended lock, stop of all threads or counting of shared references takes {share}",
-                    share=_percent(LEAST_SHARE),
+                    share=percent(LEAST_SHARE),
                 )
             ]
         if self.facts.lost:
@@ -68,7 +63,7 @@ class LockReport:
             "of the time; {of_these} of the waiting for that is {place}",
             stops=_figure(facts.stops / max(1.0, self.requests)),
             length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
-            share=_percent(min(1.0, share)),
+            share=percent(min(1.0, share)),
             of_these=_percent_of_first(facts.stopping),
             place=_at(facts.stopping[0]),
         )
@@ -83,9 +78,9 @@ class LockReport:
         return message(
             "requests wait for contended locks in {share} [{low}, {high}] of their time; {of_these} of it for {owner} "
             "{place}",
-            share=_percent(min(1.0, share)),
-            low=_percent(min(1.0, share - margin)),
-            high=_percent(min(1.0, share + margin)),
+            share=percent(min(1.0, share)),
+            low=percent(min(1.0, share - margin)),
+            high=percent(min(1.0, share + margin)),
             of_these=_percent_of_first(self.facts.waits),
             owner=owner(self.facts.waits[0].owner),
             place=_at(self.facts.waits[0]),
@@ -96,7 +91,7 @@ class LockReport:
             return NOTHING
         return message(
             "at least {share} of CPU time goes into reference counts of objects that threads share",
-            share=_percent(self.facts.count_share),
+            share=percent(self.facts.count_share),
         )
 
 
@@ -113,12 +108,13 @@ def owner(name: str) -> Message:
 
 def short(file: str) -> str:
     """A file of a library from there on, any other by its name: 'django/utils/decorators.py', 'app.py'."""
-    return _LIBRARY.sub("", file) if _LIBRARY.match(file) else file.rpartition("/")[2]
+    from_package, is_library = LIBRARY.subn("", file)
+    return from_package if is_library else file.rpartition("/")[2]
 
 
-def caller(stack: Sequence[Place]) -> Place:
-    """The nearest frame of another file than the innermost's."""
-    return next((place for place in stack if place.file != stack[0].file), _NOWHERE)
+def caller(stack: Sequence[SourceLine]) -> SourceLine | None:
+    """Return the nearest frame of another file than the innermost's; None if there is none."""
+    return next((place for place in stack if place.file != stack[0].file), None)
 
 
 def _enough(lines: Sequence[Waiting]) -> bool:
@@ -134,26 +130,28 @@ def _relative_margin(lines: Sequence[Waiting]) -> float:
 
 
 def _percent_of_first(lines: Sequence[Waiting]) -> str:
-    return _percent(lines[0].samples / max(1, sum(line.samples for line in lines)))
+    return percent(lines[0].samples / max(1, sum(line.samples for line in lines)))
 
 
 def _figure(value: float) -> str:
     return f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
-
-
 def _at(waiting: Waiting) -> Message:
     if not waiting.stack:
         return message("outside of Python")
-    line, above = waiting.stack[0], caller(waiting.stack)
-    here = message("{file}:{line} in {function}", file=short(line.file), line=line.line, function=line.function)
-    if not above.file:
+    here, above = _in_words(waiting.stack[0]), caller(waiting.stack)
+    if above is None:
         return message("at {here}", here=here)
-    there = message("{file}:{line} in {function}", file=short(above.file), line=above.line, function=above.function)
-    return message("at {here}, called at {there}", here=here, there=there)
+    return message("at {here}, called at {there}", here=here, there=_in_words(above))
+
+
+def _in_words(line: SourceLine) -> Message:
+    return message("{file}:{line} in {function}", **_shown(line))
+
+
+def _shown(line: SourceLine) -> dict[str, Any]:
+    return {**vars(line), "file": short(line.file)}
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
@@ -165,7 +163,7 @@ def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
             "lock": owner(line.owner).to_json(),
             "share": round(min(1.0, share) * line.samples / total, 4),
             "samples": line.samples,
-            "stack": [{"file": short(at.file), "line": at.line, "function": at.function} for at in line.stack],
+            "stack": [_shown(at) for at in line.stack],
         }
         for line in lines[:MOST_LINES]
     ]

@@ -15,17 +15,30 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from time import monotonic_ns
 
 from core.errors import GilscopeError
 from core.messages import NOTHING, Message, listed, message
 from core.processtree import tree
-from lab.gil.elf import Symbol, symbols
+from lab.gil.memory import KNOWN, NotReadable
 from lab.processes import guarded
-from lab.profile.frames import KNOWN, NotReadable, Place, PythonProcess, Stack
+from lab.profile.frames import SourceLine, StackReader, ThreadStack
 from lab.profile.uprobes import CLOCK, MACHINES, Hit, Probe, Probes
-from lab.profile.waits import LOCK, LOCKED, STARTED, STOP, STOPPED, UNREAD, Held, Owner, Timeline, of_stops, of_waits
+from lab.profile.waits import (
+    LOCK,
+    LOCKED,
+    STARTED,
+    STOP,
+    STOPPED,
+    UNREAD,
+    Held,
+    Owner,
+    WaitTimeline,
+    of_stops,
+    of_waits,
+)
 
 TRIAL = Path(__file__).with_name("known.py")
 EXPECTED = {("copy_list", "list"), ("copy_dict", "dict")}
@@ -52,7 +65,7 @@ class Waiting:
     """
 
     owner: str
-    stack: tuple[Place, ...]
+    stack: tuple[SourceLine, ...]
     samples: int
     by_time: tuple[int, ...] = ()
 
@@ -89,18 +102,15 @@ class LockRecording:
         self._pid = pid
         self._ending = threading.Event()
         self._round = threading.Condition()
-        self._timeline = Timeline()
-        self._stacks: dict[int, list[Stack]] = defaultdict(list)
+        self._timeline = WaitTimeline()
+        self._stacks: dict[int, list[ThreadStack]] = defaultdict(list)
         self._owners: dict[int, list[Owner]] = defaultdict(list)
         self._cpu: Counter[bool] = Counter()
-        self._processes: dict[int, PythonProcess] = {}
+        self._processes: dict[int, StackReader] = {}
         self._strangers: set[int] = set()
         self._counting: dict[int, list[range]] = {}
         self._rounds = 0
         self.facts: LockFacts | None = None
-
-    def __repr__(self) -> str:
-        return f"LockRecording(of pid {self._pid}, {self._rounds} rounds)"
 
     def __enter__(self) -> "LockRecording":
         """Raises LocksFailed."""
@@ -111,7 +121,7 @@ class LockRecording:
             )
         with ExitStack() as stack:
             stack.callback(self._close)
-            programs = {process.interpreter.file.stat().st_ino: process for process in self._pythons()}
+            programs = {process.file.stat().st_ino: process for process in self._processes.values()}
             probes = [probe for process in programs.values() for probe in _probes_of(process)]
             self._probes = stack.enter_context(_probed(probes))
             self._thread = threading.Thread(target=self._watch, name="locks", daemon=True)
@@ -134,11 +144,8 @@ class LockRecording:
             self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
 
     def _close(self) -> None:
-        for process in self._pythons():
+        for process in self._processes.values():
             process.close()
-
-    def _pythons(self) -> list[PythonProcess]:
-        return list(self._processes.values())
 
     def _watch(self) -> None:
         looked_ns = self._started_ns
@@ -154,7 +161,7 @@ class LockRecording:
 
     def _look(self) -> None:
         """One round: all stacks, the hits since the last, and whose mutexes are waited for."""
-        for process in self._pythons():
+        for process in self._processes.values():
             self._stacks[process.pid] += process.stacks()
         self._take(self._probes.hits())
         for pid, tid, mutex in self._timeline.waiting():
@@ -176,13 +183,14 @@ class LockRecording:
         for pid in tree(self._pid):
             if pid not in self._processes and pid not in self._strangers:
                 try:
-                    process = PythonProcess(pid)
+                    process = StackReader(pid)
                 except NotReadable:
                     self._strangers.add(pid)
                     continue
-                bias, known = process.interpreter.bias, _symbols(process.interpreter.file, SHARED_COUNTS)
-                starts = {symbol.address + bias: symbol.size_bytes for symbol in known.values()}
-                self._counting[pid] = [range(start, start + size) for start, size in starts.items()]
+                self._counting[pid] = [
+                    range(start := symbol.address + process.bias, start + symbol.size_bytes)
+                    for symbol in process.symbols(SHARED_COUNTS).values()
+                ]
                 self._processes[pid] = process
 
     def _joined(self) -> LockFacts:
@@ -213,8 +221,8 @@ class LockRecording:
 
     def _lines(self, samples: Counter[Held]) -> list[Waiting]:
         """By owner and innermost line, the most frequent first, with the most frequent of the stacks."""
-        lines: dict[tuple[str, Place | None], Counter[tuple[Place, ...]]] = defaultdict(Counter)
-        parts: dict[tuple[str, Place | None], Counter[int]] = defaultdict(Counter)
+        lines: dict[tuple[str, SourceLine | None], Counter[tuple[SourceLine, ...]]] = defaultdict(Counter)
+        parts: dict[tuple[str, SourceLine | None], Counter[int]] = defaultdict(Counter)
         for held, count in samples.items():
             places = map(self._processes[held.pid].place, held.frames)
             stack = tuple(place for place in places if place)
@@ -238,15 +246,10 @@ def _is_signal(waiting: Waiting) -> bool:
     return bool(waiting.stack) and waiting.stack[0].function == function and waiting.stack[0].file.endswith(file)
 
 
-def _symbols(file: Path, names: tuple[str, ...]) -> dict[str, Symbol]:
-    with open(file, "rb") as elf:
-        return symbols(elf.fileno(), names)
-
-
-def _probes_of(process: PythonProcess) -> Iterator[Probe]:
+def _probes_of(process: StackReader) -> Iterator[Probe]:
     """What is probed in its interpreter. A function may be inlined away: then the others are what there is."""
-    file = process.interpreter.file
-    known = _symbols(file, (*TAKE_MUTEX, *(name for pair in STOP_ALL for name in pair)))
+    file = process.file
+    known = process.symbols((*TAKE_MUTEX, *chain(*STOP_ALL)))
     for name in TAKE_MUTEX:
         if name in known:
             yield Probe(name=LOCK, file=file, offset=known[name].offset)

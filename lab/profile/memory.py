@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
+from typing import NamedTuple
 
 from core.inside.memory import ASK, END
 from core.processtree import tree
+from lab.machine.kernelfiles import HERE
 
 MOMENTS = ("listening", "before", "after", "idle")  # before any client; of the load, and IDLE_S after it
 IDLE_S = 2.0
@@ -30,8 +31,7 @@ _IN_USE = re.compile(r"# bytes in allocated blocks +=\s+([0-9,]{1,25})\n")
 _ARENAS = re.compile(r"[0-9]+ arenas \* [0-9]+ bytes/arena +=\s+([0-9,]{1,25})\n")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Region:
+class Region(NamedTuple):
     """A mapping of smaps, with its proportional set size."""
 
     start: int
@@ -52,6 +52,12 @@ def split(smaps: str) -> Counter[str]:
     for before, mapping, after in zip([None, *mappings], mappings, [*mappings[1:], None], strict=False):
         sizes[_kind(mapping, before, after)] += mapping.pss_bytes
     return sizes
+
+
+def split_all(smaps: Iterable[str]) -> dict[str, int]:
+    """Return the bytes of several processes together, by kind."""
+    sizes = [split(text) for text in smaps]
+    return {kind: sum(size[kind] for size in sizes) for kind in KINDS}
 
 
 def heap(statistics: str) -> dict[str, int]:
@@ -100,9 +106,9 @@ class Moments:
 
     def _look(self, moment: str, pid: int) -> None:
         pids = tree(pid)[self._skipped :]
-        sizes = sum((split(_text(Path(f"/proc/{pid}/smaps"))) for pid in pids), Counter[str]())
+        sizes = split_all(HERE.text(f"proc/{pid}/smaps") or "" for pid in pids)
         counts = {"processes": len(pids), "threads": _threads(pids), "sockets": _sockets(pids)}
-        self.facts[moment] = {**dict.fromkeys(KINDS, 0), **sizes, **counts}
+        self.facts[moment] = {**sizes, **counts}
         for process in filter(_answers, pids):
             with suppress(OSError):
                 os.kill(process, ASK)
@@ -116,8 +122,7 @@ def together(
     known = {moment: dict(sizes) for moment, sizes in moments.items()}
     for moment, answer in zip(MOMENTS, answers, strict=False):
         known[moment] |= answer
-    start = sum(map(split, started), Counter[str]())
-    return {**({"start": {**dict.fromkeys(KINDS, 0), **start}} if started else {}), **known}
+    return {**({"start": split_all(started)} if started else {}), **known}
 
 
 def _mappings(smaps: str) -> Iterator[Region]:
@@ -127,14 +132,7 @@ def _mappings(smaps: str) -> Iterator[Region]:
             head = match
         elif head and (size := _PSS.match(line)):
             start, end, mode, inode, name = head.groups()
-            yield Region(
-                start=int(start, 16),
-                end=int(end, 16),
-                mode=mode,
-                inode=int(inode),
-                name=name,
-                pss_bytes=int(size[1]) * 1024,
-            )
+            yield Region(int(start, 16), int(end, 16), mode, int(inode), name, int(size[1]) * 1024)
             head = None
 
 
@@ -159,7 +157,7 @@ def _is_guard(mapping: Region, most_bytes: int) -> bool:
 
 def _answers(pid: int) -> bool:
     """Whether it has a handler for ASK: to any other process the signal would be the end."""
-    caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", _text(Path(f"/proc/{pid}/status")), re.MULTILINE)
+    caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", HERE.text(f"proc/{pid}/status") or "", re.MULTILINE)
     return bool(caught and int(caught[1], 16) >> (ASK - 1) & 1)
 
 
@@ -174,10 +172,3 @@ def _sockets(pids: Iterable[int]) -> int:
         with suppress(OSError):
             count += os.readlink(descriptor).startswith("socket:")
     return count
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""

@@ -14,7 +14,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -94,100 +95,77 @@ def _last_line(text: str) -> str:
     return lines[-1] if lines else "-"
 
 
-class Recording:
-    """perf record of *pid* and its descendants into *file*, from the start of the `with` block to stop() or its end.
+@contextmanager
+def recording(pid: int, file: Path, process_group: int | None = None) -> Iterator[int]:
+    """Record *pid* and its descendants into *file* during the block. The value is the pid of perf, which counts then.
 
-    When the block is entered, perf counts. process_group: the group perf joins, such as the sandbox's; it ends with it.
+    process_group: the group that perf joins, such as the sandbox's; perf ends with it
+    Raises ProfileFailed if perf does not start to count, or does not end after the block.
     """
-
-    def __init__(self, pid: int, file: Path, process_group: int | None = None) -> None:
-        self.pid, self.file = pid, file
-        self._process_group = process_group
-        self._perf: subprocess.Popen[bytes] | None = None
-        # Its ends of the pipes stay open until it has ended: perf 6.1 loses its samples otherwise.
-        self._ends: list[int] = []
-
-    def __repr__(self) -> str:
-        state = "stopped" if self._perf is None else f"by perf, pid {self._perf.pid}"
-        return f"Recording(of pid {self.pid} into {self.file}, {state})"
-
-    def __enter__(self) -> "Recording":
-        """Raises ProfileFailed if perf does not come to count."""
-        self._output = tempfile.TemporaryFile()
+    with tempfile.TemporaryFile() as output, ExitStack() as pipes:
+        ends = (*os.pipe(), *os.pipe())
+        control, controller, acknowledged, acknowledging = ends
         try:
-            self._start()
-        except BaseException:
-            self._end()
-            raise
-        return self
-
-    def __exit__(self, kind: object, *error: object) -> None:
-        if kind is None:
-            self.stop()
-        else:
-            self._end()
-
-    def stop(self) -> None:
-        """End perf in good order; a second time does nothing. Raises ProfileFailed if it does not end."""
-        if self._perf is None:
-            return
-        self._perf.send_signal(signal.SIGINT)
-        try:
-            self._perf.wait(STOP_DEADLINE_S)
-        except subprocess.TimeoutExpired:
-            late = message("did not end within {limit_s:g} s", limit_s=STOP_DEADLINE_S)
-            raise self._failed(late) from None
-        finally:
-            self._end()
-
-    def _start(self) -> None:
-        (control, controller), (acknowledged, acknowledging) = os.pipe(), os.pipe()
-        self._ends = [controller, acknowledged]
-        pipes = f"fd:{control},{acknowledging}"
-        try:
-            pids = ",".join(str(pid) for pid in tree(self.pid))
-            self._perf = subprocess.Popen(
-                [*_record(str(self.file)), "-D", "-1", "--control", pipes, "-p", pids],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._output,
-                pass_fds=(control, acknowledging),
-                process_group=self._process_group,
-                env=_environment(),
-            )
-        except OSError as error:
-            raise _not_started(error) from error
+            perf = _started(pid, file, (control, acknowledging), output, process_group)
         finally:
             os.close(control)
             os.close(acknowledging)
-        self._enable(controller, acknowledged)
-
-    def _enable(self, controller: int, acknowledged: int) -> None:
+            # Our ends stay open until perf has ended: perf 6.1 loses its samples otherwise.
+            pipes.callback(os.close, controller)
+            pipes.callback(os.close, acknowledged)
         try:
-            os.write(controller, b"enable\n")
-            waiting = select.poll()
-            waiting.register(acknowledged, select.POLLIN)
-            answer = waiting.poll(START_DEADLINE_S * 1000) and os.read(acknowledged, 16)
-        except BrokenPipeError:
-            answer = b""
-        if not answer:
-            raise self._failed(message("did not start counting"))
+            if not _counts(controller, acknowledged):
+                raise _failed(pid, message("did not start counting"), output)
+            yield perf.pid
+            perf.send_signal(signal.SIGINT)
+            if not _has_ended(perf):
+                raise _failed(pid, message("did not end within {limit_s:g} s", limit_s=STOP_DEADLINE_S), output)
+        finally:
+            perf.kill()
+            perf.wait()
 
-    def _failed(self, failure: Message) -> ProfileFailed:
-        self._output.seek(0)
-        last = message("Its last line: {output}", output=_last_line(last_text(self._output.read(), 1000)))
-        return ProfileFailed(
-            "perf, recording process {pid}, {failure}. {last}", pid=self.pid, failure=failure, last=last
+
+def _started(
+    pid: int, file: Path, pipes: tuple[int, int], output: IO[bytes], process_group: int | None
+) -> "subprocess.Popen[bytes]":
+    control = f"fd:{pipes[0]},{pipes[1]}"
+    pids = ",".join(map(str, tree(pid)))
+    try:
+        return subprocess.Popen(
+            [*_record(str(file)), "-D", "-1", "--control", control, "-p", pids],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=output,
+            pass_fds=pipes,
+            process_group=process_group,
+            env=_environment(),
         )
+    except OSError as error:
+        raise _not_started(error) from error
 
-    def _end(self) -> None:
-        if self._perf is not None and self._perf.poll() is None:
-            self._perf.kill()
-            self._perf.wait()
-        self._perf = None
-        self._output.close()
-        while self._ends:
-            os.close(self._ends.pop())
+
+def _counts(controller: int, acknowledged: int) -> bool:
+    """Have perf count, and return whether it says that it does."""
+    try:
+        os.write(controller, b"enable\n")
+    except BrokenPipeError:
+        return False
+    ready, _, _ = select.select([acknowledged], [], [], START_DEADLINE_S)
+    return bool(ready and os.read(acknowledged, 16))
+
+
+def _has_ended(perf: "subprocess.Popen[bytes]") -> bool:
+    try:
+        perf.wait(STOP_DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _failed(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
+    output.seek(0)
+    last = message("Its last line: {output}", output=_last_line(last_text(output.read(), 1000)))
+    return ProfileFailed("perf, recording process {pid}, {failure}. {last}", pid=pid, failure=failure, last=last)
 
 
 def _not_started(error: OSError) -> ProfileFailed:
@@ -201,22 +179,18 @@ def hottest(perf_data: Path) -> Profile:
     command = ["perf", "script", "--no-inline", "-F", "event,period,ip,sym,dso", "-i", str(perf_data)]
     with tempfile.TemporaryFile("w+", errors="replace") as stderr:
         try:
-            profile, status = _read(command, stderr)
+            with guarded(command, _environment(), streams=(subprocess.PIPE, stderr)) as guard:
+                profile = profile_of(parsed(guard.process.stdout or ()))  # read as it comes: it can be long
+                guard.process.wait()
+            status = guard.status()
         except OSError as error:
             raise _not_started(error) from error
         stderr.seek(0)
         output = stderr.read()
     if status != 0 or not profile.samples:
         last = message("Its last line: {output}", output=_last_line(output))
-        name = str(perf_data)
-        raise ProfileFailed("{file} holds no sample of CPU time that perf could read. {last}", file=name, last=last)
+        raise ProfileFailed(
+            "{file} holds no sample of CPU time that perf could read. {last}", file=str(perf_data), last=last
+        )
     lost = _LOST.search(output)
     return replace(profile, lost_share=float(lost[1]) / 100) if lost else profile
-
-
-def _read(command: Sequence[str], stderr: IO[str]) -> tuple[Profile, int]:
-    """The profile, and perf's exit status. Its output can be long, so it is read as it comes."""
-    with guarded(command, _environment(), streams=(subprocess.PIPE, stderr)) as guard:
-        profile = profile_of(parsed(guard.process.stdout or ()))
-        guard.process.wait()
-    return profile, guard.status()

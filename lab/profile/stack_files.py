@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from lab.profile.stacks import UNKNOWN, WORK, Frame, Samples, Stack
+from lab.profile.stacks import UNKNOWN, WORK, Samples, Stack, StackFrame
 
 
 def tree(samples: Samples, fewest_share: float = 0.003) -> dict[str, Any]:
@@ -44,14 +44,14 @@ def folded(samples: Samples) -> str:
 
 def speedscope(samples: Samples, name: str) -> str:
     """A file for speedscope: a profile of all samples, and one of those of each state."""
-    numbers: dict[Frame, int] = {}
+    numbers: dict[StackFrame, int] = {}
     profiles = [_profile(samples, name, state, numbers) for state in ("", *WORK, "idle")]
     frames = [{"name": frame.function, "file": frame.file, "line": frame.line} for frame in numbers]
     schema = "https://www.speedscope.app/file-format-schema.json"
     return json.dumps({"$schema": schema, "name": name, "shared": {"frames": frames}, "profiles": profiles})
 
 
-def _profile(samples: Samples, name: str, state: str, numbers: dict[Frame, int]) -> dict[str, Any]:
+def _profile(samples: Samples, name: str, state: str, numbers: dict[StackFrame, int]) -> dict[str, Any]:
     """*state*: "" for all. The state is the innermost frame."""
     mine = {key: count for key, count in samples.total.items() if state in ("", key[0])}
     stacks = [

@@ -23,10 +23,10 @@ BATCHES = 40
 MOST_COUNT = 1 << 20
 LONGEST_NAME = 300
 
-_LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib/python3[.0-9]*t?)/")
+LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3[.0-9]*t?)/")
 
 
-class Frame(NamedTuple):
+class StackFrame(NamedTuple):
     """A function and the line it is at; file: as short as it can be told. An empty one was not read in time."""
 
     file: str
@@ -35,16 +35,12 @@ class Frame(NamedTuple):
     is_library: bool
 
     def __str__(self) -> str:
-        return f"{self.function} ({self.place})"
-
-    @property
-    def place(self) -> str:
-        """Where it is: file:line; the file alone where an instruction has no line."""
-        return f"{self.file}:{self.line}" if self.line else self.file
+        place = f"{self.file}:{self.line}" if self.line else self.file  # an instruction may have no line
+        return f"{self.function} ({place})"
 
 
-UNKNOWN = Frame("", 0, "", is_library=True)
-Stack = tuple[Frame, ...]
+UNKNOWN = StackFrame("", 0, "", is_library=True)
+Stack = tuple[StackFrame, ...]
 Counts = Counter[tuple[str, Stack]]
 
 
@@ -104,7 +100,7 @@ def read(files: Iterable[bytes], start_ns: int, end_ns: int, directory: str) -> 
 
 
 def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> None:
-    frames: list[Frame] = []
+    frames: list[StackFrame] = []
     stacks: list[Stack] = []
     used_ns = [0]
     for line in _lines(content):
@@ -144,15 +140,15 @@ def _counted(line: _Line, stacks: Sequence[Stack]) -> Counts:
     )
 
 
-def _frame(file: str, line: int, function: str, directory: str) -> Frame:
+def _frame(file: str, line: int, function: str, directory: str) -> StackFrame:
     """As reports name it: a library's file from its package on, the user's from where the service was started."""
     if not file:
         return UNKNOWN
-    short, is_library = _LIBRARY.subn("", file)
+    short, is_library = LIBRARY.subn("", file)
     if not is_library:
         inside = file.startswith(f"{directory}/")
         short = file[len(directory) + 1 :] if inside else "/".join(file.rsplit("/", 2)[-2:])
-    return Frame(short[-LONGEST_NAME:], max(0, line), function[:LONGEST_NAME], bool(is_library) or file[:1] == "<")
+    return StackFrame(short[-LONGEST_NAME:], max(0, line), function[:LONGEST_NAME], bool(is_library) or file[:1] == "<")
 
 
 def to_json(samples: Samples) -> dict[str, Any]:
@@ -199,9 +195,9 @@ def _by_state(counts: Counts) -> Counter[str]:
     return states
 
 
-def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, Frame]]]:
+def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, StackFrame]]]:
     """Samples of each innermost line, of successive times of the same length."""
-    batches: list[Counter[tuple[str, Frame]]] = [Counter() for _ in range(min(BATCHES, len(slices)))]
+    batches: list[Counter[tuple[str, StackFrame]]] = [Counter() for _ in range(min(BATCHES, len(slices)))]
     for number, part in enumerate(slices):
         batch = batches[number * len(batches) // len(slices)]
         for (state, stack), count in part.items():
@@ -209,11 +205,11 @@ def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, Frame]]]:
     return batches
 
 
-def _hottest(at_work: Counts) -> list[Frame]:
+def _hottest(at_work: Counts) -> list[StackFrame]:
     """Lines by the time that is spent waiting there for locks, then for the GIL, then at all."""
-    lines: list[Frame] = []
+    lines: list[StackFrame] = []
     for states in (("lock",), ("gil",), WORK):
-        spent = Counter[Frame]()
+        spent = Counter[StackFrame]()
         for (state, stack), count in at_work.items():
             if state in states:
                 spent[stack[0]] += count
@@ -221,9 +217,11 @@ def _hottest(at_work: Counts) -> list[Frame]:
     return list(dict.fromkeys(lines))
 
 
-def _line(frame: Frame, at_work: Counts, batches: Sequence[Mapping[tuple[str, Frame], int]]) -> dict[str, Any]:
+def _line(
+    frame: StackFrame, at_work: Counts, batches: Sequence[Mapping[tuple[str, StackFrame], int]]
+) -> dict[str, Any]:
     mine = Counter({key: count for key, count in at_work.items() if key[1][0] == frame})
-    states, callers = _by_state(mine), Counter[Frame]()
+    states, callers = _by_state(mine), Counter[StackFrame]()
     for (_, stack), count in mine.items():
         callers[_own_caller(stack)] += count
     return {
@@ -237,7 +235,7 @@ def _line(frame: Frame, at_work: Counts, batches: Sequence[Mapping[tuple[str, Fr
     }
 
 
-def _own_caller(stack: Stack) -> Frame:
+def _own_caller(stack: Stack) -> StackFrame:
     """The user's own line that led to a library's, or that of another library."""
     if not stack[0].is_library:
         return UNKNOWN
@@ -246,5 +244,5 @@ def _own_caller(stack: Stack) -> Frame:
     return next((frame for frame in stack if not frame.is_library), next(others, UNKNOWN))
 
 
-def _shown(frame: Frame) -> str:
+def _shown(frame: StackFrame) -> str:
     return "" if frame == UNKNOWN else str(frame)

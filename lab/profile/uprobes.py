@@ -26,7 +26,7 @@ ONLINE = Path("/sys/devices/system/cpu/online")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Machine:
+class _Architecture:
     """Numbers of system calls, and where in struct pt_regs the first argument and the instruction's address are."""
 
     bpf: int
@@ -36,8 +36,8 @@ class _Machine:
 
 
 MACHINES = {
-    "x86_64": _Machine(bpf=321, perf_event_open=298, first_argument=112, instruction=128),
-    "aarch64": _Machine(bpf=280, perf_event_open=241, first_argument=0, instruction=256),
+    "x86_64": _Architecture(bpf=321, perf_event_open=298, first_argument=112, instruction=128),
+    "aarch64": _Architecture(bpf=280, perf_event_open=241, first_argument=0, instruction=256),
 }
 _MAP_CREATE, _MAP_LOOKUP, _PROG_LOAD, _LINK_CREATE = 0, 1, 5, 28
 _ARRAY, _RING = 2, 27
@@ -161,61 +161,61 @@ def _program(ring: int, lost: int, register: int) -> bytes:
     """
     namespace = os.stat("/proc/self/ns/pid")
     r0, r1, r2, r3, r4, context, hit, top = 0, 1, 2, 3, 4, 6, 7, 10
-    store = [*_copied(context, r1), *_helper(_COOKIE), _instruction(0x7B, hit, r0, 16)]
-    fill = [
-        *_copied(r0, hit),
-        *_wide(r1, namespace.st_dev),
-        *_wide(r2, namespace.st_ino),
-        *_copied(hit, r3),
-        _instruction(0xB7, r4, 0, 0, 8),
-        *_helper(_NS_PID),
-        *_helper(_KTIME),
-        _instruction(0x7B, hit, r0, 8),
-        *store,
-        _instruction(0x79, r1, context, register),
-        _instruction(0x7B, hit, r1, 24),
-        *_copied(hit, r1),
-        _instruction(0xB7, r2, 0, 0, 0),
-        *_helper(_SUBMIT),
-        _instruction(0x05, 0, 0, 9),  # over the counting of what is lost
-    ]
-    count = [
-        _instruction(0x62, top, 0, -4, 0),
-        *_copied(top, r2),
-        _instruction(0x07, r2, 0, 0, -4),
-        *_wide(r1, lost, is_map=True),
-        *_helper(_LOOKUP),
-        _instruction(0x15, r0, 0, 2, 0),
-        _instruction(0xB7, r1, 0, 0, 1),
-        _instruction(0xDB, r0, r1, 0, 0),
-    ]
-    reserve = [
-        *_copied(r1, context),
-        *_wide(r1, ring, is_map=True),
-        _instruction(0xB7, r2, 0, 0, _HIT.size),
-        _instruction(0xB7, r3, 0, 0, 0),
-        *_helper(_RESERVE),
-        _instruction(0x15, r0, 0, len(b"".join(fill)) // 8, 0),
-    ]
-    end = [_instruction(0xB7, r0, 0, 0, 0), _instruction(0x95, 0, 0, 0)]
-    return b"".join([*reserve, *fill, *count, *end])
+    fill = (
+        _copied(r0, hit)
+        + _wide(r1, namespace.st_dev)
+        + _wide(r2, namespace.st_ino)
+        + _copied(hit, r3)
+        + _instruction(0xB7, r4, 0, 0, 8)
+        + _helper(_NS_PID)
+        + _helper(_KTIME)
+        + _instruction(0x7B, hit, r0, 8)
+        + _copied(context, r1)
+        + _helper(_COOKIE)
+        + _instruction(0x7B, hit, r0, 16)
+        + _instruction(0x79, r1, context, register)
+        + _instruction(0x7B, hit, r1, 24)
+        + _copied(hit, r1)
+        + _instruction(0xB7, r2, 0, 0, 0)
+        + _helper(_SUBMIT)
+        + _instruction(0x05, 0, 0, 9)  # over the counting of what is lost
+    )
+    count = (
+        _instruction(0x62, top, 0, -4, 0)
+        + _copied(top, r2)
+        + _instruction(0x07, r2, 0, 0, -4)
+        + _wide(r1, lost, is_map=True)
+        + _helper(_LOOKUP)
+        + _instruction(0x15, r0, 0, 2, 0)
+        + _instruction(0xB7, r1, 0, 0, 1)
+        + _instruction(0xDB, r0, r1, 0, 0)
+    )
+    reserve = (
+        _copied(r1, context)
+        + _wide(r1, ring, is_map=True)
+        + _instruction(0xB7, r2, 0, 0, _HIT.size)
+        + _instruction(0xB7, r3, 0, 0, 0)
+        + _helper(_RESERVE)
+        + _instruction(0x15, r0, 0, len(fill) // 8, 0)
+    )
+    return reserve + fill + count + _instruction(0xB7, r0, 0, 0, 0) + _instruction(0x95, 0, 0, 0)
 
 
 def _instruction(code: int, target: int, source: int, offset: int, value: int = 0) -> bytes:
     return struct.pack("<BBhi", code, target | source << 4, offset, value)
 
 
-def _copied(source: int, target: int) -> list[bytes]:
-    return [_instruction(0xBF, target, source, 0)]
+def _copied(source: int, target: int) -> bytes:
+    return _instruction(0xBF, target, source, 0)
 
 
-def _wide(target: int, value: int, *, is_map: bool = False) -> list[bytes]:
+def _wide(target: int, value: int, *, is_map: bool = False) -> bytes:
     low, high = struct.unpack("<ii", struct.pack("<Q", value))
-    return [_instruction(0x18, target, int(is_map), 0, low), _instruction(0, 0, 0, 0, high)]
+    return _instruction(0x18, target, int(is_map), 0, low) + _instruction(0, 0, 0, 0, high)
 
 
-def _helper(number: int) -> list[bytes]:
-    return [_instruction(0x85, 0, 0, 0, number)]
+def _helper(number: int) -> bytes:
+    return _instruction(0x85, 0, 0, 0, number)
 
 
 def _bpf(command: int, attributes: bytes) -> int:

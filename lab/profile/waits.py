@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from lab.profile.frames import RawFrame, Stack
+from lab.profile.frames import RawFrame, ThreadStack
 from lab.profile.uprobes import CLOCK, Hit
 
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
@@ -18,7 +18,7 @@ LONGEST_STOP_NS = 1_000_000_000  # after that its end was lost
 MOST = 400_000
 
 
-class Span(NamedTuple):
+class WaitSpan(NamedTuple):
     """A thread waits for the mutex at *mutex*, or (0) wants all others to stop."""
 
     pid: int
@@ -50,14 +50,14 @@ class _Thread:
 
 
 @dataclass
-class Timeline:
+class WaitTimeline:
     """Hits of probes, as they come, made into waits and stops. stood_ns: by process, how long its threads stood.
 
     cpu: how many samples of CPU time were of threads that waited (True) or did not
     """
 
-    waits: list[Span] = field(default_factory=list)
-    stops: list[Span] = field(default_factory=list)
+    waits: list[WaitSpan] = field(default_factory=list)
+    stops: list[WaitSpan] = field(default_factory=list)
     stood_ns: Counter[int] = field(default_factory=Counter)
     cpu: Counter[bool] = field(default_factory=Counter)
     _threads: dict[tuple[int, int], _Thread] = field(default_factory=lambda: defaultdict(_Thread))
@@ -82,7 +82,7 @@ class Timeline:
             elif hit.name == STOPPED:
                 thread.stopped_ns, thread.depth = hit.time_ns, 0
             elif hit.name == STARTED and thread.asked_ns:
-                self.stops.append(Span(hit.pid, hit.tid, 0, thread.asked_ns, hit.time_ns))
+                self.stops.append(WaitSpan(hit.pid, hit.tid, 0, thread.asked_ns, hit.time_ns))
                 self.stood_ns[hit.pid] += hit.time_ns - (thread.stopped_ns or hit.time_ns)
                 thread.asked_ns = thread.stopped_ns = 0
 
@@ -90,7 +90,7 @@ class Timeline:
         """Nothing follows: who waits now has waited until *now_ns*."""
         for (pid, tid), thread in self._threads.items():
             if thread.depth and now_ns - thread.start_ns >= SHORTEST_WAIT_NS:
-                self.waits.append(Span(pid, tid, thread.mutex, thread.start_ns, now_ns))
+                self.waits.append(WaitSpan(pid, tid, thread.mutex, thread.start_ns, now_ns))
 
     def waiting(self) -> list[tuple[int, int, int]]:
         """Those who wait since the last hit: process, thread, mutex."""
@@ -109,14 +109,14 @@ class Timeline:
             return
         thread.depth -= 1
         if not thread.depth and hit.time_ns - thread.start_ns >= SHORTEST_WAIT_NS:
-            self.waits.append(Span(hit.pid, hit.tid, thread.mutex, thread.start_ns, hit.time_ns))
+            self.waits.append(WaitSpan(hit.pid, hit.tid, thread.mutex, thread.start_ns, hit.time_ns))
 
 
-Read = TypeVar("Read", Stack, Owner)
+Read = TypeVar("Read", ThreadStack, Owner)
 
 
 class Held(NamedTuple):
-    """What a sample of a waiting thread is of: whose mutex (PythonProcess.owner, UNREAD; "" of a stop), where and when.
+    """What a sample of a waiting thread is of: whose mutex (StackReader.owner, UNREAD; "" of a stop), where and when.
 
     part: which of the successive times of the same length that all samples are divided into
     """
@@ -130,14 +130,14 @@ class Held(NamedTuple):
 UNREAD = "?"
 
 
-def of_stops(stops: Sequence[Span], stacks: Mapping[int, Sequence[Stack]]) -> Counter[Held]:
+def of_stops(stops: Sequence[WaitSpan], stacks: Mapping[int, Sequence[ThreadStack]]) -> Counter[Held]:
     """The samples that are of a thread which stops all others. stacks: by process."""
     return Counter(Held(span.pid, "", stack.frames) for span, stack in _joined(stops, stacks))
 
 
 def of_waits(
-    waits: Sequence[Span],
-    stacks: Mapping[int, Sequence[Stack]],
+    waits: Sequence[WaitSpan],
+    stacks: Mapping[int, Sequence[ThreadStack]],
     owners: Mapping[int, Sequence[Owner]],
     part_at: Callable[[int], int] = lambda at_ns: 0,
 ) -> Counter[Held]:
@@ -161,9 +161,9 @@ def of_waits(
     )
 
 
-def _joined(spans: Iterable[Span], reads: Mapping[int, Sequence[Read]]) -> Iterator[tuple[Span, Read]]:
+def _joined(spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Read]]) -> Iterator[tuple[WaitSpan, Read]]:
     """Each reading with the span of its thread that it lies in as a whole."""
-    by_thread: dict[tuple[int, int], list[Span]] = defaultdict(list)
+    by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
     for span in spans:
         by_thread[span.pid, span.tid].append(span)
     starts = {thread: [span.start_ns for span in those] for thread, those in by_thread.items()}

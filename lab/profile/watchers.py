@@ -25,7 +25,14 @@ class Watcher(Protocol):
         """While clients call. Raises GilscopeError where it cannot be watched."""
 
 
-class Perf:
+class _Idle:
+    """Part of a watcher that does nothing before clients call."""
+
+    def listening(self, pid: int) -> None:
+        """Do nothing yet."""
+
+
+class Perf(_Idle):
     """The hottest functions and locks, in C."""
 
     facts: Profile | None = None
@@ -33,22 +40,19 @@ class Perf:
     def __init__(self, sandbox: PrivateFolder) -> None:
         self._sandbox = sandbox
 
-    def listening(self, pid: int) -> None:
-        """Nothing yet."""
-
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
         """Record, and read it afterwards."""
         file = self._sandbox.folder / "perf.data"
         try:
-            with perf.Recording(pid, file, self._sandbox.process_group):
+            with perf.recording(pid, file, self._sandbox.process_group):
                 yield
             self.facts = perf.hottest(file)
         finally:
             file.unlink(missing_ok=True)
 
 
-class Locks:
+class Locks(_Idle):
     """Whose locks threads wait for. executable: of which it is checked first whether known objects are recognised."""
 
     facts: locks.LockFacts | None = None
@@ -56,9 +60,6 @@ class Locks:
     def __init__(self, sandbox: PrivateFolder, executable: str = "") -> None:
         if executable:
             locks.check_known_objects(Path(executable))
-
-    def listening(self, pid: int) -> None:
-        """Nothing yet."""
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:

@@ -1,11 +1,12 @@
 """What an application is, WSGI or ASGI: looked at in a process of the interpreter that will serve it."""
 
-import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
+
+import msgspec
 
 from core.errors import BadInput
 from core.messages import Message, message, verbatim
@@ -15,7 +16,6 @@ from lab.python.interpreters import scrubbed_environment
 
 LOOK_TIMEOUT_S = 60.0
 TAIL_BYTES = 1500
-INTERFACES = ("wsgi", "asgi", "")
 _MARK = "gilscope-application:"
 # (environ, start_response) is WSGI, PEP 3333; (scope, receive, send) is ASGI. A function that needs nothing makes one.
 _LOOK = f"""
@@ -59,12 +59,13 @@ print("\\n{_MARK}" + json.dumps(seen), flush=True)
 class Application:
     """interface: wsgi, asgi, or "" where it is neither. factory: whether the name is a function that makes it.
 
-    kind: its class, such as flask.app.Flask
+    kind: its class, such as flask.app.Flask. error: why it could not be imported, "" if it could
     """
 
-    interface: str
-    factory: bool
-    kind: str
+    interface: Literal["wsgi", "asgi", ""] = ""
+    factory: bool = False
+    kind: str = ""
+    error: str = ""
 
 
 def look_at(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> Application:
@@ -79,21 +80,17 @@ def look_at(name: str, python: Path, folder: Path, variables: Mapping[str, str])
         tail = last_text((done.stderr or done.stdout).encode(), TAIL_BYTES)
         how = ending(done.returncode)
         raise _unusable(name, message("the process {ending}; it wrote: {output}", ending=how, output=tail))
-    if "error" in seen:
-        raise _unusable(name, verbatim(str(seen["error"])[:TAIL_BYTES]))
-    return Application(interface=seen["interface"], factory=seen["factory"], kind=seen["kind"][:200])
+    if seen.error:
+        raise _unusable(name, verbatim(seen.error[:TAIL_BYTES]))
+    return seen
 
 
-def _report(output: str) -> dict[str, Any] | None:
-    """What the process says, if it does so in our form: the application may have written there, too."""
+def _report(output: str) -> Application | None:
+    """Return what the process says, if it does so in our form: the application may have written there, too."""
     try:
-        seen = json.loads(output.rpartition("\n" + _MARK)[2].splitlines()[0])
-    except (ValueError, IndexError):
+        return msgspec.json.decode(output.rpartition("\n" + _MARK)[2].splitlines()[0], type=Application)
+    except (msgspec.DecodeError, IndexError):
         return None
-    if not isinstance(seen, dict) or "error" in seen:
-        return seen if isinstance(seen, dict) else None
-    known = seen.get("interface") in INTERFACES and isinstance(seen.get("factory"), bool)
-    return seen if known and isinstance(seen.get("kind"), str) else None
 
 
 def _unusable(name: str, reason: Message) -> BadInput:

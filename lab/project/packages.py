@@ -44,7 +44,8 @@ def needs(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) 
         return _without_manifest(folder, (*extras, *groups))
     _expect(message("extra"), extras, project.get("optional-dependencies", {}))
     _expect(message("group"), groups, manifest.get("dependency-groups", {}))
-    itself = [f"{folder}{_in_brackets(extras)}"] if installs else []
+    brackets = f"[{','.join(extras)}]" if extras else ""
+    itself = [f"{folder}{brackets}"] if installs else []
     lock, locked = _locked(folder, extras, groups)
     if lock:
         source = message("{file}, with the versions of {lock}", file=MANIFEST, lock=lock)
@@ -93,17 +94,11 @@ def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tup
     chosen += [word for name in groups for word in ("--group", name)]
     form = ["--no-hashes", "--no-header", "--no-annotate", "--no-emit-project", "--no-default-groups", "--offline"]
     command = [str(program), "export", "--frozen", *form, *chosen, "--project", str(folder)]
-    outcome: list[str] = []
-
-    def exported() -> Any:
-        done = run(command, EXPORT_TIMEOUT_S, scrubbed_environment() | {"NO_COLOR": "1"}, folder=folder)
-        outcome.append(done.stdout)
-        return done
-
-    failure = uv.failure(exported)
+    environment = scrubbed_environment() | {"NO_COLOR": "1"}
+    lines, failure = uv.output_of(lambda: run(command, EXPORT_TIMEOUT_S, environment, folder=folder))
     if failure:
         raise BadInput("{file} cannot be read: {reason}.", file=str(folder / UV_LOCK), reason=failure)
-    return tuple(_absolute(line.strip(), folder) for line in outcome[0].splitlines() if line.strip())
+    return tuple(_absolute(line.strip(), folder) for line in lines.splitlines() if line.strip())
 
 
 def _absolute(line: str, folder: Path) -> str:
@@ -158,10 +153,6 @@ def _expect(kind: Message, names: Sequence[str], table: Mapping[str, Any]) -> No
                 name=name,
                 known=listed(table) if table else message("none"),
             )
-
-
-def _in_brackets(extras: Sequence[str]) -> str:
-    return f"[{','.join(extras)}]" if extras else ""
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

@@ -102,8 +102,8 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 def all_found() -> list[Interpreter]:
     """Every CPython of at least 3.11 on this machine, by name, the best of each name first."""
     by_name = _found(range(OLDEST_MINOR, 100))
-    names = sorted(by_name, key=lambda name: (_minor(name), name))
-    return [interpreter for name in names for interpreter in (_best(by_name[name]), *by_name[name][1:])]
+    ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
+    return [interpreter for same in ranked for interpreter in (_best(same), *same[1:])]
 
 
 def missing(name: str) -> Message:
@@ -142,10 +142,16 @@ def refused(names: Iterable[str]) -> list[Message]:
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
     """Download the interpreters of these runtimes with uv; a message for each that failed."""
-    failures = {
-        name: _install(name, timeout_s) for name in dict.fromkeys(RuntimeName.parse(name).interpreter for name in names)
-    }
-    return [_not_installed(name, reason) for name, reason in failures.items() if reason]
+    wanted = dict.fromkeys(RuntimeName.parse(name).interpreter for name in names)
+    return [
+        message(
+            "Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}",
+            name=name,
+            reason=reason,
+        )
+        for name in wanted
+        if (reason := _install(name, timeout_s))
+    ]
 
 
 def scrubbed_environment() -> dict[str, str]:
@@ -170,24 +176,13 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
     except (ValueError, KeyError, TypeError):
         return None
     real = Path(os.path.realpath(itself if itself.is_file() else executable))
-    return Interpreter(name=name, executable=real, source=source, facts=facts)
+    return Interpreter(name=str(name), executable=real, source=source, facts=facts)
 
 
-def name_of(facts: Mapping[str, Any]) -> str:
-    """What an interpreter with these facts is called: 3.14, or 3.14t of the free-threaded build."""
-    return ".".join(str(facts["version"]).split(".")[:2]) + "t" * bool(facts["gil_disabled_build"])
-
-
-def _not_installed(name: str, reason: Message) -> Message:
-    return message(
-        "Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}",
-        name=name,
-        reason=reason,
-    )
-
-
-def _minor(name: str) -> int:
-    return RuntimeName.parse(name).minor
+def name_of(facts: Mapping[str, Any]) -> RuntimeName:
+    """Return what an interpreter with these facts is called: 3.14, or 3.14t of the free-threaded build."""
+    version = ".".join(str(facts["version"]).split(".")[:2])
+    return RuntimeName(version=version, free_threaded=bool(facts["gil_disabled_build"]))
 
 
 def _best(ranked: Sequence[Interpreter]) -> Interpreter:
@@ -195,25 +190,22 @@ def _best(ranked: Sequence[Interpreter]) -> Interpreter:
 
 
 def _checked(name: RuntimeName, path: Path) -> Interpreter:
-    """The interpreter at a path that the caller named, which must be what its name says."""
-    if not path.expanduser().is_file():
-        raise _unfit(name, path, message("there is no such file"))
-    refusal = may_execute(_to_run(path.expanduser()))
-    if refusal:
-        raise _unfit(name, path, message("it is not executed, for {reason}", reason=refusal))
-    interpreter = ask("given", _to_run(path.expanduser()))
-    if interpreter is None:
-        raise _unfit(name, path, message("it did not answer as a CPython does"))
-    if not interpreter.is_named(name):
-        version, build = str(interpreter.facts["version"]), _build(RuntimeName.parse(interpreter.name))
-        raise _unfit(name, path, message("it is CPython {version}, {build}", version=version, build=build))
-    if name.jit_enabled and not interpreter.has_jit:
-        raise _unfit(name, path, message("it was built without a JIT"))
-    return interpreter
-
-
-def _unfit(name: RuntimeName, path: Path, reason: Message) -> BadInput:
-    return BadInput(
+    """Return the interpreter at a path that the caller named. Raises BadInput if it is not what its name says."""
+    program = path.expanduser()
+    if not program.is_file():
+        reason = message("there is no such file")
+    elif refusal := may_execute(_to_run(program)):
+        reason = message("it is not executed, for {reason}", reason=refusal)
+    elif (interpreter := ask("given", _to_run(program))) is None:
+        reason = message("it did not answer as a CPython does")
+    elif not interpreter.is_named(name):
+        version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
+        reason = message("it is CPython {version}, {build}", version=version, build=build)
+    elif name.jit_enabled and not interpreter.has_jit:
+        reason = message("it was built without a JIT")
+    else:
+        return interpreter
+    raise BadInput(
         "--interpreter {name}={path}: {reason}; it must be the path of a CPython {build}. "
         "`{program} runtimes` lists those found.",
         name=name.binary,
@@ -241,7 +233,7 @@ def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
         distinct.setdefault(answer.executable, answer)
     by_name: dict[str, list[Interpreter]] = {}
     for interpreter in sorted(distinct.values(), key=_preference):
-        if _minor(interpreter.name) in minors:
+        if name_of(interpreter.facts).minor in minors:
             by_name.setdefault(interpreter.name, []).append(interpreter)
     return by_name
 
@@ -270,14 +262,23 @@ def _to_run(path: Path) -> Path:
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    for folder in _uv_folders():
-        yield "uv", folder
+    """Return the folders where interpreters may be, each with its source."""
+    program = uv.find()
+    if program is not None:
+        command = [str(program), "python", "dir", "--color", "never"]
+        managed = _output(command, scrubbed_environment(), QUERY_TIMEOUT_S).strip()
+        yield from (("uv", folder) for folder in _matching(managed, "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):
             yield "PATH", Path(text)
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    with suppress(OSError):  # another user's PYENV_ROOT, which may not be entered
-        yield from (("pyenv", folder) for folder in sorted(root.glob("versions/*/bin")))
+    root = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
+    yield from (("pyenv", folder) for folder in _matching(root, "versions/*/bin"))
+
+
+def _matching(root: str | Path, pattern: str) -> list[Path]:
+    with suppress(OSError):  # another user's folder, which may not be entered
+        return sorted(Path(root).glob(pattern)) if root else []
+    return []
 
 
 def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
@@ -288,22 +289,6 @@ def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
     matches = filter(None, map(_FILE_NAME.fullmatch, names))
     paths = [folder / match[0] for match in matches if int(match[1]) in minors]
     return [path for path in paths if path.is_file() and os.access(path, os.X_OK)]
-
-
-def _uv_folders() -> list[Path]:
-    """Folders of the interpreters that uv installed.
-
-    uv gets no PATH: it would start every Python there, one after the other, and PATH is searched here anyway.
-    """
-    program = uv.find()
-    if program is None:
-        return []
-    command = [str(program), "python", "list", "--only-installed", "--offline", "--output-format", "json"]
-    try:
-        entries = json.loads(_output(command, scrubbed_environment() | {"PATH": os.devnull}, QUERY_TIMEOUT_S))
-        return list(dict.fromkeys(Path(entry["path"]).parent for entry in entries if entry["path"]))
-    except (ValueError, KeyError, TypeError):
-        return []
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:

@@ -33,17 +33,6 @@ def may_execute(path: Path) -> Message:
     return NOTHING
 
 
-def opened(path: Path) -> int:
-    """A descriptor of the file at *path*, to execute it by: what was judged is what runs. Raises PermissionError."""
-    reason = may_execute(path)
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    reason = reason or _fault(str(path), os.fstat(descriptor))
-    if reason:
-        os.close(descriptor)
-        raise PermissionError(1, str(reason), str(path))
-    return descriptor
-
-
 def run_trusted(
     command: Sequence[str], timeout_s: float, environment: Mapping[str, str]
 ) -> "subprocess.CompletedProcess[str]":
@@ -52,14 +41,15 @@ def run_trusted(
     A script is run by its path: it may go by its own name, as pyenv's do. Nobody else can have put another one there.
     Raises PermissionError where it may not be executed, and what lab.processes.run raises.
     """
-    descriptor = opened(Path(command[0]))
+    reason = may_execute(Path(command[0]))
+    descriptor = os.open(command[0], os.O_RDONLY | os.O_CLOEXEC)
     try:
-        is_script = os.pread(descriptor, 2, 0) == b"#!"
-        program = command[0] if is_script else f"/proc/self/fd/{descriptor}"
-        known = Path("/proc/self/fd").exists() and not is_script
-        return processes.run(
-            command, timeout_s, environment, pass_fds=(descriptor,) if known else (), program=program if known else None
-        )
+        if fault := reason or _fault(command[0], os.fstat(descriptor)):
+            raise PermissionError(1, str(fault), command[0])
+        if os.pread(descriptor, 2, 0) == b"#!" or not Path("/proc/self/fd").exists():
+            return processes.run(command, timeout_s, environment)
+        program = f"/proc/self/fd/{descriptor}"
+        return processes.run(command, timeout_s, environment, pass_fds=(descriptor,), program=program)
     finally:
         os.close(descriptor)
 

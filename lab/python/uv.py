@@ -32,22 +32,22 @@ def run(
     """Run *command* to its end; why it failed, NOTHING if it did not. watch: as processes.run_watched()"""
     plain = {**environment, "NO_COLOR": "1"}
     if watch is None:
-        return failure(lambda: processes.run(command, timeout_s, plain))
-    return failure(lambda: processes.run_watched(command, timeout_s, plain, watch))
+        return output_of(lambda: processes.run(command, timeout_s, plain))[1]
+    return output_of(lambda: processes.run_watched(command, timeout_s, plain, watch))[1]
 
 
-def failure(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> Message:
-    """Why the command failed that *completed* runs, NOTHING if it did not."""
+def output_of(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> tuple[str, Message]:
+    """Return the output of the command that *completed* runs, and why the command failed: NOTHING if it did not."""
     try:
         done = completed()
     except subprocess.TimeoutExpired as late:
-        return message("it did not end within {limit_s:g} s", limit_s=late.timeout)
+        return "", message("it did not end within {limit_s:g} s", limit_s=late.timeout)
     except OSError as error:
-        return message("{program} does not run ({error})", program=str(error.filename), error=error.strerror)
+        return "", message("{program} does not run ({error})", program=str(error.filename), error=error.strerror)
     if not done.returncode:
-        return NOTHING
+        return done.stdout, NOTHING
     code = UNSATISFIED if done.returncode == 1 else ""
-    return replace(reason(done.stderr.strip() or done.stdout, done.returncode), code=code)
+    return "", replace(reason(done.stderr.strip() or done.stdout, done.returncode), code=code)
 
 
 def reason(output: str, status: int = 1) -> Message:

@@ -12,8 +12,8 @@ from core.messages import NOTHING, listed, message, verbatim
 from core.method import Warmup
 from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
+from lab.gil.memory import KNOWN
 from lab.profile import memory, stack_files, stacks
-from lab.profile.frames import KNOWN
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LocksFailed
 from lab.profile.watchers import WATCHERS

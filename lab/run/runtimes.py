@@ -165,9 +165,10 @@ AnyRuntime = Runtime | Native | UserServiceRuntime
 @cache
 def orchestrator() -> Runtime:
     """This process's own Python: what calls a user's service, whatever that runs under."""
-    name, own_facts = name_of(facts()), facts()
-    interpreter = Interpreter(name=name, executable=Path(sys.executable), source="orchestrator", facts=own_facts)
-    return Runtime(name=RuntimeName.parse(name), interpreter=interpreter)
+    own_facts = facts()
+    name = name_of(own_facts)
+    interpreter = Interpreter(name=str(name), executable=Path(sys.executable), source="orchestrator", facts=own_facts)
+    return Runtime(name=name, interpreter=interpreter)
 
 
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:

@@ -11,8 +11,7 @@ from reports.statistics.verdict import quantiles
 
 STEADY_ALPHA = 0.01
 LEAST_LOSS = 0.01
-ESTIMATE = sqrt(np.pi / 3)  # standard error of a Hodges-Lehmann estimate over that of a mean
-CLIPPED = 1.051  # of a mean of clipped() values, of a normal distribution (Huber 1964)
+CLIPPED = 1.051  # standard error of a mean of clipped normal values over that of their mean (Huber 1964)
 MOST_BLOCKS = 200
 LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # of a cell; below 1 s there is no verdict
 
@@ -80,8 +79,8 @@ def design_for(effect: float, noise: Noise, cells: int, start_s: float, family: 
     effect: a share. cells: in a block. start_s: what a cell takes besides its timed window
     Source: sample size of a paired test, with what Student's t takes more than the normal distribution (Guenther 1981).
     """
-    usual, sharper, power = quantiles(family)
-    needed = max(ESTIMATE * (usual + power), CLIPPED * (sharper + power)) / log1p(effect)
+    _, sharper, power = quantiles(family)
+    needed = CLIPPED * (sharper + power) / log1p(effect)  # an interval without 1 needs fewer
     designs = []
     for seconds in LENGTHS_S:
         blocks = max(ceil((needed * noise.sd(seconds)) ** 2 + sharper**2 / 2), fewest_blocks(family) + 1)

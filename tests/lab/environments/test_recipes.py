@@ -7,8 +7,7 @@ import pytest
 
 from core.errors import BadInput
 from lab.environments import environment as environments
-from lab.environments import recipes
-from lab.environments.recipes import Contents, build_anew, folder_name, stamp
+from lab.environments.environment import Contents, build_anew, folder_name, stamp_of
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.wheels import write_project
@@ -21,8 +20,8 @@ def requirements(tmp_path: Path) -> Path:
     return file
 
 
-def stamp_of(interpreter: Interpreter, file: Path) -> str:
-    return stamp(interpreter, Contents(requirements_file=file, hashed=False))
+def stamp(interpreter: Interpreter, file: Path) -> str:
+    return stamp_of(interpreter, Contents(requirements_file=file, hashed=False))
 
 
 @pytest.mark.parametrize(
@@ -44,30 +43,30 @@ def test_a_file_that_the_requirements_name_has_a_say(
     stamps = []
     for version in ("1.0", "1.0", "2.0"):
         requirements.with_name(changed).write_text(f"other=={version}\n-c inner.txt\n")
-        stamps.append(stamp_of(interpreter, requirements))
+        stamps.append(stamp(interpreter, requirements))
     assert stamps[0] == stamps[1] != stamps[2]
 
 
 def test_a_comment_has_no_say(interpreter: Interpreter, requirements: Path) -> None:
-    before = stamp_of(interpreter, requirements)
+    before = stamp(interpreter, requirements)
     requirements.write_text("# what the shop needs\nsome==1.0  # pinned\n")
-    assert stamp_of(interpreter, requirements) == before
+    assert stamp(interpreter, requirements) == before
 
 
 def test_an_earlier_layout_is_another_recipe_for_the_same_folder(
     interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = stamp_of(interpreter, requirements)
+    now = stamp(interpreter, requirements)
     contents = Contents(requirements_file=requirements)
     folder = folder_name(interpreter, contents)
-    monkeypatch.setattr(recipes, "LAYOUT", 1)
-    assert stamp_of(interpreter, requirements) != now
+    monkeypatch.setattr(environments, "LAYOUT", 1)
+    assert stamp(interpreter, requirements) != now
     assert folder_name(interpreter, contents) == folder
 
 
 def test_a_wheel_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"none\.whl cannot be read"):
-        stamp(interpreter, Contents(wheels=(tmp_path / "none.whl",)))
+        stamp_of(interpreter, Contents(wheels=(tmp_path / "none.whl",)))
 
 
 @pytest.mark.parametrize(

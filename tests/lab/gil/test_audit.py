@@ -18,11 +18,11 @@ from lab.gil.audit import (
     NO_WHEEL,
     NOT_INSTALLABLE,
     WARNS,
-    Finding,
+    PackageFinding,
     audit,
     wanted,
 )
-from lab.gil.imports import Imported
+from lab.gil.switching import Imported
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -82,25 +82,25 @@ def shelved(shelf: Path, *names: str) -> Requirements:
 
 
 @pytest.fixture(scope="module")
-def findings(shelf: Path, free_threaded: Interpreter) -> dict[str, Finding]:
+def findings(shelf: Path, free_threaded: Interpreter) -> dict[str, PackageFinding]:
     """What is found of these where what has no wheel is built."""
     return {finding.package: finding for finding in audit(shelved(shelf, *NAMES), free_threaded, print)}
 
 
 @pytest.fixture(scope="module")
-def unbuilt(shelf: Path, free_threaded: Interpreter) -> dict[str, Finding]:
+def unbuilt(shelf: Path, free_threaded: Interpreter) -> dict[str, PackageFinding]:
     """What wheels alone say of a tree, and of packages with extensions."""
     asked = shelved(shelf, "application", "improved", "abandoned", "sourced", "freed ; python_version < '3'")
     return {finding.package: finding for finding in audit(asked, free_threaded)}
 
 
-def kinds(finding: Finding) -> list[str]:
+def kinds(finding: PackageFinding) -> list[str]:
     return [problem.kind for problem in finding.problems]
 
 
 @pytest.mark.parametrize("name", ["plain", "freed"])
-def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, Finding], name: str) -> None:
-    assert findings[name] == Finding(package=name, version="1.0", modules=(name,))
+def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, PackageFinding], name: str) -> None:
+    assert findings[name] == PackageFinding(package=name, version="1.0", modules=(name,))
     assert findings[name].passes
 
 
@@ -118,7 +118,7 @@ def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, Finding], 
     ],
 )
 def test_what_is_wrong_with_a_package_is_told_with_the_module_that_did_it_and_the_others_are_looked_at(
-    findings: dict[str, Finding], name: str, kind: str, culprit: str, detail: str
+    findings: dict[str, PackageFinding], name: str, kind: str, culprit: str, detail: str
 ) -> None:
     *others, problem = findings[name].problems
     assert {one.kind for one in others} <= {NO_WHEEL}
@@ -127,21 +127,21 @@ def test_what_is_wrong_with_a_package_is_told_with_the_module_that_did_it_and_th
     assert bool(findings[name].modules) is (kind != NOT_INSTALLABLE)
 
 
-def test_without_a_request_nothing_is_built(unbuilt: dict[str, Finding]) -> None:
+def test_without_a_request_nothing_is_built(unbuilt: dict[str, PackageFinding]) -> None:
     assert (kinds(unbuilt["sourced"]), unbuilt["sourced"].modules) == ([NO_WHEEL], ())
 
 
-def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, Finding]) -> None:
+def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, PackageFinding]) -> None:
     for name, change in {"improved": "1.2 has one", "abandoned": "no version has one"}.items():
         (problem,) = unbuilt[name].problems
         assert str(problem.detail).endswith(f"fits 3.14t; {change}")
 
 
-def test_what_leads_to_a_package_without_a_wheel_is_named_on_both_sides(unbuilt: dict[str, Finding]) -> None:
+def test_what_leads_to_a_package_without_a_wheel_is_named_on_both_sides(unbuilt: dict[str, PackageFinding]) -> None:
     assert unbuilt["improved"].needed_by == ("application",)
     assert [str(problem.detail) for problem in unbuilt["middle"].problems] == ["it needs improved"]
     assert (kinds(unbuilt["application"]), unbuilt["middle"].direct) == ([NEEDS], False)
-    assert unbuilt["freed"] == Finding(package="freed")  # which a marker leaves out
+    assert unbuilt["freed"] == PackageFinding(package="freed")  # which a marker leaves out
 
 
 def test_the_first_version_with_a_wheel_of_an_extension_is_told(shelf: Path, free_threaded: Interpreter) -> None:
@@ -157,7 +157,7 @@ def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
     with pytest.raises(BadInput, match="only folders"):
         audit(asked, free_threaded)
     (found,) = audit(asked, free_threaded, print)
-    assert found == Finding(package="shop", version="1.0", modules=("shop",))
+    assert found == PackageFinding(package="shop", version="1.0", modules=("shop",))
 
 
 @pytest.mark.parametrize("name", ["", "pyproject.toml", "pylock.toml"])

@@ -2,34 +2,45 @@
 
 import platform
 import resource
+from pathlib import Path
 
 import pytest
 
 from core.errors import BadInput
 from lab.machine import host
+from lab.machine.kernelfiles import Reader
+from tests.lab.machine.test_quiet import WORKSTATION, write
 
 
-def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(*_: object) -> object:
         raise OSError
 
-    monkeypatch.setattr(host, "_text", lambda path: "")
     monkeypatch.setattr(host, "_sysctl", lambda name: None)
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "freedesktop_os_release", refuse)
     monkeypatch.setattr("os.getloadavg", refuse)
     monkeypatch.setattr("os.sysconf", refuse)
-    facts = host.facts()
+    facts = host.facts(Reader(root=tmp_path))
     missing = {name for name, value in facts.items() if value is None}
     assert missing >= {"cpu", "governor", "cores_quota", "memory_bytes", "load"}
 
 
-@pytest.mark.parametrize(("text", "cores"), [("150000 100000", 1.5), ("max 100000", None), ("", None), ("odd", None)])
-def test_a_quota_of_the_control_group_is_given_in_cores(
-    monkeypatch: pytest.MonkeyPatch, text: str, cores: float | None
+@pytest.mark.parametrize(
+    ("of_slice", "of_scope", "cores"),
+    [
+        ("150000 100000", "max 100000", 1.5),
+        ("150000 100000", "50000 100000", 0.5),
+        ("max 100000", "max 100000", None),
+        ("odd", "", None),
+    ],
+)
+def test_the_quota_is_the_smallest_from_our_control_group_upwards(
+    tmp_path: Path, of_slice: str, of_scope: str, cores: float | None
 ) -> None:
-    monkeypatch.setattr(host, "_text", lambda path: text)
-    assert host.facts()["cores_quota"] == cores
+    reader, folder = Reader(root=tmp_path), "sys/fs/cgroup/user.slice"
+    write(reader, WORKSTATION | {f"{folder}/cpu.max": of_slice, f"{folder}/shell.scope/cpu.max": of_scope})
+    assert host.facts(reader)["cores_quota"] == cores
 
 
 @pytest.mark.parametrize("limits", [(1024, 4096), (256, resource.RLIM_INFINITY)])

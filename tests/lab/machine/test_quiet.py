@@ -9,7 +9,7 @@ import pytest
 
 from lab.machine import quiet
 from lab.machine.kernelfiles import Reader
-from lab.machine.others import Process
+from lab.machine.others import ProcessTimes
 from lab.machine.quiet import Snapshot, between, facts, snapshot
 
 CPU = "sys/devices/system/cpu"
@@ -82,7 +82,7 @@ def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
     taken = snapshot(reader)
     assert taken.cores == 2
     assert taken.ticks == dict(zip(quiet.TICKS, (100, 5, 50, 1000, 20, 1, 2, 3), strict=True))
-    assert (taken.swapped_pages, taken.throttles, taken.quota_stalled_ns) == (15, 5, 40_000)
+    assert (taken.swapped_pages, taken.throttles, taken.quota_stalled_ns) == (15, 5, 90_000)
     assert (taken.cpu_stalled_us, taken.memory_stalled_us) == (4_000_000, 9_000)
 
 
@@ -189,8 +189,8 @@ def test_what_only_one_snapshot_knows_is_none_and_a_window_of_no_length_has_no_s
     assert window["swapped_pages"] == 0
 
 
-def process(name: str, parent: int, ticks: int, waited: int = 0) -> Process:
-    return Process(name, parent, ticks, waited, 0)
+def process(name: str, parent: int, ticks: int, waited: int = 0) -> ProcessTimes:
+    return ProcessTimes(name, parent, ticks, waited, 0)
 
 
 def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,4 +240,4 @@ def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.Monk
 def test_a_name_is_read_whatever_is_in_it(reader: Reader) -> None:
     fields = "S 1 1 1 0 -1 0 0 0 0 0 11 4 2 1 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"
     write(reader, {"proc/12/stat": f"12 (a) (b\x1b[2J) {fields}"})
-    assert snapshot(reader).processes == {(12, 777): Process("a) (b?[2J", 1, 15, 3, 1)}
+    assert snapshot(reader).processes == {(12, 777): ProcessTimes("a) (b?[2J", 1, 15, 3, 1)}

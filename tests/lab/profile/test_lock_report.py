@@ -6,15 +6,15 @@ import pytest
 
 from core.decode import decoded
 from core.record import Profile
-from lab.profile.frames import NOBODY, Place
+from lab.profile.frames import NOBODY, SourceLine
 from lab.profile.lock_report import LockReport, owner, short
 from lab.profile.locks import LockFacts, Waiting
 
 SECOND = 10**9
 PUT = (
-    Place(file="/home/me/shop/app.py", line=31, function="Cache.put"),
-    Place(file="/home/me/shop/app.py", line=40, function="view"),
-    Place(file="/v/lib/python3.14t/site-packages/flask/app.py", line=9, function="dispatch"),
+    SourceLine(file="/home/me/shop/app.py", line=31, function="Cache.put"),
+    SourceLine(file="/home/me/shop/app.py", line=40, function="view"),
+    SourceLine(file="/v/lib/python3.14t/site-packages/flask/app.py", line=9, function="dispatch"),
 )
 QUIET = LockFacts(watched_ns=2 * SECOND, cpu_samples=900)
 

@@ -12,9 +12,10 @@ from time import monotonic
 
 import pytest
 
+from lab.gil.memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import locks
-from lab.profile.frames import NOBODY, NotReadable, PythonProcess
+from lab.profile.frames import NOBODY, StackReader
 from lab.profile.locks import LockFacts, LockRecording, LocksFailed, obstacle
 from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
@@ -127,7 +128,7 @@ def test_an_interpreter_that_is_none_is_not_believed(python: Path) -> None:
 def test_a_process_that_is_no_python_cannot_be_watched() -> None:
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
-            PythonProcess(service.pid)
+            StackReader(service.pid)
         with pytest.raises(LocksFailed, match="no process of the service"), LockRecording(service.pid):
             pass
 
@@ -135,7 +136,7 @@ def test_a_process_that_is_no_python_cannot_be_watched() -> None:
 def test_memory_that_is_not_there_has_no_owner() -> None:
     executable = runtime_or_skip("3.14t").interpreter.executable
     with started(executable, "-c", "print('ready', flush=True); input()") as service:
-        process = PythonProcess(service.pid)
+        process = StackReader(service.pid)
         assert process.owner(10) == process.owner(1 << 63) == NOBODY
         process.close()
 
@@ -146,7 +147,7 @@ def test_a_stack_is_read_with_lines_and_functions_also_of_a_file_in_chinese(tmp_
     script = tmp_path / "服务.py"
     script.write_text("def 等待():\n    input('ready\\n')\n\n等待()\n", "utf-8")
     with started(executable, script) as service:
-        process = PythonProcess(service.pid)
+        process = StackReader(service.pid)
         places = [place for frame in next(process.stacks()).frames if (place := process.place(frame))]
         process.close()
     assert [(Path(place.file).name, place.line, place.function) for place in places] == [

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from core.processtree import descendants
 from lab.profile import perf as profile
-from lab.profile.perf import ProfileFailed, Recording, hottest, obstacle
+from lab.profile.perf import ProfileFailed, hottest, obstacle, recording
 from tests.lab.python.fake_pythons import script
 from tests.started import started
 
@@ -30,7 +31,7 @@ def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     install = "apt-get install linux-perf"
     assert install in str(obstacle())
-    with pytest.raises(ProfileFailed, match=install), Recording(1, tmp_path / "x"):
+    with pytest.raises(ProfileFailed, match=install), recording(1, tmp_path / "x"):
         pass
     with pytest.raises(ProfileFailed, match=install):
         hottest(tmp_path / "x")
@@ -67,10 +68,10 @@ def test_perf_that_ends_before_it_counts_or_never_counts_is_ended(
 ) -> None:
     monkeypatch.setattr(profile, "START_DEADLINE_S", 10.0 if end else 0.05)
     make_perf(perf)
-    recording = Recording(77, tmp_path / "x")
-    with pytest.raises(ProfileFailed, match=f"process 77, did not start counting{end}"):
-        recording.__enter__()
-    assert repr(recording).endswith("stopped)")
+    before = descendants(os.getpid())
+    with pytest.raises(ProfileFailed, match=f"process 77, did not start counting{end}"), recording(77, tmp_path / "x"):
+        pass
+    assert descendants(os.getpid()) == before
 
 
 def test_perf_that_does_not_stop_is_killed(
@@ -78,11 +79,10 @@ def test_perf_that_does_not_stop_is_killed(
 ) -> None:
     monkeypatch.setattr(profile, "STOP_DEADLINE_S", 0.05)
     make_perf(f'trap "" INT\n{ACKNOWLEDGE}echo ack > /proc/self/fd/${{ends#*,}}\nexec sleep 60')
-    recording = Recording(77, tmp_path / "x").__enter__()
-    with pytest.raises(ProfileFailed, match="did not end within"):
-        recording.stop()
-    recording.stop()
-    assert repr(recording).endswith("stopped)")
+    before = descendants(os.getpid())
+    with pytest.raises(ProfileFailed, match="did not end within"), recording(77, tmp_path / "x"):
+        pass
+    assert descendants(os.getpid()) == before
 
 
 def test_a_recording_without_samples_is_refused_and_samples_that_perf_lost_are_told(
@@ -105,9 +105,8 @@ def test_a_real_recording_names_a_function_and_leaves_no_process(tmp_path: Path)
         pytest.skip(str(missing))
     with (
         started(sys.executable, "-u", "-c", BUSY) as busy,
-        Recording(busy.pid, tmp_path / "perf.data", os.getpgid(0)) as recording,
+        recording(busy.pid, tmp_path / "perf.data", os.getpgid(0)) as perf,
     ):
-        perf = int(repr(recording).rpartition(" ")[2].rstrip(")"))
         busy.say("go")
         assert busy.hear() == "done\n"
     with pytest.raises(ProcessLookupError):

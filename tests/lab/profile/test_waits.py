@@ -1,6 +1,6 @@
 """Hits of probes and samples of stacks, joined by hand-made times."""
 
-from lab.profile.frames import RawFrame, Stack
+from lab.profile.frames import RawFrame, ThreadStack
 from lab.profile.uprobes import Hit
 from lab.profile.waits import (
     LOCK,
@@ -11,8 +11,8 @@ from lab.profile.waits import (
     UNREAD,
     Held,
     Owner,
-    Span,
-    Timeline,
+    WaitSpan,
+    WaitTimeline,
     of_stops,
     of_waits,
 )
@@ -21,19 +21,19 @@ PID, TID, DICT, US = 10, 11, 0xD1C7, 1000
 PUT, GET = (RawFrame(1, 2, 0),), (RawFrame(3, 4, 0),)
 
 
-def timeline(*hits: tuple[str, int, int]) -> Timeline:
+def timeline(*hits: tuple[str, int, int]) -> WaitTimeline:
     """Of one thread. hits: name, time in us, first argument"""
-    made = Timeline()
+    made = WaitTimeline()
     made.add(Hit(name, PID, TID, time_us * US, value) for name, time_us, value in hits)
     return made
 
 
-def stack(start_us: int, end_us: int, frames: tuple[RawFrame, ...] = PUT) -> Stack:
-    return Stack(TID, start_us * US, end_us * US, frames)
+def stack(start_us: int, end_us: int, frames: tuple[RawFrame, ...] = PUT) -> ThreadStack:
+    return ThreadStack(TID, start_us * US, end_us * US, frames)
 
 
-def wait(start_us: int, end_us: int, mutex: int = DICT) -> Span:
-    return Span(PID, TID, mutex, start_us * US, end_us * US)
+def wait(start_us: int, end_us: int, mutex: int = DICT) -> WaitSpan:
+    return WaitSpan(PID, TID, mutex, start_us * US, end_us * US)
 
 
 def test_a_wait_is_from_the_call_to_the_return_of_the_outer_function() -> None:

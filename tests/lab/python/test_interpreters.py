@@ -1,6 +1,5 @@
 """Interpreters: found wherever they are, known by what they say of themselves, chosen by a rule."""
 
-import json
 import os
 import sys
 import time
@@ -163,9 +162,8 @@ def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_u
     old = fake_python(tmp_path / "old" / "python3.12", "3.12.4")
     preview = fake_python(tmp_path / "preview" / "python3.12", "3.12.10rc1")
     on_path = fake_python(tmp_path / "newest" / "python3.12", "3.12.10")
-    managed = fake_python(tmp_path / "managed" / "bin" / "python3.12", "3.12.10")
-    listed = json.dumps([{"path": str(managed)}, {"path": None}])
-    fake_uv = script(tmp_path / "tools" / "uv", f"echo 'warning: one' >&2; echo '{listed}'")
+    managed = fake_python(tmp_path / "managed" / "cpython-3.12" / "bin" / "python3.12", "3.12.10")
+    fake_uv = script(tmp_path / "tools" / "uv", f"echo 'warning: one' >&2; echo {tmp_path}/managed")
     monkeypatch.setattr(uv, "find", lambda: fake_uv)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     search(*(path.parent for path in (shared, debug, old, preview, on_path)))
