@@ -14,8 +14,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, message
 from core.result import Run, keep_comparisons, load, to_json
 from lab.folders import PrivateFolder
-from lab.run.held import expect_ours, leftovers
-from lab.run.runs import RUNS, no_run_in, titles
+from lab.run.runs import RUNS, expect_ours, leftovers, no_run_in, titles
 from reports.names import PAGE, names_in_folder
 
 if TYPE_CHECKING:

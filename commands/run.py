@@ -29,13 +29,14 @@ from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
 from lab.run.experiment import carry_out
 from lab.run.feasible import preflight
-from lab.run.held import expect_ours, held
 from lab.run.measure import Bench
 from lab.run.runs import (
     Order,
     check_same_runtimes,
     check_unchanged,
     expect_no_run,
+    expect_ours,
+    held,
     new_run,
     note_time,
     resumed,

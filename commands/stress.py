@@ -23,9 +23,8 @@ from core.method import LONGEST_S
 from core.runtime import NATIVE, RuntimeName
 from core.stress import Stress
 from lab.run.feasible import preflight
-from lab.run.held import held
 from lab.run.measure import Bench
-from lab.run.runs import run_folder
+from lab.run.runs import held, run_folder
 from reports.names import STRESS, STRESS_PAGE, STRESS_TEXT
 
 SECONDS = 60.0

@@ -28,11 +28,8 @@ class PrivateFolder:
     """
 
     def __init__(self, leftovers: Sequence[Path] = ()) -> None:
-        self.folder = _new_name()
+        self.folder = temporary_folder() / f"gilscope-{secrets.token_hex(4)}"
         self._reaper = _reaper([self.folder, *leftovers])
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.folder)!r}, process group {self.process_group})"
 
     @property
     def process_group(self) -> int:
@@ -66,10 +63,6 @@ def temporary_folder() -> Path:
         raise _unusable("/tmp", error.strerror or str(error)) from error
 
 
-def _new_name() -> Path:
-    return temporary_folder() / f"gilscope-{secrets.token_hex(4)}"
-
-
 def _unusable(folder: str, reason: Arg) -> BadInput:
     return BadInput(
         "No file can be made in the temporary folder {folder}: {reason}. "
@@ -92,8 +85,10 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     except OSError as error:
         expect_process(error)
         raise
+    assert reaper.stdout
     try:
-        number = _answer(reaper)
+        with reaper.stdout as answer:
+            number = int(answer.read() or errno.EAGAIN)  # without a word it did not come so far
     except BaseException:  # Ctrl-C
         _end(reaper, paths[0])
         raise
@@ -103,22 +98,13 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     return reaper
 
 
-def _answer(reaper: "subprocess.Popen[bytes]") -> int:
-    """The number of the error that the reaper met, 0 for none."""
-    if not reaper.stdout:
-        return errno.EPIPE
-    with reaper.stdout as answer:
-        text = answer.read()
-    return int(text) if text.strip() else errno.EAGAIN  # without a word it did not come so far
-
-
 def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
     """Let the reaper do its work, also where it was stopped; do it in its place where it was killed.
 
     folder: None where it is somebody else's
     """
-    if reaper.stdin:
-        reaper.stdin.close()
+    assert reaper.stdin
+    reaper.stdin.close()
     reaper.send_signal(signal.SIGCONT)
     with suppress(subprocess.TimeoutExpired):
         reaper.wait(LAST_SECONDS_S)

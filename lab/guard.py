@@ -10,14 +10,12 @@ import select
 import signal
 import sys
 from contextlib import suppress
-from ctypes import CDLL
 from typing import NoReturn
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from core.parent import die_with_parent
+from core.parent import adopt_orphans, die_with_parent
 
-PR_SET_CHILD_SUBREAPER = 36
 OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PYTHONS = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by every Python from its start
 TRIES = 1000
@@ -33,9 +31,7 @@ def main() -> None:
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     inherited = {number: signal.signal(number, signal.SIG_IGN) for number in OURS}
-    prctl = getattr(CDLL(None), "prctl", None)
-    if prctl:
-        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    adopts = adopt_orphans()
     parent_pid = os.getpid()
     try:
         pid = os.fork()
@@ -48,7 +44,7 @@ def main() -> None:
         _become(program, command, report, parent_pid)
     say(report, f"started {pid}")
     status = _wait(pid, ends)
-    _end_all(bool(prctl))
+    _end_all(adopts)
     if status is not None:
         say(report, f"status {status}")
 

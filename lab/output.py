@@ -58,9 +58,6 @@ class Output(Kept):
         self._is_closed = False
         self.has_ended = False
 
-    def __repr__(self) -> str:
-        return f"Output({len(self._head)} + {len(self._tail)} bytes kept)"
-
     def fileno(self) -> int:
         """The end that is read."""
         return self._read_end
@@ -110,9 +107,6 @@ class OutputReader:
         self._selector.register(self._stopped, selectors.EVENT_READ)
         self._outputs: list[Output] = []
         self._thread: threading.Thread | None = None
-
-    def __repr__(self) -> str:
-        return f"OutputReader({len(self._outputs)} outputs)"
 
     def watch(self, output: Output) -> None:
         """Read *output*, whose process has been started."""

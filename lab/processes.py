@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
@@ -134,7 +134,9 @@ def guarded(
     wanted, hold = os.pipe()
     heard, report = os.pipe()
     words = [sys.executable, "-I", "-S", str(GUARD), str(report), program or str(command[0]), *map(str, command)]
-    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as told, _held(lifeline):
+    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as told, ExitStack() as ended:
+        _LIFELINES.add(lifeline)
+        ended.callback(_LIFELINES.discard, lifeline)
         try:
             process = subprocess.Popen(
                 words,
@@ -162,15 +164,6 @@ def guarded(
                 lifeline.close()
                 _await_end(process)
                 guard.read_report(told)
-
-
-@contextmanager
-def _held(lifeline: IO[bytes]) -> Iterator[None]:
-    _LIFELINES.add(lifeline)
-    try:
-        yield
-    finally:
-        _LIFELINES.discard(lifeline)
 
 
 def expect_process(error: OSError) -> None:

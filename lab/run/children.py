@@ -36,6 +36,7 @@ class Child:
     """One service or client. name: 'Service 2 of 4'
 
     program: of a native one what it said of itself when ready - its name, version, compiler and packages
+    result: what its last line says, once that was checked (lab.run.contract)
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Child:
         self._unread = bytearray()
         self._failure = NOTHING
         self.program: dict[str, Any] = {}
+        self.result: dict[str, Any] = {}
         self.at_end = False
         self.finished = False
 
@@ -146,10 +148,6 @@ class Child:
         lines = self.stderr_tail()
         return message("Its last lines: {output}", output=lines) if lines else NOTHING
 
-    def let_end(self, deadline_s: float) -> None:
-        """Wait for its end after its last line, if it comes in time: CPU time that it waited for is ours only then."""
-        self.process.wait(deadline_s)
-
     def kill(self) -> None:
         """End it at once and forget it."""
         self.process.kill()
@@ -166,20 +164,6 @@ def _failure(told: Any, size_bytes: int) -> Message:
 def failed(child: Child, fault: Message) -> ChildFailed:
     """The error that says what a child did wrong."""
     return ChildFailed("{child} {fault}", child=child.label, fault=fault)
-
-
-class _EndOfFile:
-    """Reads a file, and drops what it reads, until its end."""
-
-    def __init__(self, file: IO[str]) -> None:
-        self._fd = file.fileno()
-        self.at_end = False
-
-    def fileno(self) -> int:
-        return self._fd
-
-    def hear(self) -> None:
-        self.at_end = not os.read(self._fd, _READ_BYTES)
 
 
 class Children:
@@ -256,18 +240,22 @@ class Children:
         with selectors.PollSelector() as selector:  # epoll refuses files and /dev/null
             for child in self._children:
                 selector.register(child, selectors.EVENT_READ)
-            end_of_input = _EndOfFile(input_file)
-            selector.register(end_of_input, selectors.EVENT_READ)
-            while not end_of_input.at_end:
-                self._hear_ready(selector, None)
+            selector.register(input_file, selectors.EVENT_READ)
+            while not self._hear_ready(selector):
                 self._expect_alive({}, WHILE_SERVING)
 
-    def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None) -> None:
-        for key, _ in selector.select(patience_s if patience_s is None else max(0.0, patience_s)):
-            source: Child | _EndOfFile = key.fileobj  # type: ignore[assignment]
-            source.hear()
-            if source.at_end:
-                selector.unregister(source)
+    def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None = None) -> bool:
+        """Read what children have written; what comes from another file is dropped. Return whether that has ended."""
+        has_ended = False
+        for key, _ in selector.select(patience_s):
+            child = key.fileobj
+            if not isinstance(child, Child):
+                has_ended = not os.read(key.fd, _READ_BYTES)
+                continue
+            child.hear()
+            if child.at_end:
+                selector.unregister(child)
+        return has_ended
 
     def _expect_alive(self, lines: Mapping[Child, Any], when: Message) -> None:
         for child in self._children:

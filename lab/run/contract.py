@@ -12,13 +12,14 @@ from core.decode import Kind, Misfit, decoded, shown, shown_key
 from core.errors import ChildFailed
 from core.histogram import Histogram
 from core.messages import Arg, message, verbatim
-from core.record import Addresses, ClientLine, Count, Program, Runtime, ServiceLine
+from core.record import Addresses, ClientLine, Count, Runtime, ServiceLine
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.inside import Window
 from lab.run.runtimes import AnyRuntime
 
 CLOCK_SLACK_NS = 10_000_000  # other load generators round their seconds
+ENOUGH_REQUESTS = 2  # of each worker: then every service has been asked
 OURS = ("client_id", "service_id", "program", "notices", "pauses")  # what the orchestrator puts beside a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting")
 SLOW, SLICES = "slow", "slices"
@@ -29,7 +30,7 @@ HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
 
 
 def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
-    """The addresses in a service's ready line. Raises ChildFailed."""
+    """Return the addresses in a service's ready line. Raises ChildFailed."""
     _expect(child, line, ("addresses",))
     return _decoded(child, "addresses", line["addresses"], Addresses)
 
@@ -48,7 +49,6 @@ def expect_distinct(services: Sequence[Child], sockets: Sequence[Sequence[str]])
 def check_done(lines: Sequence[Mapping[str, Any]], children: Sequence[Child], word: str) -> None:
     """Raises ChildFailed if a child answers `warm` or `reset` with anything but that it is done."""
     for line, child in zip(lines, children, strict=True):
-        _expect(child, line, (word,))
         if line[word] is not True:
             raise _unlike(child, word, line[word], message("true"))
 
@@ -63,113 +63,130 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
         _expect(child, line, ("runtime",))
         if "pid" in line:
             _decoded(child, "pid", line["pid"], Count)
-        told = line["runtime"]
-        known = {key: told[key] for key in Runtime.__annotations__ if key in told} if isinstance(told, dict) else told
-        facts = _decoded(child, "runtime", known, Runtime)
-        if expected and facts.get("implementation") == "cpython" and facts.get("version") != expected:
+        facts = _decoded(child, "runtime", line["runtime"], Runtime, all_known=False)
+        implementation = facts.pop("implementation", "")
+        if expected and implementation == "cpython" and facts.get("version") != expected:
             version = shown_key(str(facts.get("version")))
             raise failed(
                 child,
                 message("runs under version {version}; {expected} was expected.", version=version, expected=expected),
             )
         if "program" in facts:
-            child.program = {key: value for key, value in facts.items() if key in Program.__annotations__}
+            child.program = dict(facts)
 
 
-def client_results(lines: Sequence[Mapping[str, Any]], clients: Sequence[Child]) -> list[dict[str, Any]]:
-    """What the clients' last lines say. Raises ChildFailed."""
-    results = [_result(line, child, ClientLine, CLIENT_MUST) for line, child in zip(lines, clients, strict=True)]
-    for result, child in zip(results, clients, strict=True):
-        for name in HISTOGRAMS:
-            if name in result:
-                _check_histogram(name, result[name], child)
-        _check_counts(result, child)
-    return results
+def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
+    """Keep what a client's last line says as its result. Raises ChildFailed."""
+    child.result = result = _result(line, child, ClientLine, CLIENT_MUST)
+    for name in HISTOGRAMS:
+        if name in result:
+            _check_histogram(name, result[name], child)
+    answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
+    if answered > requests:
+        raise _unlike(child, "answered", answered, message("at most its {requests} requests", requests=requests))
+    if result["wrong"] > answered:
+        raise _unlike(child, "wrong", result["wrong"], message("at most its {answered} answers", answered=answered))
+    # After errors a time may be missing or may have come too late.
+    if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
+        raise _unlike(
+            child, "latency.count", timed, message("a time for each of its {answered} answers", answered=answered)
+        )
 
 
-def service_results(lines: Sequence[Mapping[str, Any]], services: Sequence[Child]) -> list[dict[str, Any]]:
-    """What the services' last lines say. Raises ChildFailed."""
-    return [_result(line, child, ServiceLine, SERVICE_MUST) for line, child in zip(lines, services, strict=True)]
+def take_service_result(child: Child, line: Mapping[str, Any]) -> None:
+    """Keep what a service's last line says, and the notices in its stderr, as its result. Raises ChildFailed."""
+    child.result = _result(line, child, ServiceLine, SERVICE_MUST)
+    if notices := child.notices():
+        child.result["notices"] = notices
 
 
-def check_window(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], windows: Sequence[Window]) -> None:
+def check_times(client: Child, window: Window, services: int) -> None:
     """Raises ChildFailed for a client whose times do not lie in its window, from its release to its last line.
 
-    windows: each on the monotonic clock of the client's host
+    Its slow requests and its answers by time must lie there as well, and go to one of so many services.
+    window: on the monotonic clock of the client's host
     """
-    for result, child, window in zip(results, clients, windows, strict=True):
-        for key, low, high in (
-            ("finished_ns", window.start_ns + 1, window.end_ns + CLOCK_SLACK_NS),
-            ("completion_ns", 1, window.end_ns - window.start_ns + CLOCK_SLACK_NS),
-        ):
-            if not low <= result[key] <= high:
-                accepted = message("a whole number from {low} to {high}", low=low, high=high)
-                raise _unlike(child, key, result[key], accepted)
+    result, latest_ns = client.result, window.end_ns + CLOCK_SLACK_NS
+    for key, low, high in (
+        ("finished_ns", window.start_ns + 1, latest_ns),
+        ("completion_ns", 1, latest_ns - window.start_ns),
+    ):
+        if not low <= result[key] <= high:
+            raise _unlike(client, key, result[key], message("a whole number from {low} to {high}", low=low, high=high))
+    for request in result.get(SLOW, {}).get("requests", ()):
+        start_ns, latency_ns, service_id = request
+        if service_id >= services or start_ns + latency_ns > latest_ns:
+            accepted = message("requests to services 0 to {last} that ended by {end}", last=services - 1, end=latest_ns)
+            raise _unlike(client, SLOW, request, accepted)
+    if SLICES in result:
+        said, count = result[SLICES], result["latency"]["count"]
+        width_ns, counts = said["width_ns"], said["counts"]
+        least_ns, last_ns = window.start_ns - width_ns, said["start_ns"] + (len(counts) - 1) * width_ns
+        if not least_ns <= said["start_ns"] <= last_ns <= latest_ns or sum(counts) > count:
+            accepted = message(
+                "at most {count} answers in slices from {low} to {high}", count=count, low=least_ns, high=latest_ns
+            )
+            raise _unlike(client, SLICES, said, accepted)
 
 
-def check_slow(
-    clients: Sequence[Child], results: Sequence[Mapping[str, Any]], services: int, windows: Sequence[Window]
-) -> None:
-    """Raises ChildFailed for a client whose slow requests went to no service of the cell, or ended after its window."""
-    for result, child, window in zip(results, clients, windows, strict=True):
-        latest_ns = window.end_ns + CLOCK_SLACK_NS
-        for request in result.get(SLOW, {}).get("requests", ()):
-            start_ns, latency_ns, service_id = request
-            if service_id >= services or start_ns + latency_ns > latest_ns:
-                accepted = message(
-                    "requests to services 0 to {last} that ended by {end}", last=services - 1, end=latest_ns
-                )
-                raise _unlike(child, SLOW, request, accepted)
+def check_load(cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]) -> None:
+    """Raises ChildFailed where requests took more time than there was, or a service got none, or somebody miscounts."""
+    shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
+    workers = cell.num_connections_per_client if shares else len(services)
+    is_known = shares or not system.client  # else the client may call in its own way
+    if is_known and not cell.rate:
+        _check_latencies(clients, workers)
+    if is_known and not any(client.result["errors"] or client.result["wrong"] for client in clients):
+        _expect_all_asked(clients, services, cell.num_clients * workers)
+    _check_sums(clients, services)
 
 
-def check_slices(clients: Sequence[Child], results: Sequence[Mapping[str, Any]], windows: Sequence[Window]) -> None:
-    """Raises ChildFailed for a client whose answers by time do not lie in its window, or are more than it had."""
-    for result, child, window in zip(results, clients, windows, strict=True):
-        if SLICES in result:
-            said = result[SLICES]
-            width_ns, count = said["width_ns"], result["latency"]["count"]
-            least_ns, most_ns = window.start_ns - width_ns, window.end_ns + CLOCK_SLACK_NS
-            last_ns = said["start_ns"] + (len(said["counts"]) - 1) * width_ns
-            if not least_ns <= said["start_ns"] <= last_ns <= most_ns or sum(said["counts"]) > count:
-                accepted = message(
-                    "at most {count} answers in slices from {low} to {high}", count=count, low=least_ns, high=most_ns
-                )
-                raise _unlike(child, SLICES, said, accepted)
-
-
-def check_latencies(
-    cell: Cell, system: System, clients: Sequence[Child], results: Sequence[Mapping[str, Any]], services: int
-) -> None:
+def _check_latencies(clients: Sequence[Child], workers: int) -> None:
     """Raises ChildFailed for a client whose requests took more time, all together, than its workers had.
 
     Each worker sends a request when it has the answer to the one before, but at a fixed rate: there a request's time
-    begins when it is due. Nothing is known of other load generators, and of a client that calls in its own way.
+    begins when it is due. Nothing is known of other load generators.
     """
-    shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
-    if cell.rate or (system.client and not shares):
-        return
-    workers = cell.num_connections_per_client if shares else services
-    for result, child in zip(results, clients, strict=True):
-        spent_ns = Histogram.from_json(result["latency"]).total_ns
-        had_ns = workers * (result["completion_ns"] + CLOCK_SLACK_NS)
-        if spent_ns > had_ns and "said" not in result:
+    for client in clients:
+        spent_ns = Histogram.from_json(client.result["latency"]).total_ns
+        had_ns = workers * (client.result["completion_ns"] + CLOCK_SLACK_NS)
+        if spent_ns > had_ns and "said" not in client.result:
             accepted = message("at most {high}, the time that its workers had", high=had_ns)
-            raise _unlike(child, "latency.histogram.total_ns", spent_ns, accepted)
+            raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
 
 
-def check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Mapping[str, Any]]) -> None:
+def _expect_all_asked(clients: Sequence[Child], services: Sequence[Child], workers: int) -> None:
+    """Raises ChildFailed for a service that got no request while all were answered: somebody else was asked for it.
+
+    Two services that share a port by SO_REUSEPORT look like that. Where there are fewer connections than services, or
+    too few requests to reach them all, it says nothing; nor does it of services that do not count.
+    """
+    answered = sum(client.result["answered"] for client in clients)
+    if workers < len(services) or answered < ENOUGH_REQUESTS * max(workers, len(services)):
+        return
+    for service in services:
+        if service.result.get("counted", True) and not service.result["requests"]:
+            fault = message(
+                "got none of the {requests} requests that were answered: another process answers at its address.",
+                requests=answered,
+            )
+            raise failed(service, fault)
+
+
+def _check_sums(clients: Sequence[Child], services: Sequence[Child]) -> None:
     """Raises ChildFailed if the services have answered fewer requests than clients have answers, or more.
 
     It must hold where services count, every request was answered right, and the clients are ours: another load
     generator may stop with requests under way.
     """
-    if not clients or not all(service.get("counted", True) for service in services):
+    said = [client.result for client in clients]
+    if not clients or not all(service.result.get("counted", True) for service in services):
         return
-    if any(client["errors"] or client["wrong"] or client["answered"] != client["requests"] for client in clients):
+    if any(client["errors"] or client["wrong"] or client["answered"] != client["requests"] for client in said):
         return  # the cell fails by that
-    answered = sum(client["answered"] for client in clients)
-    requests = sum(service["requests"] for service in services)
-    if requests < answered or (requests > answered and not any("said" in client for client in clients)):
+    answered = sum(client["answered"] for client in said)
+    requests = sum(service.result["requests"] for service in services)
+    if requests < answered or (requests > answered and not any("said" in client for client in said)):
         raise ChildFailed(
             "Services say that they answered {requests} requests; clients say that they had {answered} answers. "
             "One of them miscounts.",
@@ -179,7 +196,6 @@ def check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Mapping[
 
 
 def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequence[str]) -> dict[str, Any]:
-    _expect(child, line, (RESULT,))
     said = line[RESULT]
     if not isinstance(said, dict):
         raise _unlike(child, RESULT, said, message("an object"))
@@ -197,12 +213,11 @@ def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:
         raise failed(child, message("did not send {keys}, which the child contract requires.", keys=", ".join(missing)))
 
 
-def _decoded(child: Child, key: str, value: Any, kind: type[Kind]) -> Kind:
+def _decoded(child: Child, key: str, value: Any, kind: type[Kind], *, all_known: bool = True) -> Kind:
     try:
-        return decoded(value, kind)
+        return decoded(value, kind, key, all_known=all_known)
     except Misfit as misfit:
-        place = f"{key}.{misfit.place}".strip(".")
-        raise _refused(child, place, misfit.value, verbatim(misfit.wanted)) from None
+        raise _refused(child, misfit.place, misfit.value, verbatim(misfit.wanted)) from None
 
 
 def _unlike(child: Child, key: str, value: Any, kind: Arg) -> ChildFailed:
@@ -225,16 +240,3 @@ def _check_histogram(name: str, summary: Mapping[str, Any], child: Child) -> Non
     except ValueError as error:
         fault = message("sent {key} that is not a histogram: {error}.", key=name, error=str(error))
         raise failed(child, fault) from error
-
-
-def _check_counts(result: Mapping[str, Any], child: Child) -> None:
-    """A client's own counts fit together. After errors a time may be missing or may have come too late."""
-    answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
-    if answered > requests:
-        raise _unlike(child, "answered", answered, message("at most its {requests} requests", requests=requests))
-    if result["wrong"] > answered:
-        raise _unlike(child, "wrong", result["wrong"], message("at most its {answered} answers", answered=answered))
-    if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
-        raise _unlike(
-            child, "latency.count", timed, message("a time for each of its {answered} answers", answered=answered)
-        )

@@ -20,14 +20,14 @@ _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 _BUSY, _STOLEN = (0, 1, 2, 5, 6), 7  # columns of /proc/stat: user, nice, system, irq, softirq; steal
 
 
-class Timeline:
+class TimeTaken:
     """How much time something took, until each of *moments_ns*, which are in order: in between, evenly."""
 
     def __init__(self, moments_ns: Sequence[int], until_ns: Sequence[float]) -> None:
         self._moments_ns, self._until_ns = moments_ns, until_ns
 
     @classmethod
-    def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "Timeline":
+    def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "TimeTaken":
         """The time under at least one of *spans*: (start, end)."""
         moments_ns, until_ns = [0], [0]
         for start_ns, end_ns in sorted(spans):
@@ -133,10 +133,7 @@ class CoreWatch:
         self._is_whole = False
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
-        self.timelines: Mapping[str, Timeline] = {}
-
-    def __repr__(self) -> str:
-        return f"CoreWatch({', '.join(self._sources)}: {len(self._moments_ns)} looks)"
+        self.timelines: Mapping[str, TimeTaken] = {}
 
     def __enter__(self) -> "CoreWatch":
         self._thread.start()
@@ -149,7 +146,7 @@ class CoreWatch:
             threads.close()
         if self._is_whole:  # a kernel that does not count says that nothing ever ran
             known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)
-            self.timelines = {name: Timeline(self._moments_ns, self._until_ns[name]) for name in known}
+            self.timelines = {name: TimeTaken(self._moments_ns, self._until_ns[name]) for name in known}
 
     def _watch(self) -> None:
         if not self._threads:  # all run on other hosts

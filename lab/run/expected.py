@@ -1,28 +1,35 @@
 """Which answers are right, learned from a service that one client asks, one request after another, under each arm."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
+from clients.channel import CallFailed
+from clients.user_service.client import PROTOCOLS
 from config.plan import Entry
 from core.errors import GilscopeError
-from core.request_plan import RequestPlan
+from core.request_plan import ANY, Request, RequestPlan
 from core.stress import Check
-from core.system import System
 from lab.places import REPOSITORY
 from lab.run.children import Children
 from lab.run.measure import Bench, start_services
-from lab.user_service.answers import Answer, asked, learned
+
+TIMES = 3  # in a row
+_CHANGES = object()
+
+Answer = tuple[int, bytes]
 
 
 def expecting(
-    system: System, entries: Sequence[Entry], bench: Bench, deadline_s: float
-) -> tuple[System, Mapping[str, Check]]:
-    """*system*, a user's service, whose requests expect what they were answered, and by what each is judged.
+    own: Mapping[str, Any], entries: Sequence[Entry], bench: Bench, deadline_s: float
+) -> tuple[dict[str, Any], Mapping[str, Check]]:
+    """Return a user's service whose requests expect what they were answered, and by what each is judged.
 
     entries: one of each arm; what differs between arms, or between two starts, is expected of none
     """
-    own = system.told["own"]
     plan = RequestPlan.from_json(own["requests"])
     starts = [_answers(entry, bench, deadline_s) for entry in entries]
     pairs = [
@@ -30,8 +37,7 @@ def expecting(
         for number, request in enumerate(plan.requests)
     ]
     requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0, rate=0)
-    told: dict[str, Any] = {**system.told, "own": {**own, "requests": requests.to_json()}}
-    return replace(system, told=told), {str(request): check for request, check in pairs}
+    return {**own, "requests": requests.to_json()}, {str(request): check for request, check in pairs}
 
 
 def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]]:
@@ -42,3 +48,66 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
             return asked(entry.system.told["own"], addresses[0][0], deadline_s)
     except GilscopeError:
         return []
+
+
+def asked(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
+    """Of each request of the service *own*, status and body of its answers; fewer where it stops answering."""
+    connect, message_of = PROTOCOLS[own["protocol"]]
+    answers = []
+    for request in RequestPlan.from_json(own["requests"]).requests:
+        sent = message_of(request, address, own["prefix"])
+        answers.append(
+            [answer for _ in range(TIMES) if (answer := _answer(connect, address, sent, request, deadline_s))]
+        )
+    return answers
+
+
+def _answer(connect: Any, address: str, sent: bytes, request: Request, deadline_s: float) -> Answer | None:
+    try:
+        connection = connect(address, deadline_s)
+    except CallFailed:
+        return None
+    try:
+        answer: Answer = connection.ask(sent, request.method)
+        return answer
+    except CallFailed:
+        return None
+    finally:
+        connection.close()
+
+
+def learned(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:
+    """*request*, which expects what all *answers* have in common, and what that is; what its user declared stays.
+
+    "body": all are the same. "common": they are JSON objects that have some values in common. "status": nothing else.
+    """
+    if request.expect_json is not ANY or request.expect_sha256:
+        return request, "declared"
+    statuses = {status for status, _ in answers}
+    if len(statuses) != 1:
+        return request, "status"
+    expecting, bodies = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
+    if len(bodies) == 1:
+        body = bodies.pop()
+        return replace(
+            expecting, expect_sha256=hashlib.sha256(body).hexdigest(), expect_json=_parsed(body, ANY)
+        ), "body"
+    common = reduce(_common, (_parsed(body, _CHANGES) for body in bodies))
+    if not isinstance(common, dict) or not common:
+        return expecting, "status"
+    return replace(expecting, expect_json=common), "common"
+
+
+def _parsed(body: bytes, otherwise: Any) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return otherwise
+
+
+def _common(one: Any, other: Any) -> Any:
+    """What two JSON values have in common: of objects the keys with something in common, of anything else all of it."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = {key: _common(value, other[key]) for key, value in one.items() if key in other}
+        return {key: value for key, value in pairs.items() if value is not _CHANGES}
+    return one if type(one) is type(other) and one == other else _CHANGES

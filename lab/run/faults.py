@@ -1,101 +1,60 @@
 """What makes a cell invalid: the Python of a child, its GIL or its JIT is not what the runtime promises."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.cell import Cell
 from core.messages import AND, Message, listed, message
+from core.runtime import JIT
 from core.system import System
 from lab.gil.notice import switching_modules
 from lab.gil.switching import switching
-from lab.run.children import Child, failed
+from lab.run.children import Child
+from lab.run.inside import Inside
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 WHEN = {"ready": message("when ready"), "end": message("at the end")}
+_JIT_WRITTEN = re.compile(rb"(?P<version>[0-9a-z.+]{1,40}) (?P<enabled>[01])")
+MOST_JIT_BYTES = 64
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
-ENOUGH_REQUESTS = 2  # of each worker: then every service has been asked
 
 
-def client_faults(
-    runtime: AnyRuntime, system: System, clients: Sequence[Child], results: Sequence[Mapping[str, Any]]
-) -> list[Message]:
-    """Clients whose GIL or JIT was another way than their runtime and system promise."""
+def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child]) -> list[Message]:
+    """Return a fault for each client whose GIL or JIT was another way than its runtime and system promise."""
     gil = {"gil_enabled": True} if system.turns_gil_on and not runtime.name.native else {}
-    return state_faults({**runtime.name.promises, **gil}, clients, results)
+    return _state_faults({**runtime.name.promises, **gil}, clients)
 
 
-def service_faults(
-    runtime: AnyRuntime, system: System, services: Sequence[Child], results: Sequence[Mapping[str, Any]]
-) -> list[Message]:
-    """The same for services. A user's own may run another Python; one that already runs has promised nothing."""
+def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child]) -> list[Message]:
+    """Return the same for services. A user's own may run another Python; one that already runs has promised nothing."""
     if not isinstance(runtime, UserServiceRuntime):
-        return state_faults(runtime.name.promises, services, results)
+        return _state_faults(runtime.name.promises, services)
     if runtime.runtime is None:
         return []
-    faults = state_faults(runtime.name.promises, services, results)
+    faults = _state_faults(runtime.name.promises, services)
     if faults and not runtime.name.gil_enabled and not any(_named(child) for child in services):
         faults += switching(Path(runtime.python(system)))
-    return [*python_faults(runtime.expected_python, services, results), *faults]
-
-
-def expect_all_asked(
-    cell: Cell,
-    system: System,
-    services: Sequence[Child],
-    client_results: Sequence[Mapping[str, Any]],
-    service_results: Sequence[Mapping[str, Any]],
-) -> None:
-    """Raises ChildFailed for a service that got no request while all were answered: somebody else was asked for it.
-
-    Two services that share a port by SO_REUSEPORT look like that. Where there are fewer connections than services, or
-    too few requests to reach them all, it says nothing; nor does it of services that do not count, nor of a client
-    that may ask whom it likes.
-    """
-    shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
-    workers = cell.num_clients * (cell.num_connections_per_client if shares else len(services))
-    answered = sum(client["answered"] for client in client_results)
-    too_few = workers < len(services) or answered < ENOUGH_REQUESTS * max(workers, len(services))
-    if (
-        too_few
-        or (system.client and not shares)
-        or any(client["errors"] or client["wrong"] for client in client_results)
-    ):
-        return
-    for child, result in zip(services, service_results, strict=True):
-        if result.get("counted", True) and not result["requests"]:
-            fault = message(
-                "got none of the {requests} requests that were answered: another process answers at its address.",
-                requests=answered,
-            )
-            raise failed(child, fault)
-
-
-def python_faults(expected: str, services: Iterable[Child], results: Iterable[Mapping[str, Any]]) -> list[Message]:
-    """User's services in which Pythons were found, and none of them is the one that is measured.
-
-    expected: its label (lab.gil.probe); "" if none is promised
-    """
-    return [
+    expected = runtime.runtime.interpreter.label
+    others = [
         message(
             "{child} runs under {pythons}; {expected} was expected",
             child=child.label,
-            pythons=listed(result["pythons"], last=AND),
+            pythons=listed(pythons, last=AND),
             expected=expected,
         )
-        for child, result in zip(services, results, strict=True)
-        if expected and result.get("pythons") and expected not in result["pythons"]
+        for child in services
+        if (pythons := child.result.get("pythons")) and expected not in pythons
     ]
+    return [*others, *faults]
 
 
-def state_faults(
-    promises: Mapping[str, bool], children: Iterable[Child], results: Iterable[Mapping[str, Any]]
-) -> list[Message]:
+def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> list[Message]:
     """Children whose GIL or JIT was another way than promised, with the module that did it if CPython named one."""
     faults = []
-    for child, result in zip(children, results, strict=True):
+    for child in children:
         for state, promised in promises.items():
-            wrong = [when for key, when in WHEN.items() if result.get(f"{state}_{key}", False) is not promised]
+            wrong = [when for key, when in WHEN.items() if child.result.get(f"{state}_{key}", False) is not promised]
             if wrong:
                 faults.append(_fault(state, promised, child, listed(wrong, last=AND)))
     return faults
@@ -114,3 +73,31 @@ def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
 
 def _named(child: Child) -> list[str]:
     return switching_modules(child.stderr_tail())
+
+
+def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
+    """Return the part inside a user's service that says whether its JIT is on (core/inside/jit.py), if it has one."""
+    own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
+    return {JIT: {}} if own and own.interpreter.has_jit else {}
+
+
+def jit_states(runtime: AnyRuntime, insides: Sequence[Inside]) -> list[bool]:
+    """Return whether the JIT of each of a user's services is on, as promised where it is not known.
+
+    Processes of other interpreters do not count.
+    """
+    if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
+        return []
+    promised, version = runtime.name.jit_enabled, runtime.runtime.version
+    return [promised if _jit_written(inside, version) <= {promised} else not promised for inside in insides]
+
+
+def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
+    """Put what jit_states() said at both times into the results of services."""
+    for service, *states in zip(services, ready, end, strict=False):
+        service.result |= dict(zip(("jit_enabled_ready", "jit_enabled_end"), states, strict=True))
+
+
+def _jit_written(inside: Inside, version: str) -> set[bool]:
+    written = filter(None, map(_JIT_WRITTEN.fullmatch, inside.files(JIT, MOST_JIT_BYTES).values()))
+    return {match["enabled"] == b"1" for match in written if match["version"].decode() == version}

@@ -9,7 +9,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.redact import Redactor
-from core.runtime import NATIVE, RuntimeName
+from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
@@ -41,7 +41,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
 
 
 def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> Message:
-    if system.no_forced_gil and RuntimeName.parse(runtime).gil_forced:
+    if system.no_forced_gil and runtimes[runtime].name.gil_forced:
         return system.no_forced_gil
     for role in (SERVICE, CLIENT):
         try:

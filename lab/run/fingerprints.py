@@ -46,9 +46,6 @@ class Fingerprints:
         self._digests = Digests()
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
-    def __repr__(self) -> str:
-        return f"Fingerprints({len(self._code)} states of code, {len(self._environments)} environments)"
-
     def of(self, cell: Cell | CellResult, system: System) -> Fingerprint:
         """Of *cell*, as things are now."""
         parts = {role: self._part(role, cell.runtime, system) for role in (SERVICE, CLIENT)}
@@ -58,7 +55,13 @@ class Fingerprints:
         """What is not as it was when the last of *run*'s cells were measured."""
         unknown = sum(not cell.code for cell in run.cells if cell.wall_ns)
         if unknown:
-            return [_unknown(unknown)]
+            return [
+                plural(
+                    "{count} cell does not say what it was measured with",
+                    "{count} cells do not say what they were measured with",
+                    count=unknown,
+                )
+            ]
         known = [cell for cell in run.cells if cell.code]
         if not known:
             return []
@@ -105,14 +108,6 @@ class Fingerprints:
         files = (path for folder in folders for path in files_in(folder) if ".dist-info/" not in path)
         installed = self._digests.of_files(files, str(python.parent.parent))
         return {"packages": installed_packages(python), "installed": short(sorted(installed.items()))}
-
-
-def _unknown(count: int) -> Message:
-    return plural(
-        "{count} cell does not say what it was measured with",
-        "{count} cells do not say what they were measured with",
-        count=count,
-    )
 
 
 def _kept(table: dict[str, Any], value: Any) -> str:

@@ -48,9 +48,6 @@ class Inside:
             text = json.dumps({name: dict(options) for name, options in parts.items()})
             (self.folder / OPTIONS).write_text(text, "utf-8")
 
-    def __repr__(self) -> str:
-        return f"Inside({str(self.folder)!r})"
-
     @property
     def variables(self) -> dict[str, str]:
         """Environment variables under which a Python process starts the parts."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
@@ -21,24 +21,21 @@ from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.machine.wakeups import kept_awake
 from lab.places import REPOSITORY
-from lab.run import jit, pauses
+from lab.run import pauses
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     addresses,
     check_done,
-    check_latencies,
+    check_load,
     check_runtime,
-    check_slices,
-    check_slow,
-    check_sums,
-    check_window,
-    client_results,
+    check_times,
     expect_distinct,
-    service_results,
+    take_client_result,
+    take_service_result,
 )
 from lab.run.cores import CoreWatch
 from lab.run.deadlines import calling_s, starting_s
-from lab.run.faults import client_faults, expect_all_asked, service_faults
+from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
 from lab.run.inside import Inside, Window, opened
 from lab.run.observed import Observed, summed
 from lab.run.places import AllHere, Ended, Hosts, Places
@@ -85,7 +82,7 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     client_runtime, redactor = str(bench.runtime(cell, system, CLIENT).name), redactor_of(system)
     identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
     identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
-    parts = {**bench.inside, **jit.parts(bench.runtime(cell, system, SERVICE))} if bench.inside else {}
+    parts = {**bench.inside, **jit_parts(bench.runtime(cell, system, SERVICE))} if bench.inside else {}
     inside = bench.places.inside if bench.places else partial(Inside, bench.sandbox.folder)
     with opened(partial(inside, parts), system.services(cell)) as insides:
         try:
@@ -95,7 +92,7 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
                 else partial(kept_awake, process_group=bench.sandbox.process_group)
             )
             with awake(cell.keep_awake), Children(bench.sandbox, str(REPOSITORY)) as children:
-                observed = _redacted(_observe(cell, system, children, bench, insides), redactor)
+                observed = _CellRun(cell, system, bench, children, insides).observe(redactor)
         except GilscopeError as error:
             bench.after(insides, Window())
             spent_ns, reason = perf_counter_ns() - start_ns, redactor.message(error.message)
@@ -108,167 +105,155 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     )
 
 
-def _observe(cell: Cell, system: System, children: Children, bench: Bench, insides: Sequence[Inside]) -> Observed:
-    runtime, client_runtime = (bench.runtime(cell, system, role) for role in (SERVICE, CLIENT))
-    method = bench.method
-    started_ns = perf_counter_ns()
-    places = bench.places or AllHere(children.here, method)
-    places.begin()
-    cell_line = _cell_line(cell, system, runtime, places)
-    services = _start_services(children, runtime, system, insides, places)
-    clients = _start(children, client_runtime, system, CLIENT, [{}] * cell.num_clients, places)
-    sockets = _ready_services(children, runtime, services, cell_line, insides)
-    bench.listening(services[0].process.pid)
-    for client_id, client in enumerate(clients):
-        place = {"client_id": client_id, "addresses": sockets, "method": method.to_json()}
-        client.tell({**cell.to_json(), **place, **places.client_line(client_id), **client_runtime.told(system)})
-    check_runtime(client_runtime, clients, children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
-    ready_ns, jit_ready = perf_counter_ns(), jit.enabled(runtime, insides)
-    if method.warmup:
-        _do(children, clients, WARM, message("during the warm-up"), calling_s(cell, system, method))
-        _do(children, services, RESET, message("after the warm-up"), END_DEADLINE_S)
-    marks = pauses.marks(insides)
-    with bench.watch(services[0].process.pid), CoreWatch(_watched(services, clients, system)) as cores:
-        released_ns = places.release(clients)
-        calling = message("while the clients were calling")
-        client_lines = children.hear_all(clients, RESULT, calling, calling_s(cell, system, method))
-        heard_ns = perf_counter_ns()
-    until_heard = _there(Window(start_ns=released_ns, end_ns=heard_ns), places)
-    is_away = system.user_service is not None and system.user_service.already_runs
-    ended = places.end(released_ns, heard_ns, [address for of_one in sockets for address in of_one] if is_away else ())
-    collected = pauses.within(until_heard, insides, marks, lambda: places.there(perf_counter_ns()))
-    service_lines = _ended(children, services, system)
-    told = _Told(services=services, clients=clients, service_lines=service_lines, client_lines=client_lines)
-    by_client, by_service = _checked(cell, system, told, ended)
-    jit.add(by_service, jit_ready, jit.enabled(runtime, insides))
-    faults = service_faults(runtime, system, services, by_service)
-    faults = [*faults, *client_faults(client_runtime, system, clients, by_client)]
-    window = Window(start_ns=released_ns, end_ns=released_ns + _length_ns(clients, by_client, ended))
-    faults += places.settle(clients, by_client, by_service, ended)
-    return Observed(
-        start_ns=ready_ns - started_ns,
-        window=window,
-        window_there=_there(window, places),
-        clients=by_client,
-        services=by_service,
-        collected=collected,
-        waits=cores.timelines,
-        machines=ended.machines,
-        faults=faults,
-        hosts=ended.hosts,
-    )
+class _CellRun:
+    """The children of one cell in one block: how they are started, told and heard."""
 
+    def __init__(self, cell: Cell, system: System, bench: Bench, children: Children, insides: Sequence[Inside]) -> None:
+        self._cell, self._system, self._bench, self._children, self._insides = cell, system, bench, children, insides
+        self._runtimes = {role: bench.runtime(cell, system, role) for role in (SERVICE, CLIENT)}
+        self._places: Places = bench.places or AllHere(children.here, bench.method)
+        self._is_away = system.user_service is not None and system.user_service.already_runs
 
-def _there(window: Window, places: Places) -> Window:
-    return Window(start_ns=places.there(window.start_ns), end_ns=places.there(window.end_ns))
-
-
-def _ended(children: Children, services: Sequence[Child], system: System) -> list[dict[str, Any]]:
-    """The last lines of the services, which are told to end."""
-    for service in services:
-        service.end_of_file()
-    lines = children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
-    if system.hosted:  # or the time of a user's processes would count as that of others
-        for service in services:
-            service.let_end(END_DEADLINE_S)
-    return lines
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Told:
-    """The children of a cell and their last lines."""
-
-    services: list[Child]
-    clients: list[Child]
-    service_lines: list[dict[str, Any]]
-    client_lines: list[dict[str, Any]]
-
-
-def _checked(
-    cell: Cell, system: System, told: _Told, ended: Ended
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What clients and services counted. Raises ChildFailed where it cannot be."""
-    services, clients = told.services, told.clients
-    by_client, by_service = client_results(told.client_lines, clients), service_results(told.service_lines, services)
-    for child, result in zip(services, by_service, strict=True):
-        if noticed := child.notices():
-            result["notices"] = noticed
-    windows = [ended.windows[client.place.name] for client in clients]
-    check_window(clients, by_client, windows)
-    check_slow(clients, by_client, len(services), windows)
-    check_slices(clients, by_client, windows)
-    check_latencies(cell, system, clients, by_client, len(services))
-    expect_all_asked(cell, system, services, by_client, by_service)
-    check_sums(by_client, by_service)
-    return by_client, by_service
-
-
-def _length_ns(clients: Sequence[Child], by_client: Sequence[Mapping[str, Any]], ended: Ended) -> int:
-    """The longest from release to last answer, each on its host's clock."""
-    pairs = zip(clients, by_client, strict=True)
-    return max((one["finished_ns"] - ended.windows[client.place.name].start_ns for client, one in pairs), default=0)
-
-
-def _watched(services: Sequence[Child], clients: Sequence[Child], system: System) -> dict[str, list[int]]:
-    """The processes whose waits for a core are noted: none of a service that already runs, or of another host."""
-    is_tree = system.hosted or system.forks
-    is_away = system.user_service is not None and system.user_service.already_runs
-    pids = {
-        **{watched(SERVICE, number): None if is_away else _pid(child) for number, child in enumerate(services)},
-        **{watched(CLIENT, number): _pid(child) for number, child in enumerate(clients)},
-    }
-    return {name: tree(pid) if is_tree and SERVICE in name else [pid] for name, pid in pids.items() if pid}
-
-
-def _pid(child: Child) -> int | None:
-    return child.process.pid if isinstance(child.process, LocalProcess) else None
-
-
-def redactor_of(system: System) -> Redactor:
-    """Takes what children of *system* are told in secret out of what they say."""
-    own = system.told.get("own")
-    files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
-    bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
-    return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])
-
-
-def _redacted(observed: Observed, redactor: Redactor) -> Observed:
-    """Without secrets in what services answered and children wrote. The name of a request has none."""
-    for client in (client for client in observed.clients if client.get("first_wrong")):
-        client["first_wrong"] |= redactor.json({key: client["first_wrong"].get(key, "") for key in ("got", "expected")})
-    return replace(
-        observed,
-        services=[redactor.json(service) for service in observed.services],
-        faults=[redactor.message(fault) for fault in observed.faults],
-    )
-
-
-def _start(
-    children: Children,
-    runtime: AnyRuntime,
-    system: System,
-    role: str,
-    variables: Sequence[Mapping[str, str]],
-    places: Places,
-) -> list[Child]:
-    """One child for each of *variables*, which are added to its environment."""
-    name, count = str(runtime.name), len(variables)
-    started = []
-    for number, added in enumerate(variables):
-        place = places.of(role, number)
-        command = place.command(runtime, system, role)
-        started.append(
-            children.start(_name(role, number + 1, count), name, command, {**runtime.variables, **added}, place)
+    def observe(self, redactor: Redactor) -> Observed:
+        """Run the cell; what came of it is without what *redactor* knows. Raises GilscopeError."""
+        places, method, started_ns = self._places, self._bench.method, perf_counter_ns()
+        runtime, client_runtime = self._runtimes[SERVICE], self._runtimes[CLIENT]
+        places.begin()
+        cell_line = self.cell_line()
+        services = self.start_services()
+        clients = self._start(CLIENT, [{}] * self._cell.num_clients)
+        sockets = self.ready_services(services, cell_line)
+        self._bench.listening(services[0].process.pid)
+        for client_id, client in enumerate(clients):
+            told = {"client_id": client_id, "addresses": sockets, "method": method.to_json()}
+            place = places.client_line(client_id)
+            client.tell({**self._cell.to_json(), **told, **place, **client_runtime.told(self._system)})
+        check_runtime(client_runtime, clients, self._children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
+        ready_ns, jit_ready = perf_counter_ns(), jit_states(runtime, self._insides)
+        deadline_s = calling_s(self._cell, self._system, method)
+        if method.warmup:
+            self._do(clients, WARM, message("during the warm-up"), deadline_s)
+            self._do(services, RESET, message("after the warm-up"), END_DEADLINE_S)
+        marks = pauses.marks(self._insides)
+        with self._bench.watch(services[0].process.pid), CoreWatch(self._watched(services, clients)) as cores:
+            released_ns = places.release(clients)
+            calling = message("while the clients were calling")
+            client_lines = self._children.hear_all(clients, RESULT, calling, deadline_s)
+            heard_ns = perf_counter_ns()
+        until_heard = self._there(Window(start_ns=released_ns, end_ns=heard_ns))
+        served = [address for of_one in sockets for address in of_one] if self._is_away else ()
+        ended = places.end(released_ns, heard_ns, served)
+        collected = pauses.within(until_heard, self._insides, marks, lambda: places.there(perf_counter_ns()))
+        for service, line in zip(services, self._ended(services), strict=True):
+            take_service_result(service, line)
+        for client, line in zip(clients, client_lines, strict=True):
+            take_client_result(client, line)
+            check_times(client, ended.windows[client.place.name], len(services))
+        check_load(self._cell, self._system, clients, services)
+        add_jit_states(services, jit_ready, jit_states(runtime, self._insides))
+        faults = [
+            *service_faults(runtime, self._system, services),
+            *client_faults(client_runtime, self._system, clients),
+        ]
+        window = Window(start_ns=released_ns, end_ns=released_ns + _length_ns(clients, ended))
+        by_client, by_service = ([child.result for child in of_role] for of_role in (clients, services))
+        faults += places.settle(clients, by_client, by_service, ended)
+        for result in by_client:
+            if first := result.get("first_wrong"):  # whose request is a name, and no secret
+                result["first_wrong"] = first | redactor.json({key: first[key] for key in ("got", "expected")})
+        return Observed(
+            start_ns=ready_ns - started_ns,
+            window=window,
+            window_there=self._there(window),
+            clients=by_client,
+            services=[redactor.json(service) for service in by_service],
+            collected=collected,
+            waits=cores.timelines,
+            ended=ended,
+            faults=[redactor.message(fault) for fault in faults],
         )
-    return started
+
+    def cell_line(self) -> dict[str, Any]:
+        """Return what the services are told: the cell, and a folder for their sockets."""
+        told = self._runtimes[SERVICE].told(self._system)
+        return {**self._cell.to_json(), **self._places.service_line(), **told}
+
+    def start_services(self) -> list[Child]:
+        """Start the services. What runs inside them is in their environment.
+
+        Where a user's command runs, its child is told instead.
+        """
+        return self._start(SERVICE, [{} if self._system.hosted else inside.variables for inside in self._insides])
+
+    def ready_services(self, services: Sequence[Child], cell_line: Mapping[str, Any]) -> list[list[str]]:
+        """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
+        for service_id, (service, inside) in enumerate(zip(services, self._insides, strict=True)):
+            service.tell({**cell_line, "service_id": service_id, "inside": inside.variables})
+        lines = self._children.hear_all(services, READY, BEFORE_READY, starting_s(cell_line))
+        check_runtime(self._runtimes[SERVICE], services, lines)
+        sockets = [addresses(line, service) for line, service in zip(lines, services, strict=True)]
+        expect_distinct(services, sockets)
+        return sockets
+
+    def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
+        """Start one child for each of *variables*, which are added to its environment."""
+        runtime, started = self._runtimes[role], []
+        for number, added in enumerate(variables):
+            place = self._places.of(role, number)
+            command = place.command(runtime, self._system, role)
+            name = _name(role, number + 1, len(variables))
+            started.append(
+                self._children.start(name, str(runtime.name), command, {**runtime.variables, **added}, place)
+            )
+        return started
+
+    def _do(self, doers: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
+        """Send *doers* a word, and wait until each has done it."""
+        for child in doers:
+            child.tell(word)
+        check_done(self._children.hear_all(doers, word, when, deadline_s), doers, word)
+
+    def _ended(self, services: Sequence[Child]) -> list[dict[str, Any]]:
+        """Tell the services to end, and return their last lines."""
+        for service in services:
+            service.end_of_file()
+        lines = self._children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
+        if self._system.hosted:  # or the time of a user's processes would count as that of others
+            for service in services:
+                service.process.wait(END_DEADLINE_S)
+        return lines
+
+    def _there(self, window: Window) -> Window:
+        """Return *window* on the clock of the services' host."""
+        return Window(start_ns=self._places.there(window.start_ns), end_ns=self._places.there(window.end_ns))
+
+    def _watched(self, services: Sequence[Child], clients: Sequence[Child]) -> dict[str, list[int]]:
+        """Return the processes whose waits for a core are noted: none of a target, or of another host."""
+        children = {} if self._is_away else {watched(SERVICE, number): child for number, child in enumerate(services)}
+        children |= {watched(CLIENT, number): child for number, child in enumerate(clients)}
+        is_tree = self._system.hosted or self._system.forks
+        return {
+            name: tree(child.process.pid) if is_tree and child in services else [child.process.pid]
+            for name, child in children.items()
+            if isinstance(child.process, LocalProcess)
+        }
 
 
-def _start_services(
-    children: Children, runtime: AnyRuntime, system: System, insides: Sequence[Inside], places: Places
-) -> list[Child]:
-    """The services. What runs inside them is in their environment, or, where a user's command runs, for its child."""
-    variables = [{} if system.hosted else inside.variables for inside in insides]
-    return _start(children, runtime, system, SERVICE, variables, places)
+def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
+    """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
+    insides = [Inside(bench.sandbox.folder, {}) for _ in range(system.services(cell))]
+    run = _CellRun(cell, system, bench, children, insides)
+    cell_line = run.cell_line()
+    services = run.start_services()
+    try:
+        return run.ready_services(services, cell_line)
+    except ChildFailed as failed:
+        raise ChildFailed(redactor_of(system).message(failed.message)) from None
+
+
+def _length_ns(clients: Sequence[Child], ended: Ended) -> int:
+    """Return the longest time from release to last answer, each on its host's clock."""
+    return max((one.result["finished_ns"] - ended.windows[one.place.name].start_ns for one in clients), default=0)
 
 
 def _name(role: str, number: int, total: int) -> Message:
@@ -277,43 +262,9 @@ def _name(role: str, number: int, total: int) -> Message:
     return message("Client {number} of {total}", number=number, total=total)
 
 
-def _do(children: Children, doers: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
-    """Send *doers* a word, and wait until each has done it."""
-    for child in doers:
-        child.tell(word)
-    check_done(children.hear_all(doers, word, when, deadline_s), doers, word)
-
-
-def _cell_line(cell: Cell, system: System, runtime: AnyRuntime, places: Places) -> dict[str, Any]:
-    """What the services are told: the cell, and a folder for their sockets."""
-    return {**cell.to_json(), **places.service_line(), **runtime.told(system)}
-
-
-def _ready_services(
-    children: Children,
-    runtime: AnyRuntime,
-    services: list[Child],
-    cell_line: Mapping[str, Any],
-    insides: Sequence[Inside],
-) -> list[list[str]]:
-    """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
-    for service_id, (service, inside) in enumerate(zip(services, insides, strict=True)):
-        service.tell({**cell_line, "service_id": service_id, "inside": inside.variables})
-    lines = children.hear_all(services, READY, BEFORE_READY, starting_s(cell_line))
-    check_runtime(runtime, services, lines)
-    sockets = [addresses(line, service) for line, service in zip(lines, services, strict=True)]
-    expect_distinct(services, sockets)
-    return sockets
-
-
-def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
-    """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
-    runtime = bench.runtime(cell, system, SERVICE)
-    places = AllHere(children.here, bench.method)
-    cell_line = _cell_line(cell, system, runtime, places)
-    insides = [Inside(bench.sandbox.folder, {}) for _ in range(system.services(cell))]
-    services = _start_services(children, runtime, system, insides, places)
-    try:
-        return _ready_services(children, runtime, services, cell_line, insides)
-    except ChildFailed as failed:
-        raise ChildFailed(redactor_of(system).message(failed.message)) from None
+def redactor_of(system: System) -> Redactor:
+    """Takes what children of *system* are told in secret out of what they say."""
+    own = system.told.get("own")
+    files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
+    bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
+    return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])

@@ -11,10 +11,10 @@ from core.result import Status
 from core.slices import Slices
 from lab.machine import doctor
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
-from lab.run.cores import Timeline
+from lab.run.cores import TimeTaken
 from lab.run.inside import Window
 from lab.run.pauses import Pauses
-from lab.run.places import HERE
+from lab.run.places import HERE, Ended
 from lab.run.slow import slow_requests
 
 OTHERS = "others"
@@ -24,7 +24,7 @@ OTHERS = "others"
 class Observed:
     """What the children of a cell sent. start_ns: spawn to all ready; window: first release to last answer.
 
-    window_there: on the clock of the services' host; machines: what happened on each meanwhile (quiet.between)
+    window_there: on the clock of the services' host; ended: what each host saw meanwhile
     """
 
     start_ns: int
@@ -33,10 +33,9 @@ class Observed:
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
     collected: list[Pauses]
-    waits: Mapping[str, Timeline]
-    machines: Mapping[str, Mapping[str, Any]]
+    waits: Mapping[str, TimeTaken]
+    ended: Ended
     faults: list[Message]
-    hosts: dict[str, Any]
 
 
 def summed(observed: Observed) -> dict[str, Any]:
@@ -57,7 +56,7 @@ def summed(observed: Observed) -> dict[str, Any]:
     return {
         **counts,
         "start_ns": observed.start_ns,
-        **_machines(observed),
+        **_machines(observed.ended),
         "status": status,
         "reason": reason,
         **histograms,
@@ -72,16 +71,16 @@ def summed(observed: Observed) -> dict[str, Any]:
     }
 
 
-def _machines(observed: Observed) -> dict[str, Any]:
+def _machines(ended: Ended) -> dict[str, Any]:
     """What happened on each machine while clients were timed, and what of it disturbed them."""
-    disturbed = {name: doctor.disturbances(window) for name, window in observed.machines.items()}
-    here = observed.machines.get(HERE, {})
+    disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
+    here = ended.machines.get(HERE, {})
     return {
         "machine": {name: value for name, value in here.items() if name != OTHERS},
-        "others": {name: window[OTHERS] for name, window in observed.machines.items() if window[OTHERS]},
+        "others": {name: window[OTHERS] for name, window in ended.machines.items() if window[OTHERS]},
         "hosts": {
             name: {**host, "disturbances": [one.to_json() for one in disturbed.get(name, ())]}
-            for name, host in observed.hosts.items()
+            for name, host in ended.hosts.items()
         },
         "disturbances": [
             message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) if name else one

@@ -99,9 +99,6 @@ class LocalProcess:
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self.pid = self._process.pid
 
-    def __repr__(self) -> str:
-        return f"LocalProcess(pid {self.pid})"
-
     def fileno(self) -> int:
         """Its stdout."""
         return self._stdout.fileno()
@@ -146,9 +143,6 @@ class Here:
 
     def __init__(self, sandbox: Sandbox, cwd: str, folder: str) -> None:
         self._sandbox, self._cwd, self.folder = sandbox, cwd, folder
-
-    def __repr__(self) -> str:
-        return f"Here({self.folder!r})"
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> LocalProcess:
         """A new child."""

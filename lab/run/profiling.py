@@ -69,7 +69,7 @@ def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
 
     def after(insides: Sequence[Inside], window: Window) -> None:
         files = (content for inside in insides for content in inside.files(STACKS, MOST_STACK_BYTES).values())
-        seen.append(stacks.read(files, window.start_ns, window.end_ns, _directory(own, insides)))
+        seen.append(stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or insides[0].root)))
         complaints.extend(complaint for inside in insides for complaint in inside.complaints())
 
     _measured(cell, system, replace(bench, inside={STACKS: {"rate_hz": RATE_HZ}}, after=after))
@@ -89,7 +89,8 @@ def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     texts: list[list[str]] = []
 
     def after(insides: Sequence[Inside], window: Window) -> None:
-        texts.extend([*map(_as_text, insides[0].files(part).values())] for part in (MEMORY, MALLOCS))
+        files = (insides[0].files(part).values() for part in (MEMORY, MALLOCS))
+        texts.extend([content.decode(errors="replace") for content in of_part] for of_part in files)
 
     cold = replace(bench.method, warmup=Warmup())  # or connections that are idle would have been used
     bench = replace(bench, method=cold, inside={MEMORY: {}}, after=after)
@@ -100,10 +101,6 @@ def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     taken = message("{size:.1f} MiB after the load", size=total / 2**20)
     started, answers = texts
     return {"moments": memory.together(sizes, started, memory.heaps(answers)), "sentence": taken.to_json()}
-
-
-def _as_text(content: bytes) -> str:
-    return content.decode(errors="replace")
 
 
 def _by_locks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
@@ -143,10 +140,6 @@ def _measured(cell: Cell, system: System, bench: Bench) -> CellResult:
     if result.status != "ok":
         raise NotProfiled(result.reason)
     return result
-
-
-def _directory(own: Mapping[str, Any], insides: Sequence[Inside]) -> str:
-    return str(own.get("directory") or insides[0].root)
 
 
 def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:

@@ -1,10 +1,13 @@
 """Runs in their folders: where they are, how one begins and goes on, and what its systems are called."""
 
+import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Any
 
 from config.plan import Plan
@@ -12,22 +15,29 @@ from config.user_service import service
 from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.errors import BadInput
-from core.files import is_there
-from core.messages import SEMICOLON, Message, listed, message
+from core.files import BESIDE, is_there
+from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
 from core.redact import Redactor
-from core.result import COMPARISONS, FILE_NAME, Run, RunFile, load
+from core.result import COMPARISONS, FILE_NAME, PLOTS, Run, RunFile, load
 from core.saved import SavedPlan
 from core.secret import secrets_in
+from lab import locks
 from lab.machine import host, quiet
-from lab.run.commit import commit
+from lab.places import REPOSITORY
+from lab.processes import run as run_command
 from lab.run.fingerprints import Fingerprints
 from lab.run.places import Hosts
 from lab.run.runtimes import AnyRuntime
+from lab.run.sandbox import Sandbox
 from systems import built_in
 
 RUNS = Path(RUNS_FOLDER) if INSTALLED else ROOT / RUNS_FOLDER
 QUIET_WINDOW_S = 0.3
+LONGEST_COMMAND = 200
+CHANGED = "+changes"
+COMMIT_DIGITS = 12
+LONGEST_GIT_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,3 +169,98 @@ def check_unchanged(run: Run, order: Order) -> None:
             folder=str(order.folder),
             changes=listed(changes, SEMICOLON),
         )
+
+
+# ---- the folder of a run -----------------------------------------------------------------------------------------
+
+
+def leftovers(folder: Path) -> list[Path]:
+    """What a process that is killed while it writes into *folder* may leave: half-written files, and nothing in it."""
+    return [folder / BESIDE, folder / PLOTS / BESIDE, *([] if folder.exists() else [folder])]
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[Sandbox]:
+    """Hold *folder*, which is made if need be, so that only this process writes result.json there.
+
+    The sandbox, whose reaper removes what would be left, is there before the folder is.
+    Raises BadInput, which names the process that holds it already, and if the folder cannot be written.
+    """
+    with Sandbox(leftovers(folder)) as sandbox:
+        lock = _taken(folder)
+        try:
+            yield sandbox
+        finally:
+            with suppress(OSError):
+                os.close(lock)
+
+
+def expect_ours(folder: Path, names: Iterable[str]) -> None:
+    """Raises BadInput where *folder* is no run's and holds files of somebody else by *names* that a run writes."""
+    if is_there(folder / FILE_NAME):
+        return
+    for name in names:
+        if is_there(folder / name):
+            raise BadInput(
+                "{path} is not a run's: {folder} holds no {result}. It would be overwritten; name another folder.",
+                path=str(folder / name),
+                folder=str(folder),
+                result=FILE_NAME,
+            )
+
+
+def _taken(folder: Path) -> int:
+    try:
+        lock = locks.take(folder, wait=False)
+    except OSError as error:
+        raise BadInput(
+            "{path} cannot be written: {error}; name another folder with --out.", path=str(folder), error=error.strerror
+        ) from error
+    if lock is None:
+        raise BadInput(
+            "Another process measures into {folder}: {holder}. Wait until it ends, or name another folder (--out).",
+            folder=str(folder),
+            holder=_holder(folder),
+        )
+    return lock
+
+
+def _holder(folder: Path) -> Message:
+    """Who has locked it, as /proc knows it: the command is nowhere on disk, for it may hold secrets."""
+    pid = locks.holder(folder)
+    words = NOTHING
+    with suppress(OSError):
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        shown = "".join(character for character in line if character.isprintable())[:LONGEST_COMMAND]
+        words = message("pid {pid}, {command}", pid=pid, command=shown) if shown else NOTHING
+    return words or (message("pid {pid}", pid=pid) if pid else message("which one is not known"))
+
+
+# ---- the version of gilscope -------------------------------------------------------------------------------------
+
+
+def commit(folder: Path = REPOSITORY) -> str | None:
+    """The commit that *folder* is at, 12 digits, with "+changes" where tracked files differ from it.
+
+    None where git is missing or *folder* is no working tree of its own: an unpacked archive may lie in another's.
+    """
+    lines = (_git(folder, "rev-parse", "--show-toplevel", "HEAD") or "").split("\n")
+    if len(lines) != 2:
+        return None
+    top, digits = lines
+    if Path(top).resolve() != folder.resolve():
+        return None
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return digits[:COMMIT_DIGITS] + (CHANGED if changes else "")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git prints, without taking its locks; None if it fails."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = run_command(
+            ["git", "-C", str(folder), *arguments], LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"}
+        )
+    except (OSError, TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

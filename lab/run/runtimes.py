@@ -18,6 +18,7 @@ from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.python.interpreters import Interpreter, name_of
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
+NATIVE_NAME = RuntimeName.parse(NATIVE)
 ROLES = {SERVICE: message("service"), CLIENT: message("client")}
 
 
@@ -48,24 +49,21 @@ class Runtime:
 
         requirements: a file of the repository, a user's by its absolute path, or ""
         """
+        if not requirements and not wheels:
+            return self.interpreter.executable
         packages = " ".join(filter(None, (requirements, *wheels)))
         if packages not in self.pythons:
-            self.pythons[packages] = self._find_python(requirements, wheels)
+            file = REPOSITORY / requirements if requirements else None
+            hashed = not Path(requirements).is_absolute()  # ours are files of the repository
+            try:
+                built = [wheel(name, self.interpreter) for name in wheels]
+                self.pythons[packages] = environment(self.interpreter, file, ENVIRONMENTS, built, hashed=hashed)
+            except EnvironmentFailed as failed:
+                self.pythons[packages] = failed
         python = self.pythons[packages]
         if isinstance(python, EnvironmentFailed):
             raise python
         return python
-
-    def _find_python(self, requirements: str, wheels: tuple[str, ...]) -> "Path | EnvironmentFailed":
-        if not requirements and not wheels:
-            return self.interpreter.executable
-        file = REPOSITORY / requirements if requirements else None
-        try:
-            built = [wheel(name, self.interpreter) for name in wheels]
-            hashed = not Path(requirements).is_absolute()  # ours are files of the repository
-            return environment(self.interpreter, file, ENVIRONMENTS, built, hashed=hashed)
-        except EnvironmentFailed as failed:
-            return failed
 
     def told(self, system: System) -> dict[str, Any]:
         """What its children are told besides the cell."""
@@ -81,7 +79,7 @@ class Runtime:
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
-        paths = {name: path for name, path in self.pythons.items() if name and isinstance(path, Path)}
+        paths = {name: path for name, path in self.pythons.items() if isinstance(path, Path)}
         return {
             "executable": str(self.interpreter.executable),
             "source": self.interpreter.source,
@@ -95,7 +93,7 @@ class Runtime:
 class Native:
     """The runtime `native`: programs of machine code, which say of themselves what they are."""
 
-    name: RuntimeName = RuntimeName.parse(NATIVE)  # noqa: RUF009 - frozen
+    name: RuntimeName = NATIVE_NAME
     version: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -139,7 +137,7 @@ class UserServiceRuntime:
     @property
     def name(self) -> RuntimeName:
         """The runtime that is measured."""
-        return self.runtime.name if self.runtime else RuntimeName.parse(NATIVE)
+        return self.runtime.name if self.runtime else NATIVE_NAME
 
     def command(self, system: System, role: str) -> list[str]:
         """The command line of the child. Raises EnvironmentFailed if the user's packages cannot be installed."""
@@ -151,11 +149,6 @@ class UserServiceRuntime:
         promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
         own = system.told["own"]
         return {"own": {**own, **promises, **(self.runtime.own(own) if self.runtime else {})}}
-
-    @property
-    def expected_python(self) -> str:
-        """What a process of the service is to run under (lab.gil.probe); "" if nothing is promised."""
-        return self.runtime.interpreter.label if self.runtime else ""
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""

@@ -1,10 +1,11 @@
 """Slow requests laid over what held them up: collections of their services, waits for a core, what the host stole."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from core.system import CLIENT, SERVICE
-from lab.run.cores import STEAL, Timeline
+from lab.run.cores import STEAL, TimeTaken
 from lab.run.inside import Window
 from lab.run.pauses import Pauses
 
@@ -13,10 +14,9 @@ SHIFTS = 32
 _GOLDEN = 0.6180339887498949  # shifts by its multiples fall evenly, and into step with nothing that repeats
 
 
-Request: TypeAlias = tuple[int, int, int]  # start, latency, service_id
-Laid: TypeAlias = tuple[int, int, Timeline]  # start, latency, and what it is laid over
+Request: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
+Laid: TypeAlias = tuple[int, int, TimeTaken]  # start, latency, and what it is laid over
 COLLECTION = "collection"
-CAUSES = (COLLECTION, SERVICE, CLIENT, STEAL)
 
 
 def watched(role: str, number: int) -> str:
@@ -27,7 +27,7 @@ def watched(role: str, number: int) -> str:
 def slow_requests(
     said: Sequence[Mapping[str, Any] | None],
     collected: Sequence[Pauses],
-    waits: Mapping[str, Timeline],
+    waits: Mapping[str, TimeTaken],
     latency: Mapping[str, Any],
     window: Window,
 ) -> dict[str, dict[str, Any]]:
@@ -39,41 +39,37 @@ def slow_requests(
     if not said or not all(said):
         return {}
     above_ns = max(slow["above_ns"] for slow in said if slow)
-    requests = [[(*request,) for request in slow["requests"]] for slow in said if slow]
+    requests = [(client_id, *request) for client_id, slow in enumerate(said) if slow for request in slow["requests"]]
     percentiles = {name: latency.get(f"{name}_ns", 0) for name in PERCENTILES}
-    thresholds = {name: value_ns for name, value_ns in percentiles.items() if value_ns and value_ns >= above_ns}
     return {
-        name: {"threshold_ns": threshold_ns, **_laid(_slower(requests, threshold_ns), collected, waits, window)}
-        for name, threshold_ns in thresholds.items()
+        name: {
+            "threshold_ns": threshold_ns,
+            **_laid([request for request in requests if request[2] > threshold_ns], collected, waits, window),
+        }
+        for name, threshold_ns in percentiles.items()
+        if threshold_ns and threshold_ns >= above_ns
     }
 
 
-def _slower(requests: Sequence[Sequence[Request]], threshold_ns: int) -> list[list[Request]]:
-    return [[request for request in of_one if request[1] > threshold_ns] for of_one in requests]
-
-
 def _laid(
-    slow: Sequence[Sequence[Request]], collected: Sequence[Pauses], waits: Mapping[str, Timeline], window: Window
+    requests: Sequence[Request], collected: Sequence[Pauses], waits: Mapping[str, TimeTaken], window: Window
 ) -> dict[str, Any]:
-    """slow: by client"""
-    everything = [(number, request) for number, of_one in enumerate(slow) for request in of_one]
-    collections = [Timeline.of_spans(pauses.spans) for pauses in collected if pauses.summary]
-    is_collecting_known = len(collections) == len(collected) > 0
-
-    def over(cause: str, client_id: int, service_id: int) -> Timeline | None:
-        if cause == COLLECTION:
-            return collections[service_id] if is_collecting_known else None
-        return waits.get({SERVICE: watched(SERVICE, service_id), CLIENT: watched(CLIENT, client_id)}.get(cause, cause))
-
+    is_collecting_known = bool(collected) and all(pauses.summary for pauses in collected)
+    collections = [TimeTaken.of_spans(pauses.spans) for pauses in collected] if is_collecting_known else []
+    held_up: dict[str, Callable[[int, int], TimeTaken]] = {
+        COLLECTION: lambda client_id, service_id: collections[service_id],
+        SERVICE: lambda client_id, service_id: waits[watched(SERVICE, service_id)],
+        CLIENT: lambda client_id, service_id: waits[watched(CLIENT, client_id)],
+        STEAL: lambda client_id, service_id: waits[STEAL],
+    }
     known: dict[str, list[Laid]] = {}
-    for cause in CAUSES:
-        laid = [(start, took, over(cause, client_id, number)) for client_id, (start, took, number) in everything]
-        if laid and all(timeline for *_, timeline in laid):
-            known[cause] = [(start, took, timeline) for start, took, timeline in laid if timeline]
+    for cause, over in held_up.items():
+        with suppress(LookupError):  # a cause that is not known of all requests
+            known[cause] = [(start, took, over(client, service)) for client, start, took, service in requests]
     return {
-        "requests": len(everything),
-        **(_collected(known.get(COLLECTION, []), window) if is_collecting_known else {}),
-        "causes": {cause: _shares(laid, window) for cause, laid in known.items()},
+        "requests": len(requests),
+        **(_collected(known[COLLECTION], window) if is_collecting_known else {}),
+        "causes": {cause: _shares(laid, window) for cause, laid in known.items() if laid},
     }
 
 
@@ -102,7 +98,7 @@ def _collected(laid: Sequence[Laid], window: Window) -> dict[str, Any]:
     }
 
 
-def _elsewhere(pairs: Sequence[tuple[Laid, float]], window: Window) -> Iterator[tuple[int, int, Timeline]]:
+def _elsewhere(pairs: Sequence[tuple[Laid, float]], window: Window) -> Iterator[tuple[int, int, TimeTaken]]:
     length_ns = max(1, window.end_ns - window.start_ns)
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * length_ns)

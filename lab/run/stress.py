@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -22,7 +22,6 @@ from core.method import Warmup
 from core.processtree import descendants
 from core.redact import Redactor
 from core.result import CellResult
-from core.runtime import RuntimeName
 from core.stress import Round, Stress
 from core.system import System
 from lab.run.expected import expecting
@@ -40,81 +39,58 @@ LONGEST_FILE = 1 << 20  # a thousand threads
 LONGEST_TRACE = 16_384
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pace:
-    """How long a round lasts, and until when each answer must be there, in s."""
-
-    round_s: float
-
-    @classmethod
-    def of(cls, seconds: float) -> "Pace":
-        """For a stress of so many seconds."""
-        return cls(round_s=min(LONGEST_ROUND_S, seconds / ROUNDS))
-
-    @property
-    def late_s(self) -> float:
-        """From the start of a round until what has not answered is looked at."""
-        return self.round_s + LATE_S
-
-    @property
-    def deadline_s(self) -> float:
-        """For each answer: none is given up before it was looked at."""
-        return self.round_s + 2 * LATE_S
-
-
 def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]) -> None:
     """Rounds of *entries*, arm by arm, for as long as *stress* is to last; each at least once. keep() after each."""
-    start_s, pace = monotonic(), Pace.of(stress.seconds)
-    systems = _systems(entries, bench, stress, pace)
+    start_s, round_s = monotonic(), min(LONGEST_ROUND_S, stress.seconds / ROUNDS)
+    systems = _systems(entries, bench, stress, round_s + 2 * LATE_S)
     for number, entry in enumerate(cycle(entries)):
         if number >= len(entries) and stress.spent_s >= stress.seconds:
             break
-        stress.rounds.append(_round(entry, systems[entry.system.key], number, bench, pace, stress.switch_interval_s))
+        stress.rounds.append(_round(entry, systems[entry.system.key], number, bench, round_s, stress.switch_interval_s))
         stress.spent_s = monotonic() - start_s
         keep()
 
 
-def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, pace: Pace) -> dict[str, System]:
-    """Each system as it is to be called."""
+def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> dict[str, System]:
+    """Return each system as it is to be called.
+
+    A user's service is called in bursts, by clients that wait for each answer until *deadline_s*.
+    """
+    how = {"bursts": True, "answer_deadline_s": deadline_s}
     systems = {entry.system.key: entry.system for entry in entries}
     for key, system in systems.items():
         if system.hosted:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            systems[key], stress.checks = expecting(system, list(first.values()), bench, pace.deadline_s)
+            told, stress.checks = expecting(system.told["own"], list(first.values()), bench, deadline_s)
+            systems[key] = replace(system, told={**system.told, "own": {**told, **how}})
     return systems
 
 
-def _round(entry: Entry, system: System, number: int, bench: Bench, pace: Pace, switch_interval_s: float) -> Round:
+def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: float, switch_interval_s: float) -> Round:
     folder, redactor = bench.sandbox.folder, redactor_of(system)
-    method = replace(bench.method, warmup=Warmup(), duration_s=pace.round_s)
+    method = replace(bench.method, warmup=Warmup(), duration_s=round_s)
     parts: dict[str, Mapping[str, Any]] = {"stress": {"switch_interval_s": switch_interval_s}}
     traces: dict[str, tuple[str, ...]] = {}
 
     def keep_traces(insides: Sequence[Inside], _: Window) -> None:
         traces.update({name: _texts(insides, name, redactor) for name in (CRASH, HANG)})
 
-    watch = partial(_stacks_when_late, folder, pace.late_s)
+    watch = partial(_stacks_when_late, folder, round_s + LATE_S)
     bench = replace(bench, method=method, inside=parts, after=keep_traces, watch=watch)
-    result = measure(entry.cell, _called(system, pace), number, bench)
+    result = measure(entry.cell, system, number, bench)
     crashes, stacks = traces[CRASH], traces[HANG]
     hung = TIMEOUT in result.errors or (not result.clients and not crashes and result.reason.code != NOT_READY)
-    return _summed(result, crashes, stacks if hung else ())
+    gil_enabled = bench.runtimes[result.runtime].name.gil_enabled
+    return _summed(result, crashes, stacks if hung else (), gil_enabled=gil_enabled)
 
 
-def _called(system: System, pace: Pace) -> System:
-    """*system*, whose clients, if they are a user's service's, send in bursts and wait no longer than that."""
-    own = system.told.get("own")
-    how = {"bursts": True, "answer_deadline_s": pace.deadline_s}
-    return replace(system, told={**system.told, "own": {**own, **how}}) if own else system
-
-
-def _summed(result: CellResult, crashes: tuple[str, ...], stacks: tuple[str, ...]) -> Round:
+def _summed(result: CellResult, crashes: tuple[str, ...], stacks: tuple[str, ...], *, gil_enabled: bool) -> Round:
     statuses = {code: count for code, count in result.errors.items() if code.isdigit()}
     return Round(
         runtime=result.runtime,
         system=result.system,
         params=result.params,
-        gil_enabled=RuntimeName.parse(result.runtime).gil_enabled,
+        gil_enabled=gil_enabled,
         answered=result.answered,
         wrong=result.wrong + sum(statuses.values()),
         failures={code: count for code, count in result.errors.items() if code not in statuses},

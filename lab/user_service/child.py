@@ -16,12 +16,11 @@ from typing import Any, NoReturn
 
 from core.child import exit_at_once, next_word, read_cell, say_done, say_ready, say_result, stay_on
 from core.messages import message
-from core.parent import die_with_parent
-from core.processtree import TreeUsage, descendants, usage_of
+from core.parent import adopt_orphans, die_with_parent
+from core.processtree import descendants, usage_of
 from lab.user_service import holders
 from lab.user_service.command import (
     CommandFailed,
-    adopt_orphans,
     check_requests,
     end_descendants,
     lacking,
@@ -31,122 +30,21 @@ from lab.user_service.pythons import Pythons, pythons_in
 from lab.user_service.workers import WorkerCount
 
 ANSWER_DEADLINE_S = 5.0
-FAILED, WORKERS, ASGI = "failed", "workers", "asgi"
+FAILED, ASGI = "failed", "asgi"
 FOREIGN_LOOP = message(
     "Several event loops run in one process here. State that was made in one of them, such as a connection pool in "
     "app.state, cannot be used in another. Keep one for each loop (docs/findings/loops.md), or run one loop in each "
     "process."
 )
-UNCOUNTED = {"requests": 0, "counted": False}
-
-
-class Watch:
-    """Says how the command ended, and ends this process, when that happens before it is told to stop."""
-
-    def __init__(self, service: "StartedService") -> None:
-        self._service = service
-        self._stopping = False
-        self._thread = threading.Thread(target=self._watch, name="command watch", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """From now on it may end."""
-        self._stopping = True
-
-    def wait(self) -> None:
-        """The command has ended: wait until that is said, which ends this process."""
-        self._thread.join()
-
-    def _watch(self) -> None:
-        self._service.command.process.wait()
-        if not self._stopping:
-            try:
-                self._service.expect_alive()
-            except CommandFailed as failed:
-                give_up(failed)
-
-
-class StartedService:
-    """A service that is started by the user's command."""
-
-    def __init__(self, cell: Mapping[str, Any]) -> None:
-        """Raises CommandFailed if it does not start."""
-        self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
-        check_requests(self._own)
-        self.command = started(self._own, cell["service_id"], cell["folder"], cell["params"], cell.get("inside", {}))
-        self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
-        self.address = self.command.address
-        self._check_place()
-        self._ready = self._pythons()
-        self._workers = self._counting()
-        self._watch = Watch(self)
-        self._since = self._usage()
-
-    def reset(self) -> None:
-        """Count from zero."""
-        self._workers.stop()
-        self._workers = self._counting()
-        self._since = self._usage()
-
-    def expect_alive(self) -> None:
-        """Raises CommandFailed if the command has ended, with the likely cause where several event loops crashed."""
-        try:
-            self.command.expect_alive(message("while it was serving"))
-        except CommandFailed as failed:
-            if self.command.process.returncode < 0 and (self._has_loops or self._workers.has_several_loops):
-                raise CommandFailed("{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP) from None
-            raise
-
-    def _counting(self) -> WorkerCount:
-        return WorkerCount(descendants(os.getpid()), self.address, is_asgi=self._own.get("interface") == ASGI)
-
-    def result(self) -> dict[str, Any]:
-        """Its last line. What it answered is not known here: the clients count. Raises CommandFailed."""
-        workers = self._workers.result()
-        try:
-            if line := self.command.says_foreign_loop():
-                raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
-            self._check_place()
-            self.command.expect_own_port()
-        except CommandFailed:
-            self._watch.stop()  # it is ended for that, which is no news
-            raise
-        used = self._usage().since(self._since).to_json()
-        notices = self.command.notices()
-        if notices:
-            print(notices, file=sys.stderr)
-        return {
-            **used,
-            **UNCOUNTED,
-            WORKERS: workers,
-            **_states(self._ready, self._pythons(), self._own["gil_enabled"]),
-        }
-
-    def stop(self) -> None:
-        """End it, and whatever it has started."""
-        self._watch.stop()
-        self.command.stop()
-
-    def _check_place(self) -> None:
-        if "host" in self._own:
-            self.command.expect_one_address()
-
-    def _usage(self) -> TreeUsage:
-        """Of all that has come of the command: what leaves its parent becomes a child of this process."""
-        if self.command.process.poll() is not None:
-            self._watch.wait()
-        return usage_of(descendants(os.getpid()))
-
-    def _pythons(self) -> Pythons:
-        return pythons_in(descendants(os.getpid()), self._own["expected_python"])
 
 
 class RunningService:
     """A target: a service that already runs. Its processes are known if they are this user's and on this machine."""
 
-    def __init__(self, cell: Mapping[str, Any]) -> None:
+    promised = is_asgi = False
+
+    def __init__(self, own: Mapping[str, Any]) -> None:
         """Raises CommandFailed if it does not answer."""
-        own = cell["own"]
         self.address = own["address"]
         check_requests(own)
         state = lacking(own, self.address, ANSWER_DEADLINE_S)
@@ -154,29 +52,105 @@ class RunningService:
             raise CommandFailed(
                 "Nothing works at {url}: it does not {state}. Start it first.", url=own["url"], state=state
             )
-        self._ready = self._pythons()
-        self._pids = holders.serving(self.address)
-        self._workers = WorkerCount(self._pids, self.address, is_asgi=False)
-        self._since = usage_of(self._pids)
+        self._ready = self.pythons()
+        self.count()
 
     def reset(self) -> None:
         """Count from zero."""
         self._workers.stop()
-        self._pids = holders.serving(self.address)
-        self._workers = WorkerCount(self._pids, self.address, is_asgi=False)
+        self.count()
+
+    def count(self) -> None:
+        """Begin to count."""
+        self._pids = self.pids()
+        self._workers = WorkerCount(self._pids, self.address, is_asgi=self.is_asgi)
         self._since = usage_of(self._pids)
 
     def result(self) -> dict[str, Any]:
-        """Its last line. Usage is there if the processes are known, and some are the same as at the start."""
-        workers, pids = self._workers.result(), holders.serving(self.address)
+        """Return its last line. What it answered is not known here: the clients count. Raises CommandFailed.
+
+        Usage is there if the processes are known, and some are the same as at the start.
+        """
+        workers, pids = self._workers.result(), self.pids()
         used = usage_of(pids).since(self._since).to_json() if {*pids} & {*self._pids} else {}
-        return {**used, **UNCOUNTED, WORKERS: workers, **_states(self._ready, self._pythons(), promised=False)}
+        states = _states(self._ready, self.pythons(), self.promised)
+        return {**used, "requests": 0, "counted": False, "workers": workers, **states}
 
     def stop(self) -> None:
         """It is not ours to end."""
 
-    def _pythons(self) -> Pythons:
-        return pythons_in(holders.serving(self.address), may_ask=False)
+    def pids(self) -> list[int]:
+        """Return its processes that run now."""
+        return holders.serving(self.address)
+
+    def pythons(self) -> Pythons:
+        """Return what its processes run."""
+        return pythons_in(self.pids(), may_ask=False)
+
+
+class StartedService(RunningService):
+    """A service that is started by the user's command. A thread ends this process if the command ends too early."""
+
+    def __init__(self, cell: Mapping[str, Any]) -> None:
+        """Raises CommandFailed if it does not start."""
+        self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
+        self.promised, self.is_asgi = self._own["gil_enabled"], self._own.get("interface") == ASGI
+        check_requests(self._own)
+        self.command = started(self._own, cell)
+        self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
+        self.address = self.command.address
+        self._check_place()
+        self._ready = self.pythons()
+        self._is_stopping = False
+        self._watch = threading.Thread(target=self._await_end, name="command watch", daemon=True)
+        self.count()
+        self._watch.start()
+
+    def result(self) -> dict[str, Any]:
+        """As of any service, once it is sure that all answers were its own. Raises CommandFailed."""
+        try:
+            if line := self.command.says_foreign_loop():
+                raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
+            self._check_place()
+            self.command.expect_own_port()
+        except CommandFailed:
+            self._is_stopping = True  # it is ended for that, which is no news
+            raise
+        result = super().result()
+        if notices := self.command.notices():
+            print(notices, file=sys.stderr)
+        return result
+
+    def stop(self) -> None:
+        """End it, and whatever it has started."""
+        self._is_stopping = True
+        self.command.stop()
+
+    def pids(self) -> list[int]:
+        """Return all that has come of the command: what leaves its parent becomes a child of this process."""
+        if self.command.process.poll() is not None and self._watch.is_alive():
+            self._watch.join()  # until it has said so and ended this process
+        return descendants(os.getpid())
+
+    def pythons(self) -> Pythons:
+        """Return what its processes run."""
+        return pythons_in(descendants(os.getpid()), self._own["expected_python"])
+
+    def _check_place(self) -> None:
+        if "host" in self._own:
+            self.command.expect_one_address()
+
+    def _await_end(self) -> None:
+        """Say how the command ended, and end this process, unless it was told to stop."""
+        self.command.process.wait()
+        if self._is_stopping:
+            return
+        try:
+            self.command.expect_alive(message("while it was serving"))
+        except CommandFailed as failed:
+            if self.command.process.returncode < 0 and (self._has_loops or self._workers.has_several_loops):
+                failed = CommandFailed("{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP)
+            give_up(failed)
 
 
 def _states(ready: Pythons, end: Pythons, promised: bool) -> dict[str, Any]:
@@ -209,12 +183,12 @@ def main() -> None:
     tempfile.tempdir = cell["folder"]  # whatever is left there goes with the sandbox
     stay_on(cell.get("cpus", ()))
     try:
-        _serve(StartedService(cell) if "command" in cell["own"] else RunningService(cell))
+        _serve(StartedService(cell) if "command" in cell["own"] else RunningService(cell["own"]))
     except CommandFailed as failed:
         give_up(failed)
 
 
-def _serve(service: StartedService | RunningService) -> None:
+def _serve(service: RunningService) -> None:
     say_ready([service.address])
     while word := next_word():
         if word == "reset":

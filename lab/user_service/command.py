@@ -7,19 +7,17 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from ctypes import CDLL
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from types import MappingProxyType
 from typing import Any
 
 from clients.channel import CallFailed
 from clients.user_service.client import PROTOCOLS
 from core.errors import BadInput, GilscopeError
 from core.messages import NOTHING, Message, listed, message
-from core.parent import die_with_parent
+from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
 from lab.gil.notice import notices
@@ -35,8 +33,6 @@ TAIL_BYTES = 1500
 STARTS = 3
 DEAF, SLOW = "deaf", "slow"  # codes of what a service does not do yet
 _FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
-_PR_SET_CHILD_SUBREAPER = 36
-_PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here, not in a new process before it runs its program
 
 
 class CommandFailed(GilscopeError):
@@ -48,7 +44,7 @@ class PortLost(CommandFailed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Endpoint:
     """Where a service is to listen: a port of *host*, or a Unix path if the command asks for that; port is 0 then.
 
     lease: holds the port for as long as this process has it
@@ -57,7 +53,7 @@ class Place:
     host: str
     port: int
     socket: str
-    lease: ports.Lease | None = None
+    lease: ports.PortLease | None = None
 
     @property
     def address(self) -> str:
@@ -65,11 +61,11 @@ class Place:
         return f"{self.host}:{self.port}" if self.port else self.socket
 
 
-def place_for(own: Mapping[str, Any], service_id: int, folder: str) -> Place:
-    """A free place. Raises CommandFailed if the port that the user chose is taken."""
+def endpoint_for(own: Mapping[str, Any], service_id: int, folder: str) -> Endpoint:
+    """Return a free endpoint. Raises CommandFailed if the port that the user chose is taken."""
     path, host = os.path.join(folder, f"{service_id}.0"), own.get("host", LOOPBACK)
     if "{port}" not in own["command"]:
-        return Place(host=host, port=0, socket=path)
+        return Endpoint(host=host, port=0, socket=path)
     port = own["first_port"] + service_id if own["first_port"] else 0
     if port > ports.LAST_PORT:
         raise CommandFailed("{port} is not a port (1-65535). Begin with a lower --service-port.", port=port)
@@ -82,17 +78,17 @@ def place_for(own: Mapping[str, Any], service_id: int, folder: str) -> Place:
             host=host,
             error=error.strerror,
         ) from None
-    return Place(host=host, port=lease.port, socket=path, lease=lease)
+    return Endpoint(host=host, port=lease.port, socket=path, lease=lease)
 
 
-def filled(own: Mapping[str, Any], place: Place, params: Mapping[str, Any]) -> list[str]:
+def filled(own: Mapping[str, Any], endpoint: Endpoint, params: Mapping[str, Any]) -> list[str]:
     """The words of the command with everything filled in. Raises CommandFailed if a quote is not closed."""
     values = {
         "python": own["python"],
         "loops": Path(__file__).with_name("loops.py"),
-        "host": place.host,
-        "port": place.port,
-        "socket": place.socket,
+        "host": endpoint.host,
+        "port": endpoint.port,
+        "socket": endpoint.socket,
         "workers": params.get("NUM_API_SERVICES", 1),
         "threads": params.get("NUM_WORKERS_PER_API_SERVICE", 1),
     }
@@ -106,7 +102,7 @@ def filled(own: Mapping[str, Any], place: Place, params: Mapping[str, Any]) -> l
     return [pattern.sub(lambda match: str(values[match[0][1:-1]]), word) for word in words]
 
 
-def environment(own: Mapping[str, Any], inside: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+def environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
     """This process's, with the measured interpreter's folder first on PATH, and what the user added.
 
     inside: variables that start parts of core/inside in its Python processes
@@ -121,17 +117,10 @@ def environment(own: Mapping[str, Any], inside: Mapping[str, str] = MappingProxy
 class ServiceCommand:
     """A command that runs. It ends when this process does, and all its descendants with it."""
 
-    def __init__(
-        self,
-        own: Mapping[str, Any],
-        service_id: int,
-        folder: str,
-        params: Mapping[str, Any],
-        inside: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self._place = place = place_for(own, service_id, folder)
-        words = filled(own, place, params)
-        self.address = place.address
+    def __init__(self, own: Mapping[str, Any], cell: Mapping[str, Any]) -> None:
+        self._endpoint = endpoint_for(own, cell["service_id"], cell["folder"])
+        words = filled(own, self._endpoint, cell["params"])
+        self.address = self._endpoint.address
         self._output, self._reader = Output(), OutputReader()
         self._line = shlex.join(words)
         adopt_orphans()
@@ -139,7 +128,7 @@ class ServiceCommand:
             self.process = subprocess.Popen(
                 words,
                 cwd=own["directory"],
-                env=environment(own, inside),
+                env=environment(own, cell.get("inside", {})),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output.write_end,
                 stderr=subprocess.STDOUT,
@@ -150,9 +139,6 @@ class ServiceCommand:
                 "The command {line} cannot be started: {error}.", line=self._line, error=error.strerror
             ) from None
         self._reader.watch(self._output)
-
-    def __repr__(self) -> str:
-        return f"ServiceCommand({self._line})"
 
     def wait_until_it_answers(self, own: Mapping[str, Any], deadline_s: float) -> None:
         """Wait until it accepts a connection and answers the plan's first request, rightly or not.
@@ -222,22 +208,22 @@ class ServiceCommand:
                 "The command listens at {places}, for everybody; across hosts it must listen at {host} alone, which it "
                 "is told as {place}.",
                 places=listed(places),
-                host=self._place.host,
+                host=self._endpoint.host,
                 place="{host}",
             )
 
     def has_lost_its_port(self) -> bool:
         """Whether somebody else listens at the port that was chosen for it: it could not bind, or did not alone."""
         ours = descendants(os.getpid())
-        if not self._place.port or holders.is_alone(self.address, ours):
+        if not self._endpoint.port or holders.is_alone(self.address, ours):
             return False
         return bool({*holders.serving(self.address)} - {*ours})  # of those that cannot be seen nothing is known
 
     def give_back(self) -> None:
         """End it before it has served, with all its descendants, so that another one can be started in its place."""
         self.stop(0.0)
-        if self._place.lease is not None:
-            self._place.lease.give_back()
+        if self._endpoint.lease is not None:
+            self._endpoint.lease.give_back()
 
     def _report(self) -> Message:
         """The command and the end of what it wrote."""
@@ -247,20 +233,15 @@ class ServiceCommand:
         return message("{line}. It wrote: {output}", line=self._line, output=output)
 
 
-def started(
-    own: Mapping[str, Any],
-    service_id: int,
-    folder: str,
-    params: Mapping[str, Any],
-    inside: Mapping[str, str] = MappingProxyType({}),
-) -> ServiceCommand:
-    """The command, once it answers. Raises CommandFailed.
+def started(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
+    """Return the command, once it answers. Raises CommandFailed.
 
+    cell: what the child is told, with its service_id, its folder, params, and what runs inside
     Where somebody else took the port that was chosen for it, it is started afresh with another one, STARTS times.
     """
     until, address = monotonic() + own["start_deadline_s"], ""
     for _ in range(STARTS):
-        command = ServiceCommand(own, service_id, folder, params, inside)
+        command = ServiceCommand(own, cell)
         address, failure = command.address, None
         try:
             command.wait_until_it_answers(own, max(1.0, until - monotonic()))
@@ -319,9 +300,3 @@ def end_descendants() -> None:
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-
-
-def adopt_orphans() -> None:
-    """Descendants whose parent ends become children of this process. Source: prctl(2)."""
-    if _PRCTL:
-        _PRCTL(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

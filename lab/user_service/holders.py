@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from pathlib import Path
 
 from core.processtree import tree
@@ -29,10 +30,10 @@ def serving(address: str) -> list[int]:
     Unknown are those of another host and of another user, and what only passes connections on: to a container, through
     a tunnel, or to the service that it starts (systemd).
     """
-    wanted = {f"socket:[{inode}]" for inode in _inodes(address)}
-    holders = [pid for pid in _all_pids() if _holds(pid, wanted)] if wanted else []
-    own_pid = os.getpid()
-    trees = [tree(pid) for pid in holders if _name(pid) not in _FORWARDERS]
+    wanted, own_pid = _sockets(address), os.getpid()
+    pids = (int(entry.name) for entry in PROC.glob("[0-9]*")) if wanted else ()
+    holders = [pid for pid in pids if not wanted.isdisjoint(_links(pid).values())]
+    trees = [tree(pid) for pid in holders if _text(PROC / str(pid) / "comm") not in _FORWARDERS]
     others = [pids for pids in trees if own_pid not in pids]  # an ancestor of ours holds it for somebody else
     return list(dict.fromkeys(pid for pids in others for pid in pids))
 
@@ -44,15 +45,14 @@ def pids_serving(addresses: Iterable[str]) -> list[int]:
 
 def is_alone(address: str, pids: Iterable[int]) -> bool:
     """Whether all that listens at *address* is held by *pids*: only their files are looked at."""
-    wanted = {f"socket:[{inode}]" for inode in _inodes(address)}
-    return wanted <= {link for pid in pids for link in _links(pid)}
+    return _sockets(address) <= {link for pid in pids for link in _links(pid).values()}
 
 
 def listening_everywhere(pids: Iterable[int]) -> list[str]:
     """Where *pids* listen at all addresses of this machine: 0.0.0.0:8000 or [::]:8000."""
-    held = {link for pid in pids for link in _links(pid)}
-    sockets = [(ip, port) for ip, port, inode in _listening() if f"socket:[{inode}]" in held]
-    return [f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}" for ip, port in sockets if ip in EVERYWHERE]
+    held = {link for pid in pids for link in _links(pid).values()}
+    places = [(ip, port) for ip, port, link in _listening() if link in held and ip in EVERYWHERE]
+    return [f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}" for ip, port in places]
 
 
 def connections(address: str) -> set[str]:
@@ -71,7 +71,7 @@ def connections(address: str) -> set[str]:
 
 def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
     """How many of *files* each epoll instance of the process watches, most first, and how many it has open in all."""
-    names = dict(_named_links(pid)) if files else {}
+    names = _links(pid) if files else {}
     watched = {
         frozenset(number for number in _TARGET.findall(_text(info)) if names.get(number) in files)
         for info in (PROC / str(pid) / "fdinfo" / name for name, link in names.items() if link == _EPOLL)
@@ -79,14 +79,23 @@ def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
     return sorted(filter(None, map(len, watched)), reverse=True), sum(link in files for link in names.values())
 
 
-def _inodes(address: str) -> set[str]:
-    """Of the listening sockets at *address*, a path or host:port."""
+def _sockets(address: str) -> set[str]:
+    """What an open file is for each socket that listens at *address*, a path or host:port."""
     if address.startswith("/"):
-        return _unix_inodes(os.path.realpath(address))
+        path = os.path.realpath(address)
+        return {
+            f"socket:[{fields[6]}]"
+            for fields in _lines(PROC / "net" / "unix", 7)
+            if len(fields) > 7 and int(fields[3], 16) & _ACCEPTS and os.path.realpath(fields[7]) == path
+        }
     host, _, port = address.rpartition(":")
-    by_ip, ips = _tcp_inodes(int(port)), _local_ips(host.strip("[]"), int(port))
-    everywhere = [inode for ip in EVERYWHERE for inode in by_ip.get(ip, ())]
-    return set(next((by_ip[ip] for ip in ips if ip in by_ip), everywhere if ips else []))
+    by_ip: dict[str, set[str]] = {}
+    for ip, its_port, link in _listening():
+        if its_port == int(port):
+            by_ip.setdefault(ip, set()).add(link)
+    ips = _local_ips(host.strip("[]"), int(port))
+    everywhere = {link for ip in EVERYWHERE for link in by_ip.get(ip, ())}
+    return next((by_ip[ip] for ip in ips if ip in by_ip), everywhere if ips else set())
 
 
 def _local_ips(host: str, port: int) -> list[str]:
@@ -106,22 +115,13 @@ def _local_ips(host: str, port: int) -> list[str]:
     return local_ips
 
 
-def _tcp_inodes(port: int) -> dict[str, list[str]]:
-    """Inodes of the sockets that listen at *port*, by the address that they are bound to."""
-    by_address: dict[str, list[str]] = {}
-    for ip, its_port, inode in _listening():
-        if its_port == port:
-            by_address.setdefault(ip, []).append(inode)
-    return by_address
-
-
 def _listening() -> Iterator[tuple[str, int, str]]:
-    """Address, port and inode of every TCP socket that listens."""
+    """Yield address and port of every TCP socket that listens, and what an open file is for it."""
     for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
         for fields in _lines(PROC / "net" / name):
             address, _, port = fields[1].partition(":")
             if fields[3] == _LISTENING_STATE:
-                yield _ip(address, family), int(port, 16), fields[9]
+                yield _ip(address, family), int(port, 16), f"socket:[{fields[9]}]"
 
 
 def _ip(text: str, family: socket.AddressFamily) -> str:
@@ -131,49 +131,19 @@ def _ip(text: str, family: socket.AddressFamily) -> str:
     return socket.inet_ntop(family, packed).removeprefix("::ffff:")
 
 
-def _unix_inodes(path: str) -> set[str]:
-    return {
-        fields[6]
-        for fields in _lines(PROC / "net" / "unix", 7)
-        if len(fields) > 7 and int(fields[3], 16) & _ACCEPTS and os.path.realpath(fields[7]) == path
-    }
-
-
 def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
     lines = _text(table).splitlines()
     return (line.split(maxsplit=splits) for line in lines[1:])
 
 
-def _all_pids() -> list[int]:
-    return [int(entry.name) for entry in PROC.glob("[0-9]*")]
-
-
-def _holds(pid: int, wanted: set[str]) -> bool:
-    return any(link in wanted for link in _links(pid))
-
-
-def _links(pid: int) -> Iterator[str]:
-    return (link for _, link in _named_links(pid))
-
-
-def _named_links(pid: int) -> Iterator[tuple[str, str]]:
-    """The numbers of its open files, and what they are; none if it has ended, or is another user's."""
-    try:
-        with os.scandir(PROC / str(pid) / "fd") as entries:
-            yield from ((entry.name, _link(entry.path)) for entry in entries)
-    except OSError:
-        return
-
-
-def _link(path: str) -> str:
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
-
-
-def _name(pid: int) -> str:
-    return _text(PROC / str(pid) / "comm")
+def _links(pid: int) -> dict[str, str]:
+    """Return what each open file of a process is, by number; none if it has ended, or is another user's."""
+    links = {}
+    with suppress(OSError), os.scandir(PROC / str(pid) / "fd") as entries:
+        for entry in entries:
+            with suppress(OSError):  # it was closed meanwhile
+                links[entry.name] = os.readlink(entry.path)
+    return links
 
 
 def _text(path: Path) -> str:

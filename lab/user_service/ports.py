@@ -28,15 +28,12 @@ DEFAULT_RANGE = (32_768, 60_999)
 _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
-class Lease:
+class PortLease:
     """A port that is this process's. The service may bind to it; no other lease has it."""
 
     def __init__(self, port: int, lock: socket.socket | None) -> None:
         self.port = port
         self._lock = lock
-
-    def __repr__(self) -> str:
-        return f"Lease({self.port})"
 
     def give_back(self) -> None:
         """Others may have it."""
@@ -44,7 +41,7 @@ class Lease:
             self._lock.close()
 
 
-def lease(host: str, asked: int = 0) -> Lease:
+def lease(host: str, asked: int = 0) -> PortLease:
     """*asked*, or any free port. Raises OSError if *asked* is taken, or if there is no free port."""
     for port in [asked] if asked else _candidates():
         held = _lock(port)
@@ -86,14 +83,14 @@ def _ephemeral() -> tuple[int, int]:
     return DEFAULT_RANGE
 
 
-def _lock(port: int) -> Lease | None:
+def _lock(port: int) -> PortLease | None:
     """A lease of *port*; None if another process has it. Off Linux there are no abstract sockets: it locks nothing."""
     if sys.platform != "linux":
-        return Lease(port, None)
+        return PortLease(port, None)
     lock = socket.socket(socket.AF_UNIX)
     try:
         lock.bind(f"\0gilscope-port-{port}")
     except OSError:
         lock.close()
         return None
-    return Lease(port, lock)
+    return PortLease(port, lock)

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from core.cell import Cell
 from core.errors import ChildFailed
 from core.histogram import Histogram
 from lab.run.children import Child
@@ -13,33 +14,38 @@ from lab.run.contract import (
     CLIENT_MUST,
     SERVICE_MUST,
     addresses,
+    check_load,
     check_runtime,
-    check_slices,
-    check_sums,
-    check_window,
-    client_results,
-    service_results,
+    check_times,
+    take_client_result,
+    take_service_result,
 )
 from lab.run.inside import Window
 from lab.run.runtimes import Runtime
-from tests.lab.scripted_children import latency
+from systems import find
+from tests.lab.scripted_children import GIL_OFF, latency
 
 HERE = SimpleNamespace(version=lambda runtime: runtime.version)
-CHILD = cast(Child, SimpleNamespace(label="Client 1 of 2 (3.14t, pid 812)", program={}, place=HERE))
+CELL = cast(Cell, SimpleNamespace(rate=1, num_clients=0, reads=(), num_connections_per_client=1))
 RUNTIME = cast(Runtime, SimpleNamespace(version="3.14.2"))
-GIL = {"gil_enabled_ready": False, "gil_enabled_end": False}
+
+
+def child(**result: Any) -> Child:
+    label = "Client 1 of 2 (3.14t, pid 812)"
+    return cast(Child, SimpleNamespace(label=label, program={}, place=HERE, result=result, notices=list))
+
+
+CHILD = child()
 
 
 def client(**other: Any) -> dict[str, Any]:
     counts = dict.fromkeys(("finished_ns", "completion_ns", "requests", "answered", "wrong"), 1)
-    latency = Histogram()
-    latency.record(1)
-    return {"result": {**counts, "errors": {}, "latency": latency.to_json(), **GIL, **other}}
+    return {"result": {**counts, "errors": {}, "latency": latency(1), **GIL_OFF, **other}}
 
 
 def complaint(line: dict[str, Any]) -> str:
     with pytest.raises(ChildFailed) as caught:
-        client_results([line], [CHILD])
+        take_client_result(CHILD, line)
     said = str(caught.value)
     assert said.startswith(str(CHILD.label))
     return said.removeprefix(str(CHILD.label))
@@ -47,7 +53,8 @@ def complaint(line: dict[str, Any]) -> str:
 
 def test_a_whole_result_is_taken_but_for_what_the_orchestrator_says() -> None:
     line = client(calc_ns=5, client_id=7, service_id=8, program={"program": "x"})
-    assert client_results([line], [CHILD]) == [client(calc_ns=5)["result"]]
+    take_client_result(CHILD, line)
+    assert CHILD.result == client(calc_ns=5)["result"]
 
 
 @pytest.mark.parametrize("names", [["wrong", "errors"], *([name] for name in CLIENT_MUST)], ids=", ".join)
@@ -94,40 +101,42 @@ def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str, wrong:
 
 def test_a_client_with_errors_or_with_more_to_say_need_not_have_a_time_for_each_answer() -> None:
     none = Histogram().to_json()
-    client_results([client(latency=none, errors={"timeout": 1}), client(latency=none, said={})], [CHILD, CHILD])
+    excuses: list[dict[str, Any]] = [{"errors": {"timeout": 1}}, {"said": {}}]
+    for excuse in excuses:
+        take_client_result(CHILD, client(latency=none, **excuse))
 
 
 @pytest.mark.parametrize(("key", "value"), [("finished_ns", 10), ("finished_ns", 10**9), ("completion_ns", 10**9)])
 def test_a_client_ends_between_its_release_and_its_last_line(key: str, value: int) -> None:
     result, window = {"finished_ns": 20, "completion_ns": 5}, Window(start_ns=10, end_ns=30)
-    check_window([CHILD], [result], [window])
+    check_times(child(**result), window, 1)
     with pytest.raises(ChildFailed, match=f"sent {value} as {key}"):
-        check_window([CHILD], [result | {key: value}], [window])
+        check_times(child(**result | {key: value}), window, 1)
 
 
 def test_services_answered_what_clients_were_answered() -> None:
     two = {"answered": 2, "requests": 2, "wrong": 0, "errors": {}}
-    for services in ([{"requests": 1}, {"requests": 1}], [{"requests": 0, "counted": False}]):
-        check_sums([two], services)
+
+    def check(client: dict[str, Any], *services: dict[str, Any]) -> None:
+        check_load(CELL, find("2"), [child(**client)], [child(**service) for service in services])
+
+    check(two, {"requests": 1}, {"requests": 1})
+    check(two, {"requests": 0, "counted": False})
     for more, requests in (({"errors": {"timeout": 1}}, 5), ({"wrong": 1}, 0), ({"said": {}}, 3)):
-        check_sums([{**two, **more}], [{"requests": requests}])
+        check({**two, **more}, {"requests": requests})
     for requests in (1, 3):
         with pytest.raises(ChildFailed, match=f"{requests} requests; .* 2 answers"):
-            check_sums([two], [{"requests": requests}])
+            check(two, {"requests": requests})
 
 
 @pytest.mark.parametrize("name", SERVICE_MUST)
 def test_a_service_says_its_requests_and_its_gil(name: str) -> None:
-    result = {"requests": 3, **GIL}
-    assert service_results([{"result": {**result}}], [CHILD]) == [result]
+    result = {"requests": 3, **GIL_OFF}
+    take_service_result(CHILD, {"result": {**result}})
+    assert CHILD.result == result
     del result[name]
     with pytest.raises(ChildFailed, match=f"did not send {name}"):
-        service_results([{"result": result}], [CHILD])
-
-
-def test_a_last_line_without_a_result_is_refused() -> None:
-    with pytest.raises(ChildFailed, match="did not send result"):
-        service_results([{"ready": True}], [CHILD])
+        take_service_result(CHILD, {"result": result})
 
 
 def test_addresses_are_a_list() -> None:
@@ -145,15 +154,15 @@ def test_a_child_of_the_right_version_or_of_another_language_is_taken() -> None:
 
 def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
     native = cast(Runtime, SimpleNamespace(version=""))
-    child = cast(Child, SimpleNamespace(label="Service 1 of 1 (native, pid 7)", program={}, place=HERE))
-    check_runtime(native, [child], [{"runtime": {}}])
-    assert child.program == {}
+    service = child()
+    check_runtime(native, [service], [{"runtime": {}}])
+    assert service.program == {}
     with pytest.raises(ChildFailed, match=r"sent 3 as runtime\.version"):
-        check_runtime(native, [child], [{"runtime": {"program": "mine", "version": 3}}])
+        check_runtime(native, [service], [{"runtime": {"program": "mine", "version": 3}}])
     said = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}
-    check_runtime(native, [child], [{"runtime": {**said, "gil_enabled": False}}])
-    (result,) = service_results([{"result": {"requests": 3, **GIL}}], [child])
-    assert result == {"requests": 3, **GIL, "program": said}
+    check_runtime(native, [service], [{"runtime": {**said, "gil_enabled": False}}])
+    take_service_result(service, {"result": {"requests": 3, **GIL_OFF}})
+    assert service.result == {"requests": 3, **GIL_OFF, "program": said}
 
 
 @pytest.mark.parametrize(
@@ -167,9 +176,10 @@ def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
 )
 def test_answers_by_time_are_those_of_the_window(start_ns: int, counts: list[int], is_right: bool) -> None:
     slices = {"width_ns": 50_000_000, "start_ns": start_ns, "counts": counts}
-    results = client_results([client(slices=slices)], [CHILD])
+    times = {"finished_ns": 10**9 + 1, "completion_ns": 1}
+    take_client_result(CHILD, client(slices=slices, **times))
     with nullcontext() if is_right else pytest.raises(ChildFailed, match="from 950000000 to 2010000000"):
-        check_slices([CHILD], results, [Window(start_ns=10**9, end_ns=2 * 10**9)])
+        check_times(CHILD, Window(start_ns=10**9, end_ns=2 * 10**9), 1)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 
 import pytest
 
-from lab.run.cores import STEAL, CoreWatch, Timeline
+from lab.run.cores import STEAL, CoreWatch, TimeTaken
 from tests.started import Started, started
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs Linux: /proc/PID/schedstat")
@@ -55,6 +55,6 @@ def test_too_many_threads_are_not_known_rather_than_known_in_part(monkeypatch: p
 
 
 def test_between_two_looks_time_goes_evenly_and_beyond_them_there_is_none() -> None:
-    timeline = Timeline([100, 200, 400], [0, 50, 50])
+    timeline = TimeTaken([100, 200, 400], [0, 50, 50])
     spans = ((0, 100), (0, 150), (150, 300), (300, 900))
     assert [timeline.within_ns(*span) for span in spans] == [0, 25, 25, 0]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.request_plan import ANY, Request, wrong
-from lab.user_service.answers import learned
+from lab.run.expected import learned
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
-"""A run's folder: one process measures into it, and nothing of somebody else's is overwritten."""
+"""A run's folder, into which one process measures, and the commit that it was measured by."""
 
 import os
+import subprocess
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,7 +13,7 @@ from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, keep_comparisons, load
 from lab import locks
 from lab.places import REPOSITORY
-from lab.run.held import expect_ours, held
+from lab.run.runs import commit, expect_ours, held
 from lab.run.sandbox import Sandbox
 from tests.contract.runs import wait_for_ends
 from tests.started import Started, started
@@ -20,12 +21,14 @@ from tests.started import Started, started
 HOLD = """
 import sys
 from pathlib import Path
-from lab.run.held import held
+from lab.run.runs import held
 from core.files import BESIDE
 with held(Path(sys.argv[1])) as sandbox:
     print(BESIDE, sandbox.process_group, flush=True)
     sys.stdin.read()
 """
+
+NOBODY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false")
 
 
 def holder(folder: Path) -> AbstractContextManager[Started]:
@@ -105,3 +108,43 @@ def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
             keep_comparisons(tmp_path, run)
     assert counts == sorted(counts)
     assert (saver.process.returncode, len(load(tmp_path).cells)) == (0, 201)
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working tree with one commit."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("lab.run.runs.LONGEST_GIT_S", 60.0)
+    (tmp_path / "file").write_text("one")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "file")
+    git(tmp_path, *NOBODY, "commit", "-q", "-m", "one")
+    return tmp_path
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def test_a_tree_has_twelve_digits_of_its_commit_and_a_tracked_file_that_differs_is_said_and_a_new_one_is_not(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digits = git(tree, "rev-parse", "HEAD")[:12]
+    assert commit(tree) == digits
+    monkeypatch.setenv("GIT_DIR", "/nowhere")  # what git is told by its environment does not count
+    (tree / "new").write_text("two")
+    assert commit(tree) == digits
+    (tree / "file").write_text("another")
+    assert commit(tree) == digits + "+changes"
+
+
+def test_in_anothers_tree_without_a_commit_or_without_git_there_is_none(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, short_folder: Path
+) -> None:
+    (tree / "inner").mkdir()
+    assert commit(tree / "inner") is None
+    assert commit(short_folder) is None
+    monkeypatch.setenv("PATH", str(short_folder))
+    assert commit(tree) is None
