@@ -44,13 +44,16 @@ def write(folder: Path, run: Run, output: Output) -> Written:
 
     A file that cannot be made is named on standard error; the others are written.
     """
+    from reports.render.apart import Drawings
+
+    drawings = Drawings()  # imports matplotlib while this process imports what follows
     from reports.view import View
     from reports.write import PartsLost, write_all
 
     view = View(run, titles(run))
     run.comparisons = [comparison.to_json() for comparison in (*view.comparisons, *view.between_bests)]
     try:
-        paths = write_all(view, folder, output.language)
+        paths = write_all(view, folder, output.language, drawings)
         return Written(folder=folder, view=view, paths=paths, output=output)
     except PartsLost as lost:
         for reason in lost.reasons:

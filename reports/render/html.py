@@ -1,6 +1,7 @@
 """A document as one HTML page that needs nothing else. The templates know tables, figures and sentences, no topic."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,13 +16,13 @@ from core.messages import Arg, Message, message
 from core.printable import Printable, printable, with_printable_args
 from reports.document.looks import COUNT, DARK, LIGHT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
-from reports.render.figures import page_panels
 from reports.render.strips import drawn
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}
 _START, _BETWEEN, _END = "\ue000", "\ue001", "\ue002"
 _PIECES = re.compile(f"({_START}[^{_BETWEEN}]*{_BETWEEN}[^{_BETWEEN}]*{_BETWEEN})|({_END})|([^{_START}{_END}]+)")
+_PANEL = re.compile(f"{_START}([^{_BETWEEN}{_END}]*){_BETWEEN}([0-9]+){_END}")
 
 
 class _Linking(Language):
@@ -37,19 +38,29 @@ class _Linking(Language):
         return f"{_START}{value.cells}{_BETWEEN}{value.figure}{_BETWEEN}{plain}{_END}"
 
 
-def page(document: Document, language: Language, template: str = "page.html") -> str:
-    """The document as HTML. Whatever it holds is escaped here, once."""
+def page(
+    document: Document,
+    language: Language,
+    template: str = "page.html",
+    panels: Callable[[Figure], list[tuple[str, str]]] | None = None,
+) -> str:
+    """Return the document as HTML. Whatever it holds is escaped here, once.
+
+    panels: returns title and SVG of each panel of a figure; by default they are drawn in this process
+    """
+    words = _Words(language, has_cells=document.has_cells)
     made: str = (
         _environment()
         .get_template(template)
         .render(
             document=replace(document, name=printable(document.name)),
             lang=HTML_LANGUAGES.get(language.name, language.name),
-            words=_Words(language, has_cells=document.has_cells),
+            words=words,
             colours={"light": LIGHT, "dark": DARK},
         )
     )
-    return made
+    drawn = {figure.key: (panels or words.drawn_here)(figure) for figure in words.figures}
+    return _PANEL.sub(lambda match: drawn[match[1]][int(match[2])][1], made)
 
 
 @cache
@@ -70,6 +81,7 @@ class _Words:
         self.language = Printable(language)
         self._has_cells = has_cells
         self._linking = _Linking(language)
+        self.figures: list[Figure] = []
 
     def text(self, words: Message) -> Markup:
         """Words without links, whose long names may break behind an underscore."""
@@ -95,7 +107,7 @@ class _Words:
         text = datum.text(self.language)
         if datum.code:
             return unbroken(text)
-        named = soft(text)
+        named = str(soft(text))
         if datum.state.startswith("word "):
             mark, _, word = text.partition(" ")
             named = f'<span aria-hidden="true">{escaped(mark)}</span><span class="long"> {escaped(word)}</span>'
@@ -130,8 +142,16 @@ class _Words:
         return htmlsafe_json_dumps(value, separators=(",", ":"))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
-        """Title and drawing of each panel."""
-        return [(title, Markup(svg)) for title, svg in page_panels(figure, self.language)]
+        """Return the title of each panel, and what its drawing replaces when the rest of the page is made."""
+        self.figures.append(figure)
+        titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
+        return [(title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}")) for place, title in enumerate(titles)]
+
+    def drawn_here(self, figure: Figure) -> list[tuple[str, str]]:
+        """Return title and SVG of each panel."""
+        from reports.render import figures  # matplotlib takes long to import, and a second process may draw
+
+        return figures.page_panels(figure, self.language)
 
     def of_page(self, key: str) -> Markup:
         """One of the page's own few texts."""
