@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.languages import Language
-from reports.document.model import Figure
+
+if TYPE_CHECKING:
+    from reports.document.model import Figure
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -71,7 +74,7 @@ class Drawings:
         self._waiting.shutdown()
         self._process.communicate()
 
-    def ask(self, figures: Sequence[Figure], language: Language) -> None:
+    def ask(self, figures: Sequence["Figure"], language: Language) -> None:
         """Have *figures* drawn, from now on."""
         asked = pickle.dumps(([replace(figure, table=None) for figure in figures], language.name))
         self._answer = self._waiting.submit(self._drawn, asked)
@@ -83,15 +86,15 @@ class Drawings:
         drawn: dict[str, Drawn | Failure] = pickle.loads(answer)
         return drawn
 
-    def panels(self, figure: Figure) -> list[tuple[str, str]]:
+    def panels(self, figure: "Figure") -> list[tuple[str, str]]:
         """Return title and SVG of each panel of a figure that was asked for. Raises NotDrawn, and ChildProcessError."""
         return self._of(figure).panels
 
-    def files(self, figure: Figure) -> dict[str, bytes]:
+    def files(self, figure: "Figure") -> dict[str, bytes]:
         """Return the files of a figure that was asked for, by name. Raises NotDrawn, and ChildProcessError."""
         return self._of(figure).files
 
-    def _of(self, figure: Figure) -> Drawn:
+    def _of(self, figure: "Figure") -> Drawn:
         assert self._answer is not None
         drawn = self._answer.result()[figure.key]
         if isinstance(drawn, Failure):

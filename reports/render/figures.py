@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as Drawing
 from core.languages import ENGLISH, Language, language
 from core.messages import Message
 from core.printable import Printable
+from core.result import PLOTS
 from reports.document.drawing import Panel
 from reports.document.looks import LIGHT
 from reports.document.model import Figure
@@ -52,7 +53,7 @@ def _page_svg(panel: Panel, key: str, language: Language) -> str:
 
 
 def files(figure: Figure, language: Language) -> dict[str, bytes]:
-    """Return the contents of <key>.svg and <key>.png. The same figure gives the same bytes.
+    """Return the contents of plots/<key>.svg and plots/<key>.png. The same figure gives the same bytes.
 
     They are in English if this machine has no font for the language.
     """
@@ -63,7 +64,7 @@ def files(figure: Figure, language: Language) -> dict[str, bytes]:
             content = BytesIO()
             metadata = {**undated, "Title": figure.key}
             drawing.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=metadata, facecolor="white")
-            made[f"{figure.key}.{kind}"] = content.getvalue()
+            made[f"{PLOTS}/{figure.key}.{kind}"] = content.getvalue()
     return made
 
 

@@ -55,7 +55,7 @@ def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_
 def test_files_are_whole_and_the_same_each_time(lang: str) -> None:
     for made in (figure(4), bars()):
         drawn = files(made, language(lang))
-        assert list(drawn) == [f"{made.key}.svg", f"{made.key}.png"]
+        assert list(drawn) == [f"plots/{made.key}.svg", f"plots/{made.key}.png"]
         assert [content[:5] for content in drawn.values()] == [b"<?xml", b"\x89PNG\r"]
         assert files(made, language(lang)) == drawn
 
